@@ -1,1 +1,1 @@
-"""Analyses: statistics, studies and claims; each room says what it holds."""
+"""Analyses of the thesis: statistics, studies and claims; each subfolder says what it contains."""

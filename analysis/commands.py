@@ -1,4 +1,4 @@
-"""The thesis' own commands: models that it trains."""
+"""The thesis' own commands, which train models."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Subjects: what each model is to the thesis (`subjects.csv`).
+"""Read the subjects: the role that each model has in the thesis (`subjects.csv`).
 
 A model is reported, pretrained, a small one that ships, a control, or a user's own; studies and
 exhibits select by this role, never by the shape of a name.
@@ -43,7 +43,7 @@ class SubjectRow:
 
 
 def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
-    """The subjects of a project by model; empty for a project without the table.
+    """Return the subjects of a project by model; empty for a project without the table.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
 
 
 def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
-    """The subjects among `models` that have a role, in the order of the table."""
+    """Return the subjects among `models` that have a role, in the order of the table."""
     wanted = set(models)
     return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
 

@@ -1,4 +1,4 @@
-"""The two models of a pair as the column `positional` calls them, in the order in which they are shown."""
+"""Name the two models of a pair as the column `positional` does, in the order in which they are shown."""
 
 ROTARY = "RoPE"
 DROPPED = "DroPE"

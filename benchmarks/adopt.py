@@ -1,4 +1,4 @@
-"""Seconds of `boundpaper init`, `lint`, `build` in a paper of 100 pages, and of LaTeX that reads 20,000 definitions.
+"""Time `boundpaper init`, `lint` and `build` in a paper of 100 pages, and LaTeX that reads 20,000 definitions.
 
     python benchmarks/adopt.py
 
@@ -50,7 +50,7 @@ def write(root: Path) -> None:
 
 
 def command(*words: str) -> Sequence[str]:
-    """The line that runs a command."""
+    """Return the command line that runs a command."""
     return (sys.executable, "-m", "boundpaper", *words)
 
 

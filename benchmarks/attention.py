@@ -76,7 +76,7 @@ KINDS = {"plain": plain, "statistics": summed}
 
 
 def memory(name: str) -> float:
-    """A line of this process's state in MB: VmHWM, the peak, or VmRSS, what is held now."""
+    """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def long(most: int) -> None:
-    """One text through one layer, at four lengths: what grows as a straight line has exponent 1."""
+    """Print one text's cost through one layer, at four lengths: what grows linearly has exponent 1."""
     print("\n| tokens, one layer | with statistics CPU s | MB above the loaded model | exponent of the memory |")
     print("|--:|--:|--:|--:|")
     before = 0.0

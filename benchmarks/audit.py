@@ -1,4 +1,4 @@
-"""What `boundpaper audit` finds: alarms and planted slips in documents, and known contradictions of the sources.
+"""Count what `boundpaper audit` finds: alarms and planted slips in documents, and known contradictions of the sources.
 
     python benchmarks/audit.py DOCUMENTS [--draws N] [--sources FOLDER]
 
@@ -42,7 +42,7 @@ def documents(folder: Path) -> Iterator[ReadDocument]:
 
 
 def format_share(found: int, total: int, method: str = "beta") -> str:
-    """A count of a count with its share and 95 % interval: exact (Clopper-Pearson), or of another method."""
+    """Return a count out of another with its share and 95 % interval: exact (Clopper-Pearson), or by another method."""
     if not total:
         return "0 of 0"
     low, high = proportion_confint(found, total, method=method)
@@ -50,14 +50,14 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 
 def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
-    """The relations that all rows of a table keep, two at least."""
+    """Return the relations that hold in every row of a table, and in at least two rows."""
     return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
 
 
 def plant_slip(
     table: ReadTable, relation: relations.ColumnRelation, rng: random.Random
 ) -> tuple[ReadTable, bool, str] | None:
-    """Change one digit in a cell of a relation; say whether the relation breaks, and the cell; None without a digit."""
+    """Change one digit in a cell of a relation; return the table, whether the relation breaks, and the cell."""
     line, sideways = rng.choice(relation.kept), relation.table.sideways
     index = rng.choice(relation.columns).index
     numeric = sorted(each.index for each in table.columns)

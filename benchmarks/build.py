@@ -39,7 +39,7 @@ END = r"\csname endofdump\endcsname"
 
 
 def measured(action: Callable[[], object]) -> tuple[float, float]:
-    """Wall and CPU seconds of an action, child processes included."""
+    """Return wall and CPU seconds of an action, including child processes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     action()
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -49,7 +49,7 @@ def measured(action: Callable[[], object]) -> tuple[float, float]:
 def least(
     action: Callable[[], object], repeat: int, before: Callable[[], object] = lambda: None
 ) -> tuple[float, float]:
-    """The least wall and CPU seconds of several runs, each after `before`."""
+    """Return the least wall and CPU seconds of several runs, each after `before`."""
     runs = []
     for _ in range(repeat):
         before()
@@ -65,7 +65,7 @@ def call(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
 
 
 def monolith(project: Path, target: Path) -> None:
-    """The thesis with all figures inlined, in a folder of its own."""
+    """Write the thesis with all figures inlined, into a separate folder."""
     from boundpaper.paper import bibliography
 
     out = project / "out"
@@ -101,7 +101,7 @@ def monolith(project: Path, target: Path) -> None:
 
 
 def printed(project: Path) -> str:
-    """The first table that a chapter of a built thesis shows."""
+    """Return the first table that a chapter of a built thesis shows."""
     chapters = sorted((project / "out/chapters").glob("*.tex"))
     return next(found[1] for path in chapters if (found := IN_PRINT.search(path.read_text(encoding="utf-8"))))
 

@@ -45,7 +45,7 @@ COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs
 
 
 def save_model(folder: Path, **sizes: int) -> Path:
-    """The model and a tokenizer of numbered words."""
+    """Save the model and a tokenizer of numbered words; return their folder."""
     import torch
     import transformers
     from tokenizers import Tokenizer
@@ -62,7 +62,7 @@ def save_model(folder: Path, **sizes: int) -> Path:
 
 
 def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOptions:
-    """A capture of every head, one token a bucket, as published."""
+    """Return options to capture every head, one token per bucket, as published."""
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.checkpoints.loading import ModelSource
     from keyquery.models.texts import TextSource
@@ -85,7 +85,7 @@ Action = Callable[[], object]
 
 
 def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
-    """A captured forward, its part written to disk."""
+    """Return an action: a captured forward pass, its part written to disk."""
     from keyquery.models.architecture import survey
     from keyquery.models.attention.calls import recording
     from keyquery.models.captures import parts
@@ -106,7 +106,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
 
 
 def transformer_lens(model: Any, folder: Path, tokens: Any) -> Action:
-    """Queries and keys after rotation in the cache of its bridge, and nothing written."""
+    """Return an action that reads queries and keys after rotation from the cache of its bridge, and writes nothing."""
     import torch
     from transformer_lens.model_bridge import TransformerBridge  # type: ignore[import-not-found, unused-ignore]
 
@@ -115,7 +115,7 @@ def transformer_lens(model: Any, folder: Path, tokens: Any) -> Action:
 
 
 def nnsight(model: Any, folder: Path, tokens: Any) -> Action:
-    """Queries and keys after rotation, saved from a trace, and nothing written."""
+    """Return an action that saves queries and keys after rotation from a trace, and writes nothing to disk."""
     import nnsight as library  # type: ignore[import-not-found, unused-ignore]
     import transformers
 
@@ -168,7 +168,7 @@ def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> N
 
 
 def peak(folder: Path, documents: int) -> int:
-    """Peak resident bytes of a whole capture, in a process of its own."""
+    """Return the peak resident bytes of a whole capture, in a separate process."""
     command = [sys.executable, __file__, "--peak", str(documents), "--folder", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -203,7 +203,7 @@ def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, th
 
 
 def long(most: int, folder: Path) -> None:
-    """Print memory of a plain and of a captured forward, by the length of the text."""
+    """Print the memory of a plain and of a captured forward pass, by the length of the text."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     save_model(folder, **SMALL)
@@ -242,7 +242,7 @@ def main() -> None:
 
 
 def compare(repeat: int, context: int, threads: int, against: list[str]) -> None:
-    """Forwards against captured forwards, here and of other libraries, and memory by the number of documents."""
+    """Compare plain and captured forward passes, here and in other libraries, and memory by number of documents."""
     pythons = {"keyquery": sys.executable} | dict(each.split("=", 1) for each in against)
     print("| forwards in turns | documents a second | CPU of a plain one (quartiles) | clock | MB, of a plain one |")
     print("| --- | ---: | ---: | ---: | ---: |")

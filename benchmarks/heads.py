@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""How fast a head is analysed: against a scalar program of the sampled estimator, and against what the machine can do.
+"""Time the analysis of a head: against a scalar program of the sampled estimator, and against the machine's limits.
 
     python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
@@ -74,7 +74,7 @@ STAGES = {
 
 
 def synthetic_head(vectors: int, seed: int = 0) -> Head:
-    """A head whose tokens are kept at random, as a capture keeps them, with correlated, drifting vectors."""
+    """Make a head whose tokens are kept at random, as a capture keeps them, with correlated, drifting vectors."""
     rng = np.random.default_rng(seed)
 
     def side() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,7 +101,7 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
 
 
 def scalar(head: Head, seed: int = 0) -> tuple[list[float], int]:
-    """The sampled estimator, one pair at a time: mean and full covariance of the bucket's queries."""
+    """Compute the sampled estimator one pair at a time, from mean and full covariance of the bucket's queries."""
     rng = np.random.default_rng(seed)
     query_bucket, key_bucket = head.query_bins(BUCKETS), head.key_buckets()
     members: dict[tuple[int, int], list[int]] = {}
@@ -135,7 +135,7 @@ def scalar(head: Head, seed: int = 0) -> tuple[list[float], int]:
 
 
 def once(action: Callable[[], object]) -> float:
-    """CPU seconds of one run."""
+    """Return the CPU seconds of one run."""
     start = time.process_time()
     action()
     return time.process_time() - start
@@ -150,7 +150,7 @@ def least(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, fl
 
 
 def save(head: Head, root: Path, count: int = 1) -> Capture:
-    """The head as a capture, `count` times over: every copy is a link to the same two files."""
+    """Save the head as a capture, `count` times: every copy is a link to the same two files."""
     sides: tuple[tuple[Side, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),
@@ -208,12 +208,12 @@ def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
 
 
 def _mean(head: Head) -> int:
-    """Mean number of keys of a document."""
+    """Return the mean number of keys per document."""
     return len(head.keys) // DOCUMENTS
 
 
 def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
-    """Seconds that each kind of work takes at least on this machine, from those of the parts."""
+    """Return the least seconds of each kind of work on this machine, from those of the parts."""
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
     taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
     counts = keys.eligible(limits(head, "earlier", BUCKETS, taus))
@@ -307,7 +307,7 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
 
 
 def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
-    """CPU seconds of the stages of the fastest of some runs."""
+    """Return the CPU seconds of the stages in the fastest of several runs."""
     runs = []
     for _ in range(repeat):
         watch = cProfile.Profile(time.process_time)
@@ -326,7 +326,7 @@ def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
 
 
 def model(heads: int, vectors: int, folder: Path) -> None:
-    """A model's heads on two processes: wall seconds, and CPU seconds of both."""
+    """Time a model's heads on two processes: wall seconds, and CPU seconds of both."""
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
     captured = save(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()

@@ -1,4 +1,4 @@
-"""Lines of Python of each room against its budget.
+"""Count the lines of Python in each room of the repository, and compare them with its budget.
 
     python benchmarks/lines.py
 
@@ -26,7 +26,7 @@ BUDGET = {
 
 
 def rooms(root: Path) -> dict[str, dict[str, int]]:
-    """Lines of each tracked Python file by room: a package, else a folder of the top level."""
+    """Return the lines of tracked Python files by room: a package, or else a top-level folder."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
     by_room: dict[str, dict[str, int]] = defaultdict(dict)
     for path in sorted(listed.splitlines()):

@@ -1,4 +1,4 @@
-"""How many planted faults in statistics, studies, claims and head geometry the tests notice, without golden files.
+"""Count the planted faults in statistics, studies, claims and head geometry that tests notice, without golden files.
 
     python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
@@ -86,7 +86,7 @@ class Mutant:
 
 
 def count(file: Path) -> int:
-    """How many faults can be planted in a file's functions; words, f-strings and annotations stay."""
+    """Return how many faults can be planted in a file's functions; words, f-strings and annotations stay."""
     return sum(1 for _ in _sites(ast.parse(file.read_text(encoding="utf-8"))))
 
 
@@ -144,7 +144,7 @@ def _changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Whether a sum joins texts or lists, for which a minus would only crash."""
+    """Tell whether a sum joins texts or lists, for which a minus would only crash."""
     parts = [node.left, node.right]
     return any(isinstance(part, ast.JoinedStr | ast.List | ast.Tuple) or _is_word(part) for part in parts)
 
@@ -155,7 +155,7 @@ def _is_word(node: ast.expr) -> bool:
 
 @functools.cache
 def imports(file: Path) -> set[str]:
-    """Files of the project that a file imports, by name."""
+    """Return the files of the project that a file imports, by name."""
     files = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = []
@@ -187,7 +187,7 @@ def called_claims(test: Path) -> set[str]:
 
 @functools.cache
 def claim_files() -> dict[str, str]:
-    """The file of each claim, by the claim's name."""
+    """Return the file of each claim, by the claim's name."""
     return {
         name: path.relative_to(ROOT).as_posix()
         for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py"))
@@ -251,14 +251,14 @@ def judged(copy: Path, fault: Mutant, seconds: int) -> str:
 
 
 def _suite(test: str) -> str:
-    """The folder of a test's suite; empty for the tests of the thesis."""
+    """Return the folder of a test's suite; empty for the tests of the thesis."""
     return next(folder for folder in SUITES if test.startswith(folder))
 
 
 def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
     """Return the outcome of the tests, or nothing if they need more than their processor seconds.
 
-    They run in a fork of this process, which has imported the libraries and nothing of the project.
+    They run in a fork of this process, which has imported the libraries but no module of the project.
     """
     forks = multiprocessing.get_context("fork")
     answer, given = forks.Pipe(duplex=False)
@@ -289,11 +289,11 @@ class _First:
     failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a test that fails."""
+        """Record a test that fails."""
         self._note(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file whose tests are not found."""
+        """Record a file whose tests cannot be collected."""
         self._note(report)
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -60,7 +60,7 @@ LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment wou
 
 
 def memory(name: str) -> float:
-    """A line of this process's state in MB: VmHWM, the peak, or VmRSS, what is held now."""
+    """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
@@ -167,7 +167,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
 
 
 def print_experiments(name: str, tokens: int, alone: float, spent: dict[str, float]) -> None:
-    """A row per experiment, and the whole."""
+    """Print a row per experiment, and the total."""
     print(f"| {name}, {TEXTS} texts of {tokens:,} tokens, {ITEMS} items | CPU s | forwards of a text |")
     print("|:--|--:|--:|")
     for experiment, seconds in {**spent, "all": sum(spent.values())}.items():

@@ -1,4 +1,4 @@
-"""Whether two clones give the same bytes: another folder, time, locale, time zone and hash seed.
+"""Check that two clones give the same bytes, with another folder, time, locale, time zone and hash seed.
 
     python benchmarks/repeatable.py [--revision HEAD] [--folder DIR]
 

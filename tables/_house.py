@@ -41,7 +41,7 @@ def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
 
 
 def rounded_bias(rows: pd.DataFrame) -> str:
-    """Say of which models the bias was rounded before it was printed, and what a bias may then be off by.
+    """Write which models' biases were rounded before they were printed, and by how much such a bias may be off.
 
     Reads `bias_half`, half a unit of the last place to which a bias per token was rounded.
     """
@@ -78,5 +78,5 @@ def metric(key: str) -> str:
 
 
 def estimator(key: str, pairs: str) -> str:
-    """Say in one phrase how plasticity was estimated, over which pairs of keys."""
+    """Return in one phrase how plasticity was estimated, and over which pairs of keys."""
     return f"{word('estimator', key)}, pairs of {word('pairs', pairs)}"

@@ -1,10 +1,10 @@
-"""Whose attention an experiment of document 004 shows: and the caveat where it is not the model's own."""
+"""Tell whose attention an experiment of document 004 shows, with a caveat if it is not the model's own."""
 
 import pandas as pd
 
 
 def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
-    """Whether the printed attention of RoPE is of queries and keys that were not rotated."""
+    """Tell whether the printed attention of RoPE was computed from queries and keys that were not rotated."""
     rows = drope_attention_origins[
         (drope_attention_origins["experiment"].astype(str) == str(experiment))
         & (drope_attention_origins["positional"] == "RoPE")
@@ -14,7 +14,7 @@ def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
 
 
 def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
-    """A sentence to end a reason with; empty where RoPE's attention is its own."""
+    """Return a sentence that ends a reason with the caveat; empty if RoPE's attention is its own."""
     if not unrotated(drope_attention_origins, experiment):
         return ""
     return (

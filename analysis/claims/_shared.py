@@ -1,4 +1,4 @@
-"""Judgements and bounds that several statements call for, in documents 001 and 002 or in several files of 004."""
+"""Make verdicts and bounds that several claims share, on documents 001 and 002 or in several files on 004."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ USABLE = 10.0  # a perplexity this many times the baseline: a broken model, so t
 
 
 def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Whether two series over length move together: in levels any two declines do, so the first differences decide.
+    """Judge whether two series over length move together, by their first differences: in levels, any two declines do.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
 
 
 def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
-    """Whether the shallowest model that recovers has the stated number of text layers.
+    """Judge whether the shallowest model that recovers has the stated number of text layers.
 
     Parameters
     ----------
@@ -71,6 +71,6 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
 
 
 def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:
-    """How many profiles rise somewhere by more than rounding explains, and their names with the rise."""
+    """Return how many profiles rise somewhere by more than rounding explains, and their names with the rise."""
     rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
     return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

@@ -1,4 +1,4 @@
-"""What the claims on SmolLM3 share: stated words as numbers, changes over a span of the run, and ranges of a phase."""
+"""Read stated words as numbers, and judge changes over a span and ranges of a phase, for the claims on SmolLM3."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
 
 
 def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
-    """A value stated in prose: a printed number, or the whole number that a word names, give or take half."""
+    """Return a value stated in prose: a printed number, or the whole number that a word names, plus or minus a half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
@@ -39,12 +39,12 @@ def change(
 
 
 def phase(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
-    """The checkpoints of some phases, in order."""
+    """Return the checkpoints of some phases, in order."""
     return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
 
 
 def spanned(reported: QuotedCell, values: pd.Series, decimals: int, words: str) -> Verdict:
-    """Judge a printed range: do the least and largest value round to its ends?"""
+    """Judge whether the least and the largest value round to the ends of a printed range."""
     least, most = float(values.min()), float(values.max())
     half = 0.5 * 10.0**-decimals
     slack = 1e-9
@@ -60,7 +60,7 @@ def spanned(reported: QuotedCell, values: pd.Series, decimals: int, words: str) 
 
 
 def value(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
-    """One number of a checkpoint."""
+    """Return one value of a checkpoint."""
     return float(pick(trajectory, checkpoint=checkpoint)[metric])
 
 
@@ -70,5 +70,5 @@ def word(frame: pd.DataFrame, statement: str) -> str:
 
 
 def keyed(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
-    """The verdict as one of several: with its key, and its own statement and kind."""
+    """Return the verdict as one of several, with its own key, statement and kind."""
     return replace(verdict, key=key, statement=statement or verdict.statement, kind=kind)

@@ -1,1 +1,1 @@
-"""Self-distillation of a rotary model: into one without rotation, and into its control that keeps it."""
+"""Distil a rotary model into one without rotation, and into a control that keeps its rotation."""

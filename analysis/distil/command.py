@@ -1,4 +1,4 @@
-"""Distillation as a command: both arms in turn, their checkpoints, their models as folders, their curves."""
+"""Run distillation as a command: train both arms in turn; write checkpoints, model folders and training curves."""
 
 import shutil
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ def run(
     steps: int | None = None,
     recipe: DistilRecipe | None = None,
 ) -> list[Path]:
-    """Distil the arms to a step, going on from their checkpoints; give tables and folders that were written.
+    """Distil the arms up to a step, continuing from their checkpoints; return the tables and folders written.
 
-    Arms take turns, so that a run which is stopped has both at the same step or one turn apart.
+    Arms take turns, so that in a stopped run both are at the same step or one turn apart.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def run(
 
 
 def teacher_folder(root: Path, model: str) -> Path:
-    """The folder of the teacher: packaged, of a GGUF file, or the folder itself.
+    """Return the folder of the teacher: a packaged model, one from a GGUF file, or the folder itself.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
 
 
 def _export(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
-    """The student as a folder of a plain model, whose configuration holds its encoding."""
+    """Save the student as a plain model's folder, whose configuration states its position encoding."""
     folder = home / f"{teacher.name}-{student.arm}"
     draft = home / f".{folder.name}"
     shutil.rmtree(draft, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The command that distils, its libraries imported when it runs."""
+"""Declare the command that distils; its libraries are imported when it runs."""
 
 from typing import Any
 

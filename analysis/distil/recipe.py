@@ -1,4 +1,4 @@
-"""Named recipes for distilling a student. A run may stop early, but never changes the schedule of its recipe."""
+"""Define recipes for distilling a student; a run may stop early, but never changes its recipe's schedule."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ BF16, FP32 = "bf16", "fp32"
 
 @dataclass(frozen=True)
 class DistilRecipe:
-    """One recipe, the same for both arms.
+    """A recipe, the same for both arms.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class DistilRecipe:
             raise SpecError(f"recipe: precision {self.precision!r} is unknown; it is {BF16} or {FP32}")
 
     def at(self, step: int) -> float:
-        """Rate of a step from 0."""
+        """Return the learning rate of a step, counted from 0."""
         warm = min(1.0, (step + 1) / max(1, self.warm))
         done = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
         return self.rate * warm * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
 
     @property
     def tokens(self) -> int:
-        """Tokens of a step."""
+        """Number of tokens per step."""
         return self.rows * self.length
 
     def facts(self) -> dict[str, Any]:

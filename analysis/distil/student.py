@@ -1,4 +1,4 @@
-"""One arm in training: the student, its optimizer, its step, the held-out text, and its checkpoint."""
+"""Train one arm: the student, its optimizer and step, the held-out text, and its checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def model_of(folder: Path, encoding: str) -> LoadedModel:
-    """A model of a folder in float32, its positions "as configured" or "drope"."""
+    """Load a model from a folder in float32, its positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 
 
@@ -33,7 +33,7 @@ def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
 
 
 def divergence(student: Tensor, teacher: Tensor) -> Tensor:
-    """Kullback-Leibler divergence of the student's next-token distribution from the teacher's.
+    """Return the Kullback-Leibler divergence of the student's next-token distribution from the teacher's.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def divergence(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
-    """Cross-entropy of the next token, nats, the mean over all places but the last."""
+    """Return the cross-entropy of the next token in nats, averaged over all positions but the last."""
     functional: Any = need("torch").nn.functional
     loss: Tensor = functional.cross_entropy(found[:, :-1].float().flatten(0, 1), tokens[:, 1:].flatten())
     return loss
@@ -74,7 +74,7 @@ class Teacher:
         self._kept: dict[tuple[int, int], Tensor] = {}
 
     def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """Token ids of a step, and the teacher's logits of them."""
+        """Return the token ids of a step, and the teacher's logits for them."""
         tokens = self.windows.step(self.recipe, seed, step)
         key = seed, step
         if key not in self._kept:
@@ -88,13 +88,13 @@ class Teacher:
         return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in held]
 
     def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """The tokens that logits were computed for."""
+        """Return the tokens and the teacher's logits for them."""
         with need("torch").no_grad():
             return tokens, logits(self.model, tokens, self.recipe.precision)
 
 
 class Student:
-    """An arm: made anew or taken from its checkpoint, advanced by turns.
+    """An arm, newly made or loaded from its checkpoint, which is trained in turns.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Student:
             self.store()
 
     def store(self) -> None:
-        """Store weights, moments, step and rows, atomically."""
+        """Store weights, optimizer moments, step and rows, atomically."""
         state = {
             "weights": self.model.state_dict(),
             "adam": self.adam.state_dict(),
@@ -178,7 +178,7 @@ class Student:
         checkpoint.store(self.work, state, self.made)
 
     def _evaluate(self) -> None:
-        """Held-out rows of this step; at the start also the teacher's loss, and what the precision does to it."""
+        """Add this step's held-out rows; at step 0, also the teacher's loss and the effect of reduced precision."""
         torch, recipe = need("torch"), self.recipe
         self.model.train(False)
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Windows of tokens of installed texts: a stream of steps for training, and held-out ones, of other documents."""
+"""Cut installed texts into windows of tokens: a stream for training, and held-out windows from other documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDS = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of tokens that both arms read.
+    """Windows of tokens that both arms are trained on.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Windows:
     digest: str
 
     def step(self, recipe: DistilRecipe, seed: int, step: int) -> Tensor:
-        """Token ids of a step from 0, shape (rows, length); every pass over the windows has an order of its own."""
+        """Return the token ids of a step from 0, shape (rows, length); each pass over the windows has its own order."""
         import torch
 
         rows = []

@@ -1,1 +1,1 @@
-"""A population of small models: one language, five arms from one start, two bases, many seeds, all measured alike."""
+"""Train a population of small models, measured alike: one language, five arms from one start, two bases, many seeds."""

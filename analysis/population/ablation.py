@@ -1,4 +1,4 @@
-"""Each head alone taken out of a model: what retrieval and the text lose by it."""
+"""Measure what retrieval and text likelihood lose when each head alone is ablated."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TEXTS = 16
 def ablation_rows(
     model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[Row]:
-    """Rows `layer, head` with, at the training length and at four times it, keys found and nats a key; and text nats.
+    """Return rows `layer, head` of keys found and nats per key, at one and four training lengths, and of text nats.
 
-    Layer and head are -1 in the row of the whole model, which all others are held against.
+    Layer and head are -1 in the row of the whole model, with which all others are compared.
     """
     tell("each head taken out")
     prompts = {
@@ -51,7 +51,7 @@ def ablation_rows(
 
 @contextmanager
 def without(model: PreTrainedModel, layer: int, head: int) -> Iterator[None]:
-    """A model in which one head writes nothing; layer -1 leaves all in place."""
+    """Ablate one head of a model in this block, so that it writes nothing; layer -1 ablates none."""
     if layer < 0:
         yield
         return

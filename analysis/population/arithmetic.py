@@ -1,4 +1,4 @@
-"""How this process rounds: a digest that differs where a training would end at other weights."""
+"""Compute a digest of this process's rounding, which differs where training would end at other weights."""
 
 import hashlib
 
@@ -12,8 +12,8 @@ def arithmetic() -> str:
     """Compute a digest of eight hexadecimal digits from a product, an attention and their gradients, at sizes of a
     training step.
 
-    Libraries choose their kernels by processor, and kernels add in different orders. With another digest a training of
-    the same recipe ends at other weights; the same one says that these operations round alike, and no more.
+    Libraries choose their kernels by processor, and kernels add in different orders. With another digest, training by
+    the same recipe ends at other weights; an equal digest shows that these operations round alike, and no more.
 
     Raises
     ------
@@ -36,5 +36,5 @@ def arithmetic() -> str:
 
 
 def joined(*digests: str) -> str:
-    """Digests of trainings that start from one another, without repetition."""
+    """Join the digests of training runs that start from one another, without repetition."""
     return SEPARATOR.join(sorted({part for digest in digests for part in digest.split(SEPARATOR)}))

@@ -1,8 +1,8 @@
-"""Ask many questions about few contexts: a context is read once, and all of its questions reuse it.
+"""Ask many questions about few contexts: each context is read once, and all its questions reuse the key cache.
 
-An answer is exact when greedy decoding gives it word by word and then the full stop. One pass with the answer in place
-tells: every word of it must be the most likely after the words before it. Only where it is not are the words that the
-model says instead decoded.
+An answer is exact if greedy decoding gives it word by word and then the full stop. One forward pass over the answer
+tells: every word must be the most likely one after the words before it. Only if it is not, the model's own words are
+decoded.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Context:
-    """Words that questions follow, the first `<s>`; all contexts of one call are equally long."""
+    """Words that questions follow, `<s>` first; all contexts in one call have equal length."""
 
     words: list[str]
     asks: list[Ask]
@@ -50,7 +50,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of a question.
+    """Result of one question.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Answer:
 
 
 def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool = False) -> list[Answer]:
-    """Put every question to the model, in order; with `decode`, wrong answers come with their words."""
+    """Put every question to the model, in order; with `decode`, wrong answers come with the model's words."""
     torch = need("torch")
     model.train(False)
     replies: list[Answer] = []
@@ -109,7 +109,7 @@ def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) ->
 
 
 def _equal(flat: Sequence[tuple[int, Ask]]) -> Iterator[list[int]]:
-    """Places of questions whose words and answers are equally many."""
+    """Yield the indices of questions with equal numbers of words and of answer words."""
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (_, ask) in enumerate(flat):
         groups[len(ask.words), len(ask.answer)].append(place)
@@ -117,7 +117,7 @@ def _equal(flat: Sequence[tuple[int, Ask]]) -> Iterator[list[int]]:
 
 
 def _cache(read: Any, rows: list[int]) -> Any:
-    """A key cache with a row of the one that was read for each question."""
+    """Return a key cache with a row for each question, copied from the row of its context."""
     torch, transformers = need("torch"), need("transformers")
     made, index = transformers.DynamicCache(), torch.tensor(rows)
     for layer, held in enumerate(read.layers):

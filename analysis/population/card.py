@@ -1,4 +1,4 @@
-"""The card of an offline subject: what it is, how it was made, its measured abilities, and its limits."""
+"""Write the card of an offline subject: what it is, how it was made, its measured abilities, and its limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ OTHERS = "`tiny-rope` (arm A), `tiny-continued` (arm B), `tiny-drope` (arm C)"
 
 
 def text(facts: Mapping[str, Any], keys: pd.DataFrame, tasks: pd.DataFrame) -> str:
-    """The card as Markdown.
+    """Return the card as Markdown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Families of models as jobs, in the plan's order."""
+"""Train and measure families of models as jobs, in the plan's order."""
 
 import sys
 import time
@@ -20,9 +20,9 @@ ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one be
 
 
 def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Base, seed and arms of each job: A, B, C of the first base, then D and E, then the other base.
+    """Return base, seed and arms of each job: A, B, C of the first base, then D and E, then the other base.
 
-    The arm that never rotates has no base; it stands with the primary one, and is asked for there alone.
+    The arm that never rotates has no base; it is listed with the primary base only.
     """
     jobs = []
     for base in bases:
@@ -121,7 +121,7 @@ def compared(
 
 
 def _rounding(root: Path, which: PopulationMember, here: str) -> list[str]:
-    """A line if the compared model was trained with other rounding than the model whose rows are stored."""
+    """Return a line if the compared model was trained with other rounding than the one whose rows are stored."""
     models = read(root, tables.MODELS) if tables.folder(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
     if not len(known) or known.iloc[0] == here:

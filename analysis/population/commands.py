@@ -1,4 +1,4 @@
-"""The commands that train and measure the population, their libraries imported when they run."""
+"""Declare the commands that train and measure the population; their libraries are imported when they run."""
 
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @jobs
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
-    """Train and measure models of the population that are not measured yet; continues where it was stopped.
+    """Train and measure the models of the population that are not measured yet; a stopped run continues.
 
     Without options: every model of the plan, in the plan's order.
     """
@@ -80,7 +80,7 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 @click.option("--pretrained", is_flag=True, help="Measure SmolLM2 and Gemma in bins of 64 to 1,024 tokens instead.")
 @click.pass_obj
 def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
-    """Measure plasticity in bins of 1 to 64 words: of the models that ship, and of networks with random weights."""
+    """Measure plasticity in bins of 1 to 64 words: for the models that ship, and for networks with random weights."""
     if pretrained:
         from analysis.population.pretrained_widths import measure
     else:

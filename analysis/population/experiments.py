@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report on a model of the population, reduced to their headline quantities."""
+"""Run Experiments 1-9 of the DroPE report on a model of the population, reduced to their headline quantities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS = Options()  # ten texts, a hundred items of a task: what `build.py run`
 def experiment_rows(
     model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Rows `quantity, value, reason`, one a headline quantity; without value where the model lacks it, and why.
+    """Return rows `quantity, value, reason`, one per headline quantity; without a value if the model lacks it, and why.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def experiment_rows(
 
 
 def _measure(name: str, subject: Subject) -> pd.DataFrame:
-    """Rows of an experiment as they are read back: absent layers and heads empty."""
+    """Return rows of an experiment as if read back from a file: absent layers and heads are empty."""
     import pandas as pd
 
     module = importlib.import_module(module_of(name))

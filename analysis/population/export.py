@@ -1,4 +1,4 @@
-"""The offline subjects: three models of one seed as folders that any tool can load, with tokenizer, facts and card."""
+"""Export the offline subjects: three models of one seed as folders for any tool, with tokenizer, facts and card."""
 
 import json
 from dataclasses import asdict
@@ -23,7 +23,7 @@ RUNS = ("retrained", "population")  # tables of the second run, and of the first
 
 
 def export(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
-    """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; weights that are gone are trained again first.
+    """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; missing weights are trained again first.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def export(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
 
 
 def measured(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
-    """Rows of the model in the tables for its card (models, keys, tasks), for exactly these weights.
+    """Return the model's rows in the tables for its card (models, keys, tasks), for exactly these weights.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def _rows(root: Path, name: str, model: str) -> pd.DataFrame:
 def publish(
     folder: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, tables: dict[str, pd.DataFrame]
 ) -> list[Path]:
-    """Write a model's folder as any tool loads it, with its card and facts; return the files."""
+    """Write a model's folder in a form that any tool loads, with its card and facts; return the files."""
     transformers = need("transformers", "to write a model's folder")
     model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
     model.load_state_dict(made.trained.weights)
@@ -90,7 +90,7 @@ def publish(
 
 
 def _facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:
-    """What the card says; experiments read language, length and seed of it."""
+    """Return the facts for the card; experiments read language, length and seed from them."""
     which = made.which
     return {
         "name": name,

@@ -1,4 +1,4 @@
-"""Every head of a model: plasticity, bias, rotation and sinks, from queries, keys and values held in memory."""
+"""Measure every head of a model (plasticity, bias, rotation, sinks) from queries, keys and values in memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
 
 @dataclass(frozen=True)
 class MemoryCapture(Capture):
-    """A capture in memory: one file of vectors a layer, head and side."""
+    """A capture in memory, with one file of vectors per layer, head and side."""
 
     files: dict[tuple[int, int, str], Vectors] = field(default_factory=dict)
 
@@ -55,16 +55,16 @@ class MemoryCapture(Capture):
         return self.files[head.layer, head.key, "k"]
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """No window and no chunk: a query of these models sees all earlier positions."""
+        """Return no window and no chunk, since a query of these models sees all earlier positions."""
         return None, False
 
 
 def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
-    """Rows `estimator, layer, head`: all metrics of the head geometry, those of plasticity by estimator, and sinks.
+    """Return rows `estimator, layer, head`: all metrics of head geometry, plasticity by estimator, and sinks.
 
-    `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` of texts
-    with copies on a sign, `sink_null` what even attention gives; `value_ratio` is the length of the first word's value
-    over the mean length of the others'.
+    `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` that of texts
+    with copies on a sign, `sink_null` the value under even attention; `value_ratio` is the length of the first word's
+    value over the mean length of the others'.
     """
     texts = mixed(recipe.length)
     held = capture_vectors(model, recipe.length, texts)
@@ -92,7 +92,7 @@ def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
 
 
 def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
-    """Give the rotation of every layer for texts of a length; a model that rotates otherwise is an error.
+    """Return the rotation of every layer for texts of a length; a model that rotates otherwise is an error.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
 
 
 def mixed(length: int) -> list[list[str]]:
-    """Held-out documents as in training, the same for all models."""
+    """Return held-out documents as in training, the same for all models."""
     draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
     return [documents.sequence(world(True), rng, length)[0] for rng in draws]
 
@@ -115,7 +115,7 @@ def mixed(length: int) -> list[list[str]]:
 def capture_vectors(
     model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS
 ) -> MemoryCapture:
-    """One query and one key per bucket and document of `length` words, at places that are the same for all models."""
+    """Capture one query and one key per bucket and document of `length` words, at positions shared by all models."""
     random = np.random.default_rng(0)
     size = length // buckets
     draws = {side: random.integers(size, size=(len(texts), buckets)) + size * np.arange(buckets) for side in "qk"}

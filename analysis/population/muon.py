@@ -1,7 +1,7 @@
-"""Muon in single precision: updates of matrices of one shape are orthogonalised together.
+"""Muon optimizer in single precision; matrices of one shape are orthogonalised together.
 
-torch's own works matrix by matrix in bfloat16, which a processor without such units takes eight times as long for as
-the rest of a step. Definition: Jordan et al. 2024; coefficients, momentum and rate scaling are those of torch.
+torch's own works matrix by matrix in bfloat16, which on a processor without such units takes eight times as long as the
+rest of a step. Definition: Jordan et al. 2024; coefficients, momentum and rate scaling are those of torch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Muon:
         self.groups = [(members, torch.zeros(len(members), *shape)) for shape, members in shapes.items()]
 
     def step(self, rate: float) -> None:
-        """One update from the gradients: Nesterov momentum, orthogonalised, scaled by sqrt(max(1, rows / columns))."""
+        """Update once from the gradients: Nesterov momentum, orthogonalised, scaled by sqrt(max(1, rows / columns))."""
         torch = need("torch")
         with torch.no_grad():
             for members, moments in self.groups:
@@ -49,7 +49,7 @@ class Muon:
                     part.sub_(change, alpha=scale)
 
     def state(self) -> list[Tensor]:
-        """Moments, for a checkpoint."""
+        """Return the moments, for a checkpoint."""
         return [moments for _, moments in self.groups]
 
     def load(self, state: list[Tensor]) -> None:
@@ -59,7 +59,7 @@ class Muon:
 
 
 def orthogonal(matrices: Any) -> Any:
-    """Matrices (n, rows, columns) with their singular values brought near 1 by five Newton-Schulz steps."""
+    """Bring the singular values of matrices (n, rows, columns) near 1 by five Newton-Schulz steps."""
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
     iterate = matrices.transpose(1, 2) if tall else matrices

@@ -1,4 +1,4 @@
-"""What a model does: keys by distance and length, other tasks by length, and losses on held-out text."""
+"""Measure a model's behaviour: keys by distance and length, other tasks by length, and losses on held-out text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EDGES = (0, 128, 256, 512)  # of positions that losses are told for
 
 
 class KeyQuestions:
-    """Questions for keys put to one model, each under an encoding and a temperature once.
+    """Questions for keys that one model answers, once per encoding and temperature.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class KeyQuestions:
         self._known: dict[tuple[str, int, float], list[Answer]] = {}
 
     def answers(self, encoding: str, temperature: int, multiple: float, contexts: int) -> list[Answer]:
-        """Answers to the questions of the first contexts of a length.
+        """Return answers to the questions of a length's first contexts.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class KeyQuestions:
 
 
 def key_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
-    """Rows `encoding, multiple, asked, right, nats, letters` for keys."""
+    """Return rows `encoding, multiple, asked, right, nats, letters` for keys."""
     rows = []
     for multiple in prompts.MULTIPLES:
         for name in ("own", *(_extensions(which) if multiple in EXTENDED else ())):
@@ -89,11 +89,10 @@ def key_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
 
 
 def extension_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
-    """Rows `encoding, temperature, multiple, asked, right, nats, letters`: extensions like for like.
+    """Return rows `encoding, temperature, multiple, asked, right, nats, letters`, comparing extensions like for like.
 
-    Every encoding is asked without a temperature and with it, whatever it comes with by itself: `temperature` is the
-    power of 1 + .1 ln s that multiplies all scores, 0 without, 2 as in YaRN (whose factor is on queries and on keys), 1
-    as in the plan.
+    Every encoding is asked with and without a temperature, whatever its own is: `temperature` is the power of 1 + .1 ln
+    s that multiplies all scores: 0 for none, 2 as in YaRN (whose factor is on queries and on keys), 1 as in the plan.
     """
     rotates = which.positional == "rope"
     asked = [(name, power) for name in ("own", *(EXTENSIONS if rotates else ())) for power in (0, 2)]
@@ -111,7 +110,7 @@ def _extensions(which: PopulationMember) -> tuple[str, ...]:
 
 @contextmanager
 def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
-    """The model under an untrained extension of its rotation (`pi`, `ntk`, `yarn`), or its own.
+    """Give the model an untrained extension of its rotation (`pi`, `ntk`, `yarn`) in this block, or keep its own.
 
     An extension reaches a multiple of the training length.
     """
@@ -121,7 +120,7 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
 
 @contextmanager
 def heated(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None]:
-    """The model with all scores multiplied by (1 + .1 ln s) to a power, s the multiple of the training length."""
+    """Multiply a model's scores in this block by (1 + .1 ln s)^power; s is the multiple of the training length."""
     parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
     before = [part.scaling for part in parts]
     try:
@@ -143,7 +142,7 @@ def _class_letter(found: Sequence[Answer]) -> Row:
 
 
 def letter(answer: Answer) -> str:
-    """Letter that codes the class of an answer."""
+    """Return the letter that codes the class of an answer."""
     if answer.exact:
         return LETTERS[EXACT]
     key = "".join(answer.ask.answer)
@@ -155,8 +154,8 @@ def letter(answer: Answer) -> str:
 
 
 def prompt_rows(seed: int, recipe: PopulationRecipe) -> list[Row]:
-    """Rows `multiple, item, context, keys, distance`: the prompts of a seed, in the order in which letters code
-    answers.
+    """Return rows `multiple, item, context, keys, distance` on the prompts of a seed, in the order in which letters
+    code answers.
     """
     rows: list[Row] = []
     for multiple in prompts.MULTIPLES:
@@ -171,7 +170,7 @@ def prompt_rows(seed: int, recipe: PopulationRecipe) -> list[Row]:
 def task_rows(
     model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[Row]:
-    """Rows `task, multiple, asked, right, nats` of the other tasks; multiple 0 is the bare question."""
+    """Return rows `task, multiple, asked, right, nats` of the other tasks; multiple 0 is the bare question."""
     rows = []
     for multiple in (0, 1, 2, 4):
         tell(f"other tasks at {multiple}x")
@@ -189,7 +188,7 @@ def task_rows(
 
 
 def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
-    """Rows `text, words, low, high, nats, count`: mean nats of words at positions low to high of held-out text.
+    """Return rows `text, words, low, high, nats, count`: mean nats of words at positions low to high of held-out text.
 
     Texts are `mixed`, documents as in training, and `backcopy`; words are `answer` (or those that a sign calls for)
     and `other`.
@@ -223,14 +222,14 @@ def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
 
 
 def mean_nats(model: PreTrainedModel, recipe: PopulationRecipe, count: int) -> float:
-    """Mean nats a word of held-out documents at the training length."""
+    """Return the mean nats per word of held-out documents at the training length."""
     draws = (random.Random(f"population/text/{number}") for number in range(count))
     texts = [documents.sequence(world(True), rng, recipe.length)[0] for rng in draws]
     return float(nats(model, texts).double().mean())
 
 
 def nats(model: PreTrainedModel, texts: Sequence[Sequence[str]]) -> Any:
-    """Nats of every word but the first of equally long texts, shape (texts, words - 1)."""
+    """Return the nats of every word but the first of equally long texts, shape (texts, words - 1)."""
     torch = need("torch")
     functional = torch.nn.functional
     model.train(False)

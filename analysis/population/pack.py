@@ -1,6 +1,6 @@
-"""All trained models as one folder fit for an archive: weights, cards and checksums; and models read from such a one.
+"""Pack all trained models into one folder for an archive, with cards and checksums; and read models from such a folder.
 
-`FOLDER/MODEL` is a model's folder as any tool loads it (half precision, tokenizer, card), with `training.json` in it:
+`FOLDER/MODEL` is a model's folder that any tool loads (half precision, tokenizer, card), with a file `training.json`:
 recipe, arithmetic and curves of its training. `FOLDER/SHA256SUMS` names every file, as `sha256sum --check` reads it.
 """
 
@@ -64,7 +64,7 @@ def pack(
 
 
 def packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> TrainedModel:
-    """Read a model from a folder that `pack` wrote, instead of training it; on one thread from here on.
+    """Read a model from a folder that `pack` wrote, instead of training it; torch then uses one thread.
 
     Raises
     ------

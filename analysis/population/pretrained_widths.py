@@ -1,6 +1,6 @@
-"""Widths of query bins in pretrained models: bins of 1,024 tokens, their queries from the middle 64, 256 or all.
+"""Measure plasticity of pretrained models in bins of 1,024 tokens, with queries from the middle 64, 256 or all tokens.
 
-Every width has as many queries a bin and document, and the same pairs of keys; so widths differ in their queries alone.
+Every width has as many queries per bin and document, and the same pairs of keys; widths differ in their queries alone.
 """
 
 from dataclasses import replace
@@ -74,7 +74,7 @@ def _measure(root: Path, name: str, model: str, texts: str) -> Path:
 
 
 def _head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
-    """The head with few of its keys, and `QUERIES` queries a bin and document, evenly from the middle tokens."""
+    """Return the head with few of its keys, and `QUERIES` queries per bin and document from the middle tokens."""
     size = CONTEXT // BINS
     inside = np.asarray(queries.position) % size - (size - width) // 2
     some = (inside >= 0) & (inside < width) & (inside % (width // QUERIES) == 0)

@@ -1,4 +1,4 @@
-"""Prompts by length: named keys in filler, and questions of the other tasks behind filler. All seeded."""
+"""Make prompts by length: named keys in filler, and questions of the other tasks after filler; all seeded."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ QUESTION = len(language.wanted(language.NAMES[0]))
 
 
 def keys(seed: int, length: int, contexts: int) -> list[Context]:
-    """Contexts with one to four named keys at random places in filler, every key asked for.
+    """Return contexts with one to four named keys at random places in filler; every key is asked for.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
 
 
 def _filler(rng: random.Random, count: int) -> list[str]:
-    """The given number of words of filler, with a full stop last, as documents end in training."""
+    """Return the given number of filler words, the last a full stop, as documents end in training."""
     return [*islice(world().filler(rng), count - 1), "."] if count else []
 
 
 def other_task_questions(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
-    """Questions of the other tasks, spread over a few contexts of filler of `length` words; None is no filler.
+    """Return questions of the other tasks, spread over a few contexts of filler of `length` words; None is no filler.
 
-    Every fact is asked for openly, held out of the second phase or not; of other kinds there are `items`.
+    Every fact has an open question, whether held out of the second phase or not; other kinds have `items` questions.
     """
     rng = random.Random(f"population/others/{seed}/{length}")
     asks = [*_facts(rng, items), *_reviews(rng, items), *_copies(rng, items)]
@@ -106,7 +106,7 @@ def _copies(rng: random.Random, items: int) -> list[Ask]:
 
 
 def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
-    """Texts of copies after a sign, `<s>` first, and which of their words can be predicted."""
+    """Return texts with copies after a sign, `<s>` first, and which of their words can be predicted."""
     made = []
     for number in range(count):
         rng = random.Random(f"population/backcopy/{number}/{length}")
@@ -116,6 +116,6 @@ def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str
 
 
 def digits(said: Sequence[int]) -> str:
-    """The number of an answer: its digits up to the first word that is not a digit."""
+    """Return the number in an answer: its digits up to the first word that is not a digit."""
     text = [language.WORDS[token] for token in said]
     return "".join(word for word in text[: next((at for at, word in enumerate(text) if not word.isdigit()), len(text))])

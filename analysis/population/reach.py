@@ -1,4 +1,4 @@
-"""Beyond the training length: plasticity at one position and in bins, and what the exchange of positions changes.
+"""Measure plasticity beyond the training length, at one position and in bins, and effects of exchanging positions.
 
 Texts of four training lengths are read once. Bins have fixed centres and one query per text, drawn from the middle 1,
 2, 4, 8 or 16 words of a bin; the pairs of keys are the same for every width and every model.
@@ -45,7 +45,7 @@ Held = dict[tuple[int, int], dict[str | int, Any]]
 
 
 def rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row]]:
-    """Rows of `retrained_reach`, `retrained_aligned` and `retrained_exchange` of a model.
+    """Return rows of `retrained_reach`, `retrained_aligned` and `retrained_exchange` for a model.
 
     Raises
     ------
@@ -67,9 +67,9 @@ def rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row
 
 
 def positions(length: int) -> dict[str | int, IntArray]:
-    """Positions that are drawn in each text, by kind of queries, and of the keys ("k"); shapes (texts, bins).
+    """Draw positions in each text for every kind of queries, and for the keys ("k"); shapes (texts, bins).
 
-    Those of the first run come first, from the generator that it had, so that they are the same ones.
+    Positions of the first run are drawn first, from the same generator, so that they are the same as then.
     """
     random = np.random.default_rng(0)
     buckets = REACH * BUCKETS
@@ -84,7 +84,7 @@ def positions(length: int) -> dict[str | int, IntArray]:
 
 
 def _vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str | int, IntArray]) -> Held:
-    """Drawn queries, by kind, and keys of every head: arrays (texts, bins, d)."""
+    """Return the drawn queries, by kind, and keys of every head: arrays (texts, bins, d)."""
     held: dict[tuple[int, int], dict[str | int, list[Any]]] = {}
 
     def record(call: Call, at: int) -> None:
@@ -122,7 +122,7 @@ def _quarters(recipe: PopulationRecipe) -> list[Row]:
 
 
 def _profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -> list[Row]:
-    """Rows `low, high, plasticity, reason`, the mean over bins of a training length each."""
+    """Return rows `low, high, plasticity, reason`: means over the bins of one training length each."""
     profile = plasticity(head, options).profile
     found = []
     for number, edges in enumerate(_quarters(recipe)):
@@ -135,13 +135,13 @@ def _profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -
 
 
 def _reached(head: Head, recipe: PopulationRecipe) -> list[Row]:
-    """Plasticity as in the first run: bins of eight words, and as many pairs of keys."""
+    """Return rows of plasticity as in the first run: bins of eight words, and equally many pairs of keys."""
     found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
     return [{"estimator": "bucket_full", **row} for row in found]
 
 
 def _by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
-    """Plasticity by estimator, width of the bins and training length."""
+    """Return rows of plasticity by estimator, width of the bins and training length."""
     found = []
     for width in WIDTHS:
         made: list[Row] = []
@@ -155,7 +155,7 @@ def _by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list
 
 
 def _exchanged(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
-    """Exchange of positions by training length, by distance between the keys, and by their distance from the query."""
+    """Return effects of exchanging positions, by training length, distance between keys, and distance to the query."""
     options = PlasticityOptions(pairs="earlier_bucket")
     found = []
     for width, texts in ((WIDEST, "one"), (WIDTHS[0], "one"), (WIDEST, "two")):

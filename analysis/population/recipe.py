@@ -1,4 +1,4 @@
-"""The recipe: shape of the models, arms, and how each arm is trained."""
+"""Define the recipe: the shape of the models, the arms, and the training of each arm."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Stage:
     scores: bool = False
 
     def rate(self, step: int) -> float:
-        """Share of the full rate at a step from 0."""
+        """Return the share of the full learning rate at a step, counted from 0."""
         warm = min(1.0, (step + 1) / max(1, self.warm))
         if self.shape == "cosine":
             done = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
@@ -79,7 +79,7 @@ class Stage:
         return warm * (1 - (1 - self.floor) * done)
 
     def length(self, step: int, full: int) -> int:
-        """Words of a sequence at a step from 0."""
+        """Return the sequence length in words at a step, counted from 0."""
         return min(self.short_length, full) if step < self.short_steps else full
 
 
@@ -112,17 +112,17 @@ class PopulationRecipe:
     save: int = 100  # steps between two checkpoints
 
     def stage(self, arm: str) -> Stage:
-        """The first stretch of an arm."""
+        """Return the first training stage of an arm."""
         stage: Stage = getattr(self, STAGES[arm][0])
         return stage
 
     def more(self, arm: str) -> Stage:
-        """Additional stretch of an arm that misses the criterion."""
+        """Return the additional stage for an arm that misses the criterion."""
         stage: Stage = getattr(self, STAGES[arm][1])
         return stage
 
     def facts(self, arm: str = "") -> dict[str, Any]:
-        """The recipe as plain values; of an arm, what its training depends on besides the arm that it starts from."""
+        """Return the recipe as plain values; for an arm, what its training depends on besides its starting weights."""
         whole = asdict(self)
         if not arm:
             return whole
@@ -150,7 +150,7 @@ class PopulationMember:
 
     @property
     def start(self) -> PopulationMember | None:
-        """The model that it starts from."""
+        """The model whose weights it starts from."""
         return PopulationMember(self.base, self.seed, "A") if self.arm in FROM_START else None
 
     @property
@@ -160,7 +160,7 @@ class PopulationMember:
 
     @property
     def positional(self) -> str:
-        """Whether it rotates."""
+        """Position encoding: "rope" if the model rotates, else "none"."""
         return "none" if self.arm in BLIND else "rope"
 
 
@@ -173,7 +173,7 @@ SUBJECTS = {
 
 
 def architecture(recipe: PopulationRecipe, which: PopulationMember) -> Any:
-    """The configuration of a model, of transformers' Llama; positions divided by 1e30 are no rotation, exactly.
+    """Return a model's configuration for transformers' Llama; dividing positions by 1e30 exactly removes the rotation.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The population's measurements: one table a metric, a row's model in its first column; models join one by one."""
+"""Keep the population's measurements in one table per metric, first column the model; models are added one by one."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,12 +47,12 @@ def folder(root: Path, name: str) -> Path:
 
 
 def lacking(root: Path, model: str) -> list[str]:
-    """Tables that have no row of a model."""
+    """Return the tables that have no row of a model."""
     return [name for name in TABLES if name != OF_SEEDS and model not in _models(root, name)]
 
 
 def complete_models(root: Path) -> set[str]:
-    """Models that have rows in every table."""
+    """Return the models that have rows in every table."""
     return set.intersection(*(_models(root, name) for name in TABLES if name != OF_SEEDS))
 
 
@@ -61,9 +61,9 @@ def _models(root: Path, name: str) -> set[str]:
 
 
 def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:
-    """Put rows of one model into the tables, in place of older ones of the same; return the files.
+    """Put one model's rows into the tables, in place of its older rows; return the files.
 
-    The table of models comes last: a model counts as measured when all its rows are there.
+    The table of models is written last: a model counts as measured when all its rows are there.
 
     Raises
     ------

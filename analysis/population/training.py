@@ -1,4 +1,4 @@
-"""Training of one model of the population: its stages, the averaged weights, and the criterion that it has to meet."""
+"""Train one model of the population: its stages, the averaged weights, and the criterion that it must meet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HELD_OUT = 0  # seed of the questions of the criterion, which is no model's
 
 @dataclass
 class TrainingOutcome:
-    """A finished model.
+    """A trained model.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class TrainingOutcome:
 
 
 def model_of(recipe: PopulationRecipe, which: PopulationMember, weights: dict[str, Tensor] | None) -> PreTrainedModel:
-    """A model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
+    """Return a model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
     torch, transformers = need("torch"), need("transformers")
     torch.manual_seed(which.seed)
     model: PreTrainedModel = transformers.LlamaForCausalLM(architecture(recipe, which))
@@ -84,10 +84,10 @@ def train(
     tell: Tell = lambda done, total, text: None,
     least: int = 0,
 ) -> TrainingOutcome:
-    """Train one model; a killed run goes on from its last checkpoint below `work` and ends in the same weights.
+    """Train one model; a killed run continues from its last checkpoint below `work` and ends in the same weights.
 
-    All arms that train on see the same documents, step by step; the arm without rotation from scratch sees those of
-    both phases in their order.
+    All arms that continue training see the same documents, step by step; the arm that never rotates sees the documents
+    of both phases in order.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def train(
 
 
 class _Training:
-    """One training under way."""
+    """One training run in progress."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class _Training:
         self._fresh()
 
     def _fresh(self) -> None:
-        """New optimizers and a new average, for a new stage."""
+        """Make new optimizers and a new average, for a new stage."""
         torch = need("torch")
         written: list[Tensor] = []
         others: list[Tensor] = []
@@ -150,11 +150,11 @@ class _Training:
         self.sums: dict[str, Tensor] = {}
 
     def _now(self) -> Stage:
-        """The stage that is trained: the first stretch of the arm, or one more."""
+        """Return the stage in training: the first stage of the arm, or an additional one."""
         return self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more(self.which.arm)
 
     def whole(self, state: dict[str, Any] | None) -> TrainingOutcome:
-        """The first stretch, and further ones until the criterion is met or no more are allowed."""
+        """Train the first stage, and further ones until the criterion is met or no more are allowed."""
         if state is not None:
             self._take(state)
         while True:
@@ -208,7 +208,7 @@ class _Training:
             self.tell(self.before + self.step, most, f"{self.which.name}, loss {loss.item():.3f}")
 
     def _documents(self, step: int) -> tuple[bool, str]:
-        """Whether a step of this arm is of the second phase, and the name of its documents."""
+        """Return whether a step of this arm is in the second phase, and the name of its documents."""
         seed = self.which.seed
         if self.which.start is not None:
             return True, f"{seed}/second/{step}"
@@ -252,7 +252,7 @@ class _Training:
 
 
 def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
-    """Nats of every word but the first, shape (rows, words - 1)."""
+    """Return the nats of every word but the first, shape (rows, words - 1)."""
     functional: Any = need("torch").nn.functional
     logits = model(tokens, use_cache=False).logits[:, :-1]
     losses: Tensor = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
@@ -260,6 +260,6 @@ def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
 
 
 def key_loss(model: PreTrainedModel, recipe: PopulationRecipe) -> float:
-    """Nats a word, full stop included, of the answers to held-out questions for keys at the training length."""
+    """Return the nats per word, full stop included, of answers to held-out key questions at the training length."""
     replies = answers(model, prompts.keys(HELD_OUT, recipe.length, recipe.held_out))
     return math.fsum(each.nats for each in replies) / sum(len(each.ask.answer) + 1 for each in replies)

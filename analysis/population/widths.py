@@ -1,6 +1,6 @@
-"""Widths of query bins up to 64 words: the models that ship, and networks with random weights of three sizes.
+"""Measure plasticity in bins of up to 64 words: for the models that ship, and networks with random weights in 3 sizes.
 
-Bins lie 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
+Bins are 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
 are the same for every width and every model of one number of texts. The texts are those of `retrained_aligned`.
 """
 
@@ -53,7 +53,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 def measure(root: Path) -> list[Path]:
-    """Measure all of it and write the three tables; return their files."""
+    """Measure all widths and write the three tables; return their files."""
     transformers = need("transformers", "to measure the small models")
     need("torch").set_num_threads(1)
     tables: dict[str, list[Row]] = {name: [] for name in KEYS}
@@ -79,7 +79,7 @@ def measure(root: Path) -> list[Path]:
 
 
 def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
-    """Size, positional kind, seed and network of every null."""
+    """Yield size, positional kind, seed and network of every null model."""
     for size, (layers, width, heads) in SIZES.items():
         recipe = replace(PopulationRecipe(), layers=layers, width=width, heads=heads, inner=2 * width)
         for arm in ARMS:
@@ -89,7 +89,7 @@ def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
 
 
 def shipped(model: PreTrainedModel) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Rows of plasticity and of exchange of each head."""
+    """Yield rows of plasticity and of exchange for each head."""
     for place, heads in _heads(model, WIDTHS):
         yield (
             [{**place, **row} for width in WIDTHS for row in _profiles(heads[width], width)],
@@ -98,7 +98,7 @@ def shipped(model: PreTrainedModel) -> Iterator[tuple[list[Row], list[Row]]]:
 
 
 def null(model: PreTrainedModel) -> list[Row]:
-    """Plasticity by estimator, width and quarter, and exchange of aligned queries: means over the model's heads."""
+    """Return means over heads: plasticity by estimator, width and quarter, and the exchange of aligned queries."""
     rows: list[Row] = []
     for _, heads in _heads(model, NULL_WIDTHS):
         for width in NULL_WIDTHS:
@@ -115,7 +115,7 @@ def null(model: PreTrainedModel) -> list[Row]:
 
 
 def _heads(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row, dict[int, Head]]]:
-    """Each head's place, and the head with queries of each width."""
+    """Yield each head's layer and index, and the head with the queries of each width."""
     length = REACH * PopulationRecipe().length
     turning = known_rotations(model, length)
     places = _positions(length, widths)
@@ -138,7 +138,7 @@ def _heads(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row,
 
 
 def _positions(length: int, widths: Sequence[int]) -> dict[int, IntArray]:
-    """Positions drawn in each text: of queries by width, and of keys (0); shapes (texts, bins)."""
+    """Draw positions in each text: of queries by width, and of keys (0); shapes (texts, bins)."""
     random = np.random.default_rng(0)
     texts = len(mixed(length))
     size = length // (REACH * BUCKETS)
@@ -172,7 +172,7 @@ def _quarters(head: Head) -> list[Row]:
 
 
 def _profiles(head: Head, width: int) -> list[Row]:
-    """Rows `estimator, width, low, high, plasticity, reason`; a bin without earlier keys counts in no quarter."""
+    """Return rows `estimator, width, low, high, plasticity, reason`; bins without earlier keys are in no quarter."""
     found = []
     for estimator in ESTIMATORS:
         profile = plasticity(head, replace(OPTIONS, estimator=estimator)).profile
@@ -196,7 +196,7 @@ def _exchanged(head: Head, width: int) -> list[Row]:
 
 
 def _manifest() -> dict[str, Any]:
-    """What made the tables: no times and no facts of the machine."""
+    """Return the manifest of what made the tables, without times and facts of the machine."""
     return {
         "command": "python build.py lab widths",
         "threads": 1,

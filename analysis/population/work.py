@@ -1,4 +1,4 @@
-"""Train, measure and write models one after the other; each model's rows are written before the next begins."""
+"""Train, measure and write models one after the other; each model's rows are written before the next one begins."""
 
 import functools
 import hashlib
@@ -27,7 +27,7 @@ Tables = dict[str, list[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A trained model: what it is, and its weights as they are published."""
+    """A trained model: its place in the population, and its weights as they are published."""
 
     which: PopulationMember
     trained: TrainingOutcome
@@ -51,10 +51,10 @@ def family(
     recipe: PopulationRecipe | None = None,
     weights: str | None = None,
 ) -> list[str]:
-    """Train and measure the arms asked for, one after the other, leaving out those whose rows are there.
+    """Train and measure the arms asked for, one after the other, leaving out those that already have rows.
 
-    The work of one job. An arm that others start from is trained where its weights are gone, also when its rows are
-    there.
+    This is the work of one job. An arm that others start from is trained again if its weights are missing, even if it
+    has rows.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def family(
 def load_or_train(
     root: Path, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None] = report
 ) -> TrainedModel:
-    """Load the model from its file below `out/population/weights`, or train it; on one thread from here on."""
+    """Load the model from its file below `out/population/weights`, or train it; torch then uses one thread."""
     torch = need("torch")
     torch.set_num_threads(1)
     path = root / HOME / "weights" / f"{which.name}.pt"
@@ -154,12 +154,12 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
 
 
 def asked_for(which: PopulationMember, recipe: PopulationRecipe) -> dict[str, Any]:
-    """Everything that determines a training: the model, and the part of the recipe that its arm depends on."""
+    """Return everything that determines a training run: the model, and the part of the recipe that its arm needs."""
     return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
 
 
 def differing(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Settings of the recipe in which two values of `asked_for` differ."""
+    """Return the settings of the recipe in which two values of `asked_for` differ."""
     one, two = old.get("recipe", {}), new["recipe"]
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 
@@ -170,7 +170,7 @@ def measure(
     wanted: Sequence[str] = tuple(tables.TABLES),
     tell: Callable[[str], None] = report,
 ) -> Tables:
-    """Tables of a model, those that are wanted; its name is in the first column."""
+    """Return the wanted tables of a model, with its name in the first column."""
     which = made.which
     model = model_of(recipe, which, made.trained.weights)
     model.train(False)
@@ -204,7 +204,7 @@ def measure(
 
 
 def facts(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
-    """The row of the table of models."""
+    """Return the model's row in the table of models."""
     which, trained = made.which, made.trained
     return {
         "arm": which.arm,
@@ -223,12 +223,12 @@ def facts(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
 
 
 def recipe_digest(recipe: PopulationRecipe, arm: str = "") -> str:
-    """Hash of the recipe, or of what an arm's training depends on."""
+    """Return a hash of the recipe, or of what an arm's training depends on."""
     return hashlib.sha256(json.dumps(recipe.facts(arm), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
-    """What made the tables: no times and no facts of the machine."""
+    """Return the manifest of what made the tables, without times and facts of the machine."""
     return {
         "command": "python build.py lab population",
         "threads": 1,
@@ -238,7 +238,7 @@ def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
 
 
 def _times(root: Path, which: PopulationMember, training: float, measuring: float) -> None:
-    """CPU seconds of a model, beside its weights: of this machine, so among no measurements."""
+    """Write a model's CPU seconds beside its weights; they depend on this machine, so they are no measurement."""
     path = root / HOME / "times.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():

@@ -1,1 +1,1 @@
-"""Studies: every public function of this room is a step that makes the result of its name."""
+"""Studies: every public function in this folder is a step that makes the result of its name."""

@@ -1,7 +1,7 @@
-"""Stored results of the four tasks by model and condition: the share right, and the denominators that it could have.
+"""Read stored results of the four tasks by model and condition: the share right, and its possible denominators.
 
-Cities and sports are asked for a yes or a no; an answer that reads as neither leaves the denominator, so that a share
-says how many answers were read only within limits. IMDB and passkey count every item.
+Cities and sports ask for a yes or a no; an answer that is neither is left out of the denominator, so that a share
+determines only a range for the number of answers read. IMDB and passkey count every item.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Arm:
 
     @property
     def why_empty(self) -> str:
-        """Why there is no share, or no count; empty where there are both."""
+        """Return why there is no share, or no count; empty if both exist."""
         if self.share is None:
             certain = self.answered.pairs == ((0, 0),)
             return f"{'no answer could be read' if certain else 'it may be that no answer could be read'}"
@@ -72,7 +72,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
 
 
 def agrees(arm: Arm, printed: pd.Series) -> bool:
-    """Whether the printed percentage is the stored share, rounded."""
+    """Tell whether the printed percentage is the stored share, rounded."""
     share = 0.0 if arm.share is None else arm.share
     return bool(printed["low"] - 1e-9 <= share <= printed["high"] + 1e-9)
 

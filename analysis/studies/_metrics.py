@@ -1,4 +1,4 @@
-"""Every metric of a set of models against one benchmark score: the tests, and the caveats that they share."""
+"""Correlate every metric of a set of models with one benchmark score: the tests, and the caveats that they share."""
 
 import math
 from collections import Counter
@@ -96,7 +96,7 @@ def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
 
 
 def caveats(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str:
-    """Word what the models do not share: families, checkpoints, captured context, and who scored them."""
+    """Write the caveat on what models do not share: families, checkpoints, captured context, and who scored them."""
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
@@ -111,7 +111,7 @@ def caveats(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> st
 
 
 def guarded(row: Estimate, family: int) -> Estimate:
-    """Raise the guard of the smallest attainable p where Holm over `family` tests leaves no significant outcome.
+    """Attach the guard of the smallest attainable p if, after Holm over `family` tests, no outcome can be significant.
 
     Of the n! relabelings at least one reaches the largest |r|, and two the largest |rho| or |tau|: the order of the
     ranks and its reverse.

@@ -1,4 +1,4 @@
-"""One perplexity over another, as printed: the ratio and its logarithm, with the range that rounding allows."""
+"""Divide one perplexity by another, as printed: the ratio and its logarithm, with the range that rounding allows."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from boundpaper.store.frames import pick
 
 @dataclass(frozen=True)
 class PerplexityRatio:
-    """What an ablation does to a perplexity.
+    """The effect of an ablation on a perplexity.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class PerplexityRatio:
 
     @property
     def columns(self) -> dict[str, float]:
-        """The ratio, its logarithm in nats per token, and the percent increase, each with its range."""
+        """Return the ratio, its logarithm in nats per token, and the percent increase, each with its range."""
         return {
             "ratio": self.ratio,
             "ratio_low": self.within.low,
@@ -39,7 +39,7 @@ class PerplexityRatio:
 
 
 def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
-    """Effect from two rows of a long source (`value`, `low`, `high`), baseline first."""
+    """Return the effect from two rows of a long source (`value`, `low`, `high`), baseline first."""
     return PerplexityRatio(
         float(ablated["value"]) / float(baseline["value"]),
         ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),
@@ -47,15 +47,15 @@ def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
 
 
 def printed_effect(factor: pd.Series) -> PerplexityRatio:
-    """Effect from a row that prints the ratio itself."""
+    """Return the effect from a row that prints the ratio itself."""
     return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
 
 
 def agrees(found: PerplexityRatio, factor: pd.Series) -> str:
-    """How the ratio of two perplexities agrees with a row that prints it."""
+    """Return how the ratio of two perplexities agrees with a row that prints the ratio."""
     return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
 
 
 def number(frame: pd.DataFrame, column: str, **where: object) -> float:
-    """The number in `column` of the one row that `where` picks."""
+    """Return the number in `column` of the one row that `where` selects."""
     return float(pick(frame, **where)[column])

@@ -1,4 +1,4 @@
-"""Models that are no independent units, since they run the same weights."""
+"""Find models that are not independent units, since they have the same weights."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ FACT = "llama32_vision_text"
 
 
 def twin(published_facts: pd.DataFrame) -> tuple[str, str]:
-    """The model whose text weights are another's, and that other model."""
+    """Return the model whose text weights are those of another model, and that other model."""
     origin = published_facts.set_index("fact").loc[FACT]
     return str(origin["subject"]), str(origin["printed"])
 
 
 def shared_text_weights(models: Sequence[str], published_facts: pd.DataFrame) -> Notes:
-    """The guard of units that share text weights; it fires where both of the pair are among the models."""
+    """Return the guard for units that share text weights; it fires if both models of the pair are among the models."""
     pair = twin(published_facts)
     return dependent_units(models, [pair[1] if model in pair else None for model in models], "text weights")

@@ -1,4 +1,4 @@
-"""Delta P over the layers of every measured model, in the two groups that its own flips make."""
+"""Delta P over the layers of every measured model, in the two groups made by whether its prediction flips."""
 
 from dataclasses import replace
 

@@ -54,7 +54,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
 
 
 def _lines(rows: pd.DataFrame, models: pd.DataFrame, value: str) -> list[Line]:
-    """One line per model of a family, named at its end by what tells it from the others."""
+    """Return one line per model of a family, labelled at its end by what distinguishes its name from the others."""
     lines = []
     for model, name in zip(models["model"], models["display_name"], strict=True):
         chosen = rows[rows["model"] == model].sort_values("position")

@@ -71,13 +71,13 @@ def _measured(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
 
 
 def _short(name: str, family: str) -> str:
-    """A model's name below its family's, which is the panel's title."""
+    """Return a model's name without that of its family, which is the panel's title."""
     short = name.removeprefix(f"{family.replace(' ', '-')}-").replace("-Instruct", "").replace("-Vision", "")
     return short.removeprefix(f"{family.split()[0]}-")
 
 
 def _contexts(measured: pd.DataFrame) -> str:
-    """Which context each measured model was captured over, in words."""
+    """Return in words over which context each measured model was captured."""
     rows = measured.drop_duplicates("display_name")
     pairs = zip(rows["display_name"], rows["captured_context"], rows["heads"], strict=True)
     return ", ".join(f"{name} over {whole(context)} tokens and {heads} heads" for name, context, heads in pairs)

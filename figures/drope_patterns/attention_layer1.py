@@ -15,7 +15,7 @@ def figure(
     drope_attention_layer1: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Figure:
-    """Attention of Experiment 7, then the share of sink heads in both experiments' sense."""
+    """Attention in Experiment 7, then the share of sink heads as both experiments define it."""
     layer = attention_layers.set_index("layer").loc[1]
     printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()

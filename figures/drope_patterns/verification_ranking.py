@@ -55,7 +55,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
 
 
 def _points(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
-    """Each model's values with their ends, by context."""
+    """Return each model's values with their interval ends, by context."""
     made = []
     for entity, name in MODELS.items():
         rows = cells[cells["positional"] == name].sort_values("context")

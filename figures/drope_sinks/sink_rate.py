@@ -1,4 +1,4 @@
-"""Sink rates by layer (Figure 12 of the report), and what evenly spread attention scores at the prompts' lengths."""
+"""Sink rates by layer (Figure 12 of the report), and the score of even attention at the prompts' lengths."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ REST, LAST = 4.5, 5.5  # places on the axis, behind the break
 
 
 def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Two panels: the published series, and the score of attention without preference."""
+    """Two panels: the published series, and the score of even attention."""
     threshold = float(uniform_sink["threshold"].iloc[0])
     used = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
     passing = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()

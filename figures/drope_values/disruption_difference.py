@@ -47,7 +47,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
 
 
 def _forest(entity: str, names: list[str], values: pd.Series, test: pd.Series) -> Forest:
-    """Single values as rows without length, and their mean with its interval below."""
+    """Return single values as rows without an interval, and below them their mean with its interval."""
     return Forest(
         entity=entity,
         legend=entity != "neutral",

@@ -1,4 +1,4 @@
-"""Dip and level after it, joined by what lies between them, and the largest rise anywhere, by model."""
+"""Dip and recovered level of each model, joined by a line, and its largest rise anywhere along the context."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""From capture to verdict: the way of one number through the thesis."""
+"""From capture to verdict: the steps that one number passes through in the thesis."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm,
 
 
 def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:
-    """Return the figure, of the primary contrast of the population."""
+    """Return the figure, with the primary contrast of the population as the number."""
     row = population_contrasts_every.set_index("item").loc[ITEM]
     verdict = claims.set_index("claim").loc[CLAIM, "verdict"]
     boxes = {

@@ -12,7 +12,7 @@ BASE, ARM = 400, "B"
 
 
 def figure(retrained_levels: pd.DataFrame) -> Figure:
-    """Return the figure, of the control at the primary base within its training length, queries at one position."""
+    """Return the figure, for the control at the primary base within its training length, queries at one position."""
     keys = ["base", "arm", "quantity", "estimator", "width", "weights", "low"]
     levels = retrained_levels.set_index(keys)["value"]
     content, position, swayed = (

@@ -1,4 +1,4 @@
-"""What plasticity measures, on a measured pair of means: how often the query's content makes the other key win."""
+"""What plasticity measures, for a measured mean and spread: how often the query's content makes the other key win."""
 
 from statistics import NormalDist
 
@@ -14,7 +14,7 @@ PLACES = {"first": "early in the text", "last": "late in the text"}
 
 
 def figure(pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure, of the first model's pairs of keys at all distances."""
+    """Return the figure, for the first model's pairs of keys at all distances."""
     row = pretrained_competition[pretrained_competition["distance"] == 0].iloc[0]
     panels, ratios = [], []
     scores = [float(score) for score in range(-REACH, REACH + 1, STEP)]
@@ -65,6 +65,6 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
 
 
 def plasticity(ratio: float) -> float:
-    """Plasticity of a pair whose mean score difference is `ratio` times its spread over queries."""
+    """Return the plasticity of a pair whose mean score difference is `ratio` times its spread over queries."""
     share = NormalDist().cdf(ratio)
     return 4 * share * (1 - share)

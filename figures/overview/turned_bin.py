@@ -12,7 +12,7 @@ PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
 
 
 def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure; its last panel is of the first pretrained model, in the first bins with keys before them."""
+    """Return the figure; its last panel shows the first pretrained model, in the first bins with keys before them."""
     model, name = pretrained_competition[["model", "display_name"]].iloc[0]
     rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
     rows = rows[rows["low"] == rows["low"].min()].sort_values("width")
@@ -49,7 +49,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
 
 
 def cloud(title: str, kept: float) -> Panel:
-    """Queries of the bin at three positions, with this share of the rotation left."""
+    """Make a panel of the bin's queries at three positions, with this share of the rotation left."""
     series = []
     for place, (name, at) in enumerate(PLACES.items(), 1):
         points = []

@@ -1,4 +1,4 @@
-"""Helpers for figures of the population: looks of its arms, and how captions name them and count their seeds."""
+"""Helpers for figures of the population: styles of its arms, and captions that name the arms and count seeds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOOKS: Mapping[str, Style] = {
 
 
 def bases(rows: pd.DataFrame) -> list[int]:
-    """Bases of the rotation that models were trained at, the primary one first.
+    """Return the bases of the rotation that models were trained at, the primary one first.
 
     Raises
     ------
@@ -43,13 +43,13 @@ def bases(rows: pd.DataFrame) -> list[int]:
 
 
 def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Rows of the trained models of one base of the rotation and of the arm that has none."""
+    """Return rows of the trained models of one base of the rotation, and of the arm that has none."""
     own: pd.DataFrame = rows[rows["base"].isin([0, base])]
     return own
 
 
 def seeds(rows: pd.DataFrame) -> str:
-    """How many seeds of which arms are drawn, and how many of the models the plan counts, for a caption."""
+    """Return for a caption how many seeds of which arms are drawn, and how many of the models the plan counts."""
     counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
     told = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"

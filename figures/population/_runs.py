@@ -1,4 +1,4 @@
-"""What figures of the second run share: lines of seeds, and how many of the planned seeds are there."""
+"""Helpers for figures of the second run: lines of seeds, and how many of the planned seeds exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEYOND = Shade(low=1.5, high=None, label="beyond training")
 
 
 def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
-    """One bundle per arm, a line per seed, across `place`."""
+    """Return one bundle per arm, a line per seed, across `place`."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns="place", values="value")
@@ -37,7 +37,7 @@ def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> lis
 
 
 def measured(rows: pd.DataFrame, members: pd.DataFrame) -> str:
-    """How many of the planned seeds each arm has, by base."""
+    """Return how many of the planned seeds each arm has, by base."""
     told = []
     for base in sorted({int(base) for base in rows["base"]}):
         part = rows[rows["base"] == base]

@@ -18,7 +18,7 @@ def figure(
     population_relations_every: pd.DataFrame,
     population_relations_bases: pd.DataFrame,
 ) -> Figure:
-    """Return the figure: a row per base of the rotation. What never rotated has no base, and no planned relation."""
+    """Return the figure: a row per base of the rotation; models that never rotate have no base and no relation."""
     rows = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] > 0)]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])

@@ -1,4 +1,4 @@
-"""What the figures of pretrained models share: order, name and look of each model."""
+"""Helpers for figures of pretrained models: order, name and style of each model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
 
 
 def models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Entity, name and rows of each model: those that the vocabulary knows first, in its order."""
+    """Yield entity, name and rows of each model: those that the vocabulary knows first, in its order."""
     known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
     order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
     for place, model in enumerate(order, 1):

@@ -46,6 +46,6 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
 
 
 def _edges(centres: pd.Index) -> list[float]:
-    """Borders of cells that are equally wide, from their centres."""
+    """Return the borders of equally wide cells, from their centres."""
     half = (centres[1] - centres[0]) / 2
     return [float(centre - half) for centre in centres] + [float(centres[-1] + half)]

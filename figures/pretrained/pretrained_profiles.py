@@ -11,7 +11,7 @@ FEWEST = 10  # key heads over which an interval means something
 
 
 def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, head_profile: pd.DataFrame) -> Figure:
-    """A panel per measured model, over the range of the reported ones."""
+    """One panel per measured model, with the range of the reported models."""
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     reported = decile_profiles[names]

@@ -1,4 +1,4 @@
-"""The plasticity drop against the bias per token, per window, and over one window for all."""
+"""The plasticity drop against the bias per token, the bias per window, and the bias over one window for all."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", 
 
 
 def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
-    """`rows` with what is drawn: the bias `x`, its ends `low` and `high` by rounding, and the drop `y`."""
+    """Return `rows` with the values to plot: the bias `x`, its rounding range `low` to `high`, and the drop `y`."""
     ends = {end: scale * rows[f"{bias}_{end}"] for end in ("low", "high")}
     return rows.assign(x=scale * rows[bias], y=rows[drop], **ends)
 

@@ -1,4 +1,4 @@
-"""SmolLM3 by position: plasticity at absolute positions, and at the bias gathered up to a position."""
+"""Plasticity of SmolLM3 by absolute position, and by the bias accumulated up to a position."""
 
 from dataclasses import replace
 
@@ -72,5 +72,5 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
 
 
 def _checkpoint(row: pd.Series) -> str:
-    """A checkpoint by its phase and the steps in it: the words of the study's names that a reader knows."""
+    """Return a checkpoint's phase and its steps in that phase: the words of the study's names that a reader knows."""
     return f"{PHASES[row['phase']]}, {str(row['display_name']).rpartition(' ')[2]}"

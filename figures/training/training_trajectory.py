@@ -75,5 +75,5 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
 
 
 def _since(factor: float) -> str:
-    """By what a quantity is multiplied, or divided where it falls."""
+    """Return the factor by which a quantity is multiplied, or divided if it falls."""
     return (f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$") + " since annealing"

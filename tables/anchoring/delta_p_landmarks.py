@@ -71,7 +71,7 @@ def _reported(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(landmarks: pd.DataFrame) -> pd.DataFrame:
-    """Points of the question-anchored curves and the band of the answer-anchored ones, as described."""
+    """Return points of the question-anchored curves and the range of the answer-anchored ones, as described."""
     question = landmarks[(landmarks["group"] == "question") & (landmarks["landmark"] != "highest")]
     answer = landmarks[landmarks["group"] == "answer"]
     keys = ["model", "data", "group"]

@@ -69,7 +69,7 @@ def _footnote(scores: pd.DataFrame) -> str:
 
 
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
-    """One row per measured model and mode, its scores as text by length, with `name`, `mark` and `group`."""
+    """Return one row per measured model and mode, with scores as text by length, and `name`, `mark` and `group`."""
     number = fixed(2)
     shown = scores.assign(
         printed=["" if missing else number.show(value, "plain") for value, missing in _pairs(scores["lbp"])]

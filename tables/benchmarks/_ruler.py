@@ -21,7 +21,7 @@ AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 
 
 def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[str]) -> pd.DataFrame:
-    """One row per measured model and kind of tasks, with the columns of the published ones, `mark` and `group`.
+    """Return one row per measured model and kind of tasks, with the columns of the published rows, `mark` and `group`.
 
     `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`. A model that was asked
     at none of these lengths has no row (the table of needles has it).

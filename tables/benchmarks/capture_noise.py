@@ -1,4 +1,4 @@
-"""Noise of a capture against the spread over models, and the correlations of the metrics under it."""
+"""Noise of a capture compared with the spread over models, and the metrics' correlations given this noise."""
 
 import pandas as pd
 

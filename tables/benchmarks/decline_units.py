@@ -1,4 +1,4 @@
-"""Drop of plasticity against the loss of score: as a share of the score and in points, side by side."""
+"""Drop of plasticity against the loss of score, the loss as a share of the score and in points."""
 
 import pandas as pd
 

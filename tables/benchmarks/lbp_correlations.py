@@ -1,4 +1,4 @@
-"""Correlation of every metric with LongBench Pro, also without a model, given the size, and within families."""
+"""Correlation of every metric with LongBench Pro, also without one model, controlled for size, and within families."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""LongBench Pro by input length: the matched models in both prompt modes, reference models, and plasticity beside."""
+"""LongBench Pro by input length: the matched models in both prompt modes, reference models, and plasticity."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""All captured models: benchmark scores, plasticity, and the bias per token and per window; measured ones apart."""
+"""All captured models: benchmark scores, plasticity, and bias per token and per window; measured models separately."""
 
 import pandas as pd
 

@@ -39,6 +39,6 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
 
 
 def _items(row: pd.Series) -> str:
-    """What a run was asked, and how long its passkeys are."""
+    """Return the number of items that a run used, and the length of its passkeys."""
     asked = str(row["items"]).replace("imdb", "IMDB")
     return f"{asked}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else asked

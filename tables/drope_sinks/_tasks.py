@@ -22,7 +22,7 @@ NONE_READ = "No answer could be read, and there is no share: the zero that is st
 
 
 def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str, str]) -> pd.DataFrame:
-    """One row per model and condition, columns `TASK`, `TASK_low`, `TASK_high`, `TASK_of`, `TASK_p` and `TASK_mark`.
+    """Return one row per model and condition: `TASK`, `TASK_low`, `TASK_high`, `TASK_of`, `TASK_p` and `TASK_mark`.
 
     Parameters
     ----------

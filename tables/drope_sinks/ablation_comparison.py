@@ -1,4 +1,4 @@
-"""Ablations at the first token side by side: which layers, which ratios, and how far the models are apart."""
+"""Ablations at the first token compared: which layers, which ratios, and how far the models differ."""
 
 import pandas as pd
 

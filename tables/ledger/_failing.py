@@ -28,7 +28,7 @@ UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 
 
 def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsewhere: set[str]) -> pd.DataFrame:
-    """Statements of the documents that are contradicted or not supported, by kind of failure.
+    """Return statements of the documents that are contradicted or not supported, by kind of failure.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
 
 
 def _short(section: str) -> str:
-    """A section by its number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; any other by its title.
+    """Return a section's number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; without a number, its title.
 
-    Of a title with another section or figure beside it, the title.
+    If a title is joined to another section or figure, return the title.
     """
     numbered = re.match(r"\d+(?:\.\d+)*", section)
     return numbered[0] if numbered else re.split(r" and (?=\d|Figure|Table)", section)[0]
@@ -87,7 +87,7 @@ def place_links(text: str, places: Mapping[str, str]) -> str:
 
 
 def values(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return the printed and the found value; a number without a known unit appears only in the reason."""
+    """Return the printed and the recomputed value; a number without a known unit appears only in the reason."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):

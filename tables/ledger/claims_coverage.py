@@ -1,4 +1,4 @@
-"""What the ledger covers: sections of the documents, their statements, and what was left out and why."""
+"""Coverage of the ledger: sections of the documents, their statements, and what was left out and why."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The ledger in print: what the documents' main statements fail at, by kind of failure."""
+"""The documents' main statements that fail in the ledger, by kind of failure."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The ledger in print, continued: supporting statements that fail, a line each."""
+"""Supporting statements that fail in the ledger, one line each."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Verdicts of the ledger by document, statements and cell checks apart."""
+"""Verdicts of the ledger by document, separately for statements and cell checks."""
 
 import pandas as pd
 

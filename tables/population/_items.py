@@ -28,7 +28,7 @@ SHORTER = {
 def items(
     tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
 ) -> Table:
-    """One row per item, by base: difference over seeds, seeds there of those planned, corrected p, and the outcome."""
+    """Make one row per item, by base: difference over seeds, seeds present and planned, corrected p, and outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
     rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]

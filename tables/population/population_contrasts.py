@@ -60,6 +60,6 @@ def _between(counts: pd.Series) -> str:
 
 
 def _base(base: str, first: str, second: str) -> str:
-    """The base of the rotation, or the two whose contrasts are compared."""
+    """Return the base of the rotation, or both bases if their contrasts are compared."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
     return " − ".join(f"{int(each):,}" for each in bases)

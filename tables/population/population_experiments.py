@@ -1,4 +1,4 @@
-"""Experiments 1-9 on the population: dropping the rotation against training on with it, beside what is reported."""
+"""Experiments 1-9 on the population: dropping the rotation against training on with it, beside reported values."""
 
 import pandas as pd
 

@@ -9,7 +9,7 @@ STATES = ("counted", "excluded", "not trained")
 
 
 def table(population_record: pd.DataFrame) -> Table:
-    """Count models by base and arm."""
+    """Return counts of models by base and arm."""
     rows = []
     for (arm, base), part in population_record.groupby(["arm", "base"]):
         counts = part["status"].value_counts()

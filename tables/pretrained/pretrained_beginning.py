@@ -1,4 +1,4 @@
-"""A pretrained model whose texts begin with its beginning token, or with a word."""
+"""A pretrained model on texts that begin with its beginning-of-sequence token, or with a word."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 000, its tables: derived cells follow from the printed ones, and cells that are printed twice agree."""
+"""Document 000, its tables: checks that derived cells follow from printed ones, and that repeated cells agree."""
 
 import re
 from collections.abc import Iterator

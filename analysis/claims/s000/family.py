@@ -1,4 +1,4 @@
-"""Document 000, its third finding: which models recover, and whether family or depth explains it."""
+"""Document 000, its third finding: claims on which models recover, and whether family or depth explains it."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 000, its question and first two findings: two models with one text network, and what adjacency shows."""
+"""Document 000, its question and first two findings: claims on two models with one text network, and on adjacency."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Document 000, its hypotheses and conclusion: what the captured models already say about them."""
+"""Document 000, its hypotheses and conclusion: claims judged by what the captured models already show."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Document 000, its single layers: top layers along the depth, most and least plastic ones."""
+"""Document 000, its single layers: claims on the top layers' place in depth, and the most and least plastic layers."""
 
 import re
 from collections.abc import Iterator

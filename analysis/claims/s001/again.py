@@ -1,4 +1,4 @@
-"""Document 001, numbers that the second study states too: each judged as there."""
+"""Document 001: claims on numbers that the second study states too, each judged as there."""
 
 import pandas as pd
 

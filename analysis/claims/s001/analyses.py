@@ -1,4 +1,4 @@
-"""Document 001, the three analyses: components, rotation, plasticity, and the gaps that plasticity closes."""
+"""Document 001, the three analyses: claims on components, rotation and plasticity, and gaps that plasticity closes."""
 
 import math
 from collections.abc import Iterator

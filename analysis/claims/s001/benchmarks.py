@@ -1,4 +1,4 @@
-"""Document 001, connecting to LongBench Pro, and values that the narrative repeats from the second study."""
+"""Document 001 on LongBench Pro: claims on the scores, and on values that its prose repeats from the second study."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Document 001, cross-model results: profiles, aggregates and the recovery of two Llama profiles."""
+"""Document 001, results across models: claims on profiles, aggregates and the recovery of two Llama profiles."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
 
 
 def _narrated(frame: pd.DataFrame) -> pd.DataFrame:
-    """The models of the three families that the section counts: without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
+    """Select the models of the section's three families: without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
     return frame[frame["family"].isin(NARRATED[:2]) | frame["model"].str.startswith("llama3.2")]
 
 

@@ -1,4 +1,4 @@
-"""Document 001, connecting to RULER, and its open gaps."""
+"""Document 001 on RULER: claims on its scores, and the document's open gaps."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Source 001 on SmolLM3: the training section, the gap that checkpoints close, and the fall of alpha_K."""
+"""Source 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cell checks of source 001 on SmolLM3: prose that repeats the table of checkpoints."""
+"""Source 001 on SmolLM3: checks that the prose repeats the cells of the table of checkpoints."""
 
 from collections.abc import Iterator
 

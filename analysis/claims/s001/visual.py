@@ -1,4 +1,4 @@
-"""Document 001, what it reads off pictures: two distances, head bundles, component weights."""
+"""Document 001: claims on what it reads from its figures: two distances, head bundles, component weights."""
 
 from dataclasses import replace
 

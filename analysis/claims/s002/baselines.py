@@ -1,4 +1,4 @@
-"""Document 002, its drop against something simpler, and the signs that its two drops are given with."""
+"""Document 002: the plasticity drop compared with simpler predictors, and the signs of its two drops."""
 
 import pandas as pd
 

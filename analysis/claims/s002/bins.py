@@ -1,4 +1,4 @@
-"""Document 002, what it reads off the length bins and the scores by length."""
+"""Document 002: claims on what it reads from the length bins and the scores by length."""
 
 import pandas as pd
 

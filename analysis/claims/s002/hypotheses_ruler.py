@@ -1,4 +1,4 @@
-"""Document 002, hypotheses H7 and H8: what plasticity cannot see, and the bump of the Llama profiles."""
+"""Document 002, hypotheses H7 and H8: claims on failures that plasticity misses, and on the bump in Llama profiles."""
 
 from collections.abc import Iterator
 

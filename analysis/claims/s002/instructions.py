@@ -1,4 +1,4 @@
-"""Document 002, how it proposes to collect the missing scores by length."""
+"""Document 002: claims on its proposal for collecting the missing scores by length."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 002, what it observes about the seven matched models: which metric follows LongBench Pro."""
+"""Document 002: claims on the seven matched models, and on which metric correlates with LongBench Pro."""
 
 from collections.abc import Iterator
 

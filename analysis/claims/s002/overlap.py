@@ -1,4 +1,4 @@
-"""Document 002, the benchmark and which captured models it scored."""
+"""Document 002: claims on the benchmark, and on which captured models it scored."""
 
 from collections.abc import Iterator
 

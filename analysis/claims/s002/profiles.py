@@ -1,4 +1,4 @@
-"""Document 002, what it reads off the decile profiles."""
+"""Document 002: claims on what it reads from the decile profiles."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 002, values that its prose repeats from its tables."""
+"""Document 002: claims on values that its prose repeats from its tables."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Document 002, RULER: the benchmark, the two models added for it, and Llama-3.1-8B by length."""
+"""Document 002 on RULER: claims on the benchmark, the two models added for it, and Llama-3.1-8B by length."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 002, RULER: two Llama generations, and Mistral-7B-Instruct-v0.2 against its successors."""
+"""Document 002 on RULER: claims on two Llama generations, and Mistral-7B-Instruct-v0.2 against its successors."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Cell checks of source 002's SmolLM3 section: derived columns, and prose that repeats a table."""
+"""Source 002 on SmolLM3: checks of the cells of derived columns, and of prose that repeats a table."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Source 002's critical finding on SmolLM3."""
+"""Source 002: claims on its critical finding on SmolLM3."""
 
 import pandas as pd
 

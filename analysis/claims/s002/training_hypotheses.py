@@ -1,4 +1,4 @@
-"""Source 002's hypotheses H4 and H6, which rest on SmolLM3."""
+"""Source 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
 
 import pandas as pd
 

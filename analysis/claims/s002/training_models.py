@@ -1,4 +1,4 @@
-"""Source 002's connection of SmolLM3 to the other captured models."""
+"""Source 002: claims that relate SmolLM3 to the other captured models."""
 
 from collections.abc import Iterator
 

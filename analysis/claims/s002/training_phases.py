@@ -1,4 +1,4 @@
-"""Source 002 on the three phases of SmolLM3's training: what grew, what fell, and by how much."""
+"""Source 002 on the three phases of SmolLM3's training: claims on what grew or fell, and by how much."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Document 002, what it reads off pictures: two-distance maps, head bundles, mean profiles, component weights."""
+"""Document 002: claims on what it reads from figures: distance maps, head bundles, mean profiles, component weights."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Landmarks of the delta-P charts, as the claims on document 003 look them up."""
+"""Look up landmarks of the delta-P charts for the claims on document 003."""
 
 import pandas as pd
 
@@ -8,12 +8,12 @@ SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 
 
 def mark(landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchoring: str = "question") -> QuotedCell:
-    """A landmark as the description gives it, of the model `1b` or `3b`."""
+    """Return a landmark as document 003 describes it, for the model `1b` or `3b`."""
     return quote(landmarks, model=SIZES[size], anchoring=anchoring, landmark=landmark, metric=metric)
 
 
 def start_values(landmarks: pd.DataFrame, size: str) -> pd.DataFrame:
-    """Both ends of the starting values, which are one value for one of the models."""
+    """Return both ends of the starting values; for one of the models the two ends are one value."""
     rows = landmarks[(landmarks["model"] == SIZES[size]) & (landmarks["landmark"] == "start")]
     values = rows.loc[rows["metric"].str.startswith("delta_p"), "value"]
     return pd.DataFrame({"metric": ["high", "low"], "value": [values.max(), values.min()]})

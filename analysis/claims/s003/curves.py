@@ -1,4 +1,4 @@
-"""Document 003, the shape that it gives the curves: middle layers, recovery, and how far the two groups are apart."""
+"""Document 003: claims on the shape of the curves: middle layers, recovery, and the distance between the two groups."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 003, what it reads off two charts of layer-wise delta P: series, axes, layers and lowest points."""
+"""Document 003: claims on what it reads from two charts of delta P by layer: series, axes, layers and lowest points."""
 
 from collections.abc import Iterator
 from dataclasses import replace

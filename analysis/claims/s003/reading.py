@@ -1,4 +1,4 @@
-"""Document 003, how it reads the charts: orderings, model size, anchoring against data set, and what delta P is."""
+"""Document 003: claims on how it reads the charts: orderings, size, anchoring and data set, meaning of delta P."""
 
 from typing import Any
 

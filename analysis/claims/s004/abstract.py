@@ -1,4 +1,4 @@
-"""Document 004, its opening: what it says before the experiments, and what it repeats of them."""
+"""Document 004, its opening: claims made before the experiments, and values that it repeats from them."""
 
 from collections.abc import Iterator
 

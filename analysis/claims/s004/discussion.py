@@ -1,4 +1,4 @@
-"""Document 004, discussion and summary: statements across experiments, advice, and the summary table."""
+"""Document 004, discussion and summary: claims across experiments, its advice, and the summary table."""
 
 from collections.abc import Iterator
 

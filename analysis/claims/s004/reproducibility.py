@@ -1,4 +1,4 @@
-"""Document 004, reproducibility: the settings that section 13 gives for all experiments."""
+"""Document 004, reproducibility: claims on the settings that section 13 gives for all experiments."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Document 004: settings and repeated factors of the prose and the captions, each judged as at its first place."""
+"""Document 004: claims on settings and factors that prose and captions repeat, each judged as where it first occurs."""
 
 from collections.abc import Iterator
 from dataclasses import replace

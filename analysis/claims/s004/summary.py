@@ -1,4 +1,4 @@
-"""Document 004, 12.1: the numbers of the summary of findings, each judged as at its first place."""
+"""Document 004, 12.1: claims on the numbers in the summary of findings, each judged as where it first occurs."""
 
 import math
 from dataclasses import replace

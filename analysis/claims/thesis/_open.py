@@ -1,4 +1,4 @@
-"""Statements that rest on the plasticity of rotary models, and are open until it is measured at single positions."""
+"""Mark claims on the plasticity of rotary models as open until it is measured at single positions."""
 
 from dataclasses import replace
 
@@ -11,6 +11,6 @@ OPEN = (
 
 
 def left_open(verdict: Verdict) -> Verdict:
-    """The verdict on the values as they were measured, whose reason says that they depend on the width of a bin."""
+    """Return the verdict on the measured values, with the reason that they depend on the width of a query bin."""
     end = "" if verdict.reason.rstrip().endswith((".", "?", "!")) else "."
     return replace(verdict, reason=f"{verdict.reason.rstrip()}{end} {OPEN}")

@@ -11,7 +11,7 @@ NEAR = 2.0  # percentage points
 
 
 def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
-    """Rows of the small models whose probe is above chance.
+    """Return rows of the small models in layers whose probe is above chance.
 
     Raises
     ------

@@ -178,7 +178,7 @@ def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_
 
 
 def _seven(length_decline: pd.DataFrame) -> pd.DataFrame:
-    """The models that the source compares, in the prompt mode of its overall scores."""
+    """Return the models that the source compares, in the prompt mode of its overall scores."""
     return length_decline[length_decline["in_source"].astype(bool) & (length_decline["mode"] == "nonthinking")]
 
 

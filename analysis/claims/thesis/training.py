@@ -237,6 +237,6 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
 
 
 def _partial(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
-    """Partial correlation of two series, given a third."""
+    """Return the partial correlation of two series, given a third."""
     a, b, c = first.corr(second), first.corr(held), second.corr(held)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

@@ -1,4 +1,4 @@
-"""Contradictions of the documents in words."""
+"""Claims that the documents contradict themselves in words."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Delta P over the layers of measured models: curves, their landmarks, and tests of what is in them."""
+"""Compute Delta P over the layers of measured models: curves, landmarks, and tests."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -25,10 +25,10 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     """Mean Delta P of each model, data set, way of grouping, group and layer, with its 95 % bootstrap interval.
 
     A model that the sources describe gets their key and name for it. `depth` is the layer's place from first to last,
-    in percent. `control` is the same with as many other tokens cut, `filler` with as many of the text around where
-    there is one, `excess` the mean of the first less that of the second.
-    `above_chance` tells whether the lower end of the interval of the probe's AUROC lies above one half, over the
-    samples that need the question where these are known. `n` counts units.
+    in percent. `control` is Delta P with as many other tokens cut, `filler` with as many of the text around if there is
+    one, `excess` the mean of the first less that of the second. `above_chance` tells whether the lower end of the
+    interval of the probe's AUROC lies above one half, over the samples that need the question where these are known.
+    `n` counts units.
     """
     parts = anchoring["condition"].str.split("/", expand=True)
     rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
@@ -64,7 +64,7 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
 
 
 def _label(model: str) -> str:
-    """The name in print of a model that the table of models does not describe: that of the subject, or its key."""
+    """Return the printed name of a model that is not in the table of models: that of the subject, or its key."""
     subject = subjects().get(model)
     return subject.label if subject and subject.label else model
 
@@ -133,7 +133,7 @@ def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
 
 
 def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
-    """The paired t-test from mean and sd (ddof 1) of n differences; `paired_t` takes the values."""
+    """Compute the paired t-test from mean and sd (ddof 1) of n differences; `paired_t` needs the values themselves."""
     if n == 0 or n == 1 or sd <= 1e-9 * max(1.0, abs(mean)):
         why = {0: "no unit", 1: "a single unit"}.get(n, "the differences have no variance")
         return Estimate(
@@ -197,7 +197,7 @@ LANDMARKS: dict[str, Callable[[pd.DataFrame], int]] = {
 
 
 def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Start, lowest, highest and last point of each curve of the groups made layer by layer, as the source made them.
+    """First, lowest, highest and last point of each curve, with groups made layer by layer, as in the source.
 
     Layers whose probe is not above chance, and layers without a sample in the group, are left out.
     """

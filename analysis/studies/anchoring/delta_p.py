@@ -1,4 +1,4 @@
-"""Delta P over the layers, as described: how many numbers there are, and what differs between the two models."""
+"""Count the numbers in the description of Delta P over layers, and compare its two models."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 
 
 def delta_p_counts(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Figures of the description: its numbers, the distance of the lowest points, the degraded share of the depth.
+    """Numbers from the description: their count, the distance of the lowest points, the degraded share of the depth.
 
     `lowest_difference` is the distance in percentage points between the lowest points of the two models;
     `degraded_layers_*` counts the layers called degraded, both ends included, and `degraded_share_*` divides them by

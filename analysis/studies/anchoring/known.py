@@ -1,4 +1,4 @@
-"""Delta P of planted statements about what pretrained models know, at the layer whose probe sees their truth best."""
+"""Compute Delta P on planted statements about what pretrained models know, at the layer with the best truth probe."""
 
 from typing import Any
 

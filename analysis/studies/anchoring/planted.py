@@ -1,4 +1,4 @@
-"""Figures of Delta P on planted statements in the small models that ship, one training each."""
+"""Compute numbers on Delta P on planted statements in the small models that ship, each trained once."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ GROUPS = ("question", "answer")
 
 
 def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Figures of the small models that the prose needs, over their layers whose probe is above chance.
+    """Numbers on the small models that the prose needs, over the layers whose probe is above chance.
 
     `models`, `layers` (of a model, summed) and `layers_above_chance`; `models_above_chance` have such a layer, and
     `models_last` see at their last one. `question_least` is the Delta P nearest to zero

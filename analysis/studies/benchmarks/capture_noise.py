@@ -1,4 +1,4 @@
-"""How much of a metric's spread over models is noise of its capture, and what that does to its correlations."""
+"""Estimate how much of a metric's spread over models is capture noise, and its effect on the metric's correlations."""
 
 import math
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def capture_noise(
 
 
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
-    """The range of the size of two captures' difference, by their printed digits; None where one is not printed.
+    """Return the range that rounding allows for the size of two captures' difference; None if one is not printed.
 
     A bias was rounded to fewer digits than it is printed with (`captured_models`, `bias_half`).
     """

@@ -1,4 +1,4 @@
-"""Drop of plasticity against loss of score, the loss as a share and in points, to each end and for both sets."""
+"""Compare the loss of score as a share and in points, correlated with the drop of plasticity, to each end length."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ JOINT = "128k"  # the end of the joint test
 
 
 def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Pearson's r of the drop with the loss from 8k, by unit of the loss, end, mode and number of models.
+    """Pearson's r between the drop of plasticity and the loss of score from 8k, by unit of loss, end, mode and models.
 
     A loss is 1 - s(end) / s(8k) as a `share` and s(8k) - s(end) in `points`. `p` is exact, over relabellings of the
     models, and not corrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
@@ -59,14 +59,14 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
 
 
 def _loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
-    """Loss of each model from 8k to an end."""
+    """Return the loss of each model from 8k to an end length."""
     start, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
     lost: FloatArray = 1 - last / start if unit == "share" else start - last
     return lost
 
 
 def _joint(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:
-    """The median coefficient over all variants from 8k to 128k, and its exact p."""
+    """Return the median coefficient over all variants from 8k to 128k, and its exact p."""
     statistics, ties = [], []
     for mode in MODES:
         loss = _loss(scores, models, unit, JOINT, mode)

@@ -1,4 +1,4 @@
-"""Drop against loss of score with length in every variant that the data allow, tested as one, and over families."""
+"""Correlate drop and loss of score with length in every variant that the data allow, as one test, and over families."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ STUDY = "decline_joint"
 
 @dataclass(frozen=True)
 class _Variant:
-    """One way to relate the two: which drop, from which length, in which mode, over how many models, and how."""
+    """One way to correlate the two: which drop, which start length, which mode, which models, and which coefficient."""
 
     metric: str
     mode: str
@@ -115,7 +115,7 @@ def _scores(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
 
 
 def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[pd.DataFrame, list[_Variant]]:
-    """Models, those of the source first, and the variants as functions of their relabelings."""
+    """Return the models, those of the source first, and the variants as functions of the models' relabelings."""
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     inside = models["in_source"].astype(bool).to_numpy()
     scores = _scores(lbp_lengths)

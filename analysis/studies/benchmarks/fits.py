@@ -1,4 +1,4 @@
-"""Fitted lines with their bands, for the scatter figures: least squares of a score on a plasticity drop over models."""
+"""Fit lines with confidence bands for scatter figures: least squares of a score on a plasticity drop over models."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ CONFIDENCE = 0.95
 
 
 def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
-    """The LongBench Pro score on ap_drop: line and 95 % band of its mean, over the models of source 002 and over all.
+    """Fit of the LongBench Pro score on ap_drop: line and 95 % band of the mean, over the source's models and over all.
 
     Key: `sample` ("source" or "all") and `x`. The band is the pointwise confidence interval of the mean at x, by t
     with n - 2 degrees of freedom, and takes the residuals for normal with equal spread.
@@ -24,7 +24,7 @@ def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
-    """The relative decline of the score (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
+    """Fit of the score's relative decline (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
     parts = []
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}

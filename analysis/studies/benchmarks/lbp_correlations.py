@@ -1,4 +1,4 @@
-"""Correlation of every metric with the LongBench Pro score, with what a sceptic asks of seven models."""
+"""Correlate every metric with the LongBench Pro score, with the checks that seven models call for."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ def lbp_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) 
 
 
 def lbp_correlations_extended(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """The same over all models with a published score, Llama-3.1-8B included."""
+    """Correlations as in `lbp_correlations`, over all models with a published score, Llama-3.1-8B included."""
     return frame(correlations(matched_models, "lbp", "lbp_correlations_extended", test_families))
 
 

@@ -1,4 +1,4 @@
-"""LongBench Pro and plasticity over input length: series at matched bins, and the decline of each model."""
+"""Compare LongBench Pro and plasticity over input length: series at matched bins, and the decline of each model."""
 
 import numpy as np
 import pandas as pd
@@ -136,7 +136,7 @@ def length_ordering_tests(
 
 
 def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Score against plasticity over the shared lengths of each model: levels, and first differences beside them.
+    """Score against plasticity over the shared lengths of each model: correlations of levels and of first differences.
 
     Holm over the first differences; levels of two series that fall are no test.
     """
@@ -150,11 +150,11 @@ def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Changes of score and plasticity from one length to the next, over models at once.
+    """Changes of score against changes of plasticity from one length to the next, over all models at once.
 
     Each series is taken as its changes, and the mean change of all models at a step is taken off both: what is left
     tells whether a model that loses more plasticity than the others at a step loses more of its score there too. A
-    trend that all models share cannot make it. Changes of one model depend on each other, so whole models are
+    trend that all models share cannot cause this. Changes of one model depend on each other, so whole models are
     relabelled for p.
     """
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
@@ -192,7 +192,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def _centred_steps(rows: pd.DataFrame, name: str) -> FloatArray:
-    """Give each model's changes (models, steps), less the mean over models at each step."""
+    """Return each model's changes (models, steps), minus the mean over models at each step."""
     series = rows.pivot(index="model", columns="position", values=name).to_numpy(dtype=np.float64)
     steps = np.diff(series, axis=1)
     return np.asarray(steps - steps.mean(axis=0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""RULER: effective length, weighted averages, and the score against plasticity length by length."""
+"""Compare RULER with plasticity length by length; compute effective lengths and weighted averages."""
 
 import pandas as pd
 
@@ -65,7 +65,7 @@ def ruler_lengths(
 
 
 def ruler_tests(ruler_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """RULER against plasticity over the lengths of each model: levels, and first differences beside them."""
+    """RULER against plasticity over the lengths of each model: correlations of levels and of first differences."""
     tests: list[Estimate] = []
     for model, rows in ruler_lengths[ruler_lengths["plasticity"].notna()].groupby("model", sort=False):
         tests += levels_and_differences(

@@ -1,4 +1,4 @@
-"""Correlation of every metric with the RULER score at 128k tokens: five models, and four without the short one."""
+"""Correlate every metric with the RULER score at 128k tokens: over five models, and without the short-context one."""
 
 import pandas as pd
 
@@ -14,13 +14,13 @@ def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFram
 
 
 def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """The same without the models whose captured context is shorter than the scored length."""
+    """Correlations as in `ruler_correlations`, without models whose captured context is below the scored length."""
     full = _full(_scored(captured_models))
     return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """How far one model decides: each metric's r with and without the models of shorter context, side by side.
+    """Each metric's r with and without the models of shorter context: does one model decide the result?
 
     `turns` says whether r changes its sign when they are left out.
     """
@@ -36,7 +36,7 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _coefficients(models: pd.DataFrame) -> dict[str, float]:
-    """Pearson's r of every metric with the score, where it is defined."""
+    """Return Pearson's r of every metric with the score, where it is defined."""
     coefficients = {}
     for name in compared_metrics(models):
         rows = models[models[name].notna()]

@@ -1,1 +1,1 @@
-"""The captured models side by side."""
+"""Comparisons of the captured models."""

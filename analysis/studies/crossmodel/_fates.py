@@ -35,7 +35,7 @@ class ConclusionInputs:
         self.scored = [str(each) for each in once.index]
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
-        """For one conclusion: the factor that it needs, the factor seen, its fate, and why a number is missing."""
+        """Return a conclusion's needed factor, the factor seen, its fate, and the reason why a number is missing."""
         sides = [self._named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", "no plasticity enters"
@@ -59,12 +59,12 @@ class ConclusionInputs:
         return names
 
     def _ends(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Rho at the first and at the last place."""
+        """Return rho at the first and at the last position."""
         one, two = {"fifths": ("first fifth", "last fifth"), "tenths": ("d0", "d9")}.get(places) or places.split()
         return agreement(self.values.loc[[*names], one]), agreement(self.values.loc[[*names], two])
 
     def _apart(self, names: Sequence[str]) -> float:
-        """By how much the rotations and widths of captures differ for an even mean."""
+        """Return the factor by which rotations and widths of the captures make `kept` differ, for an even mean."""
         return float(self.bounds.loc[[*names], "kept_high"].max() / self.bounds.loc[[*names], "kept_low"].min())
 
     def _factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
@@ -89,7 +89,7 @@ class ConclusionInputs:
         return self._relation(row, names), level if of_levels else self.seen["between"]
 
     def _drops(self, row: Any, sides: list[list[str]]) -> float | None:
-        """The factor of changes along the context that makes the two mean drops alike; None if no factor does."""
+        """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
         ends = [self._ends(row.places, [name for name in side if self._has(row.places, name)]) for side in sides]
         drops = [_drop(*end, 1.0).mean() for end in ends]
         if row.compares == "no difference":
@@ -102,11 +102,11 @@ class ConclusionInputs:
         return None
 
     def _has(self, places: str, name: str) -> bool:
-        """Whether a capture has values at both places."""
+        """Tell whether a capture has values at both positions."""
         return bool(np.isfinite(self._ends(places, [name])).all())
 
     def _relation(self, row: Any, names: list[str]) -> float | None:
-        """The factor at which some choice of captures makes a relation vanish, or makes an unseen one appear.
+        """Return the factor at which some choice of captures makes a relation vanish, or an unseen relation appear.
 
         Every capture has a factor of one over its root, or its root: of changes along the context for drops, of what
         buckets keep for levels.
@@ -131,7 +131,7 @@ class ConclusionInputs:
         return None
 
     def _maker(self, row: Any, names: list[str]) -> Callable[[FloatArray, float], FloatArray]:
-        """Values of the captures at each choice of exponents, shape (choices, captures)."""
+        """Return a function for the values of the captures at each choice of exponents, shape (choices, captures)."""
         if "levels" in row.compares:
             level = agreement(self.values.loc[names, row.places])
             return lambda signs, factor: at_one_position(2 / np.pi * np.arccos(level), factor**signs)
@@ -139,7 +139,7 @@ class ConclusionInputs:
         return lambda signs, factor: _drop(first, last, factor**signs)
 
     def _gathered(self) -> float | None:
-        """The factor between phases at which plasticity follows the position as closely as position times bias."""
+        """Return the factor between phases at which plasticity follows position as closely as position times bias."""
         table = self.positions
         width = table["checkpoint"].map(self.bounds["width"]).to_numpy()
         rho = agreement(table["plasticity"])
@@ -154,14 +154,14 @@ class ConclusionInputs:
 
 
 def _drop(first: FloatArray, last: FloatArray, change: float | FloatArray) -> FloatArray:
-    """First less last plasticity, where buckets keep `change` times as much at the last place as at the first."""
+    """Return first minus last plasticity, if buckets keep `change` times as much at the last position as at first."""
     ends = (2 / np.pi * np.arccos(np.clip(each, -1.0, 1.0)) for each in (first, last / change))
     one, two = ends
     return np.asarray(one - two)
 
 
 def _correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:
-    """Pearson's r of each row of values with the outcome, both without what a basis explains; shape (rows,)."""
+    """Return Pearson's r of each row with the outcome, both without what a basis explains; shape (rows,)."""
     left = np.eye(len(outcome)) - basis @ np.linalg.pinv(basis)
     one, two = values @ left, left @ outcome
     return np.asarray(one @ two / np.sqrt((one**2).sum(1) * (two @ two)))

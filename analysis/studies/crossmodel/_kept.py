@@ -1,4 +1,4 @@
-"""How bins turn a mean query into spread, by the rotation: formulas.
+"""Formulas for how the rotation inside a bin turns part of the mean query into spread.
 
 Two queries of a bin agree on a pair of keys with a correlation rho; if key differences are normal and alike in all
 directions, rho is the part of the queries' mean square that is their mean, and plasticity is (2 / pi) arccos(rho).
@@ -22,7 +22,7 @@ LLAMA_TURNS = (4.0, 1.0)
 def frequencies(
     base: float, dimensions: int, scaling: str = "none", factor: float = 1.0, original: float = 1.0
 ) -> FloatArray:
-    """Give radians a token of each rotary pair, shape (dimensions / 2,), under YaRN's or Llama 3's scaling or none.
+    """Return the radians per token of each rotary pair, shape (dimensions / 2,), with YaRN's, Llama 3's or no scaling.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ def frequencies(
 
 
 def even_kept(turning: FloatArray, width: float) -> float:
-    """Part of the squared mean query that is left in a bucket of `width` tokens, if it is as long in every pair.
+    """Return the share of the squared mean query that a bucket of `width` tokens keeps, if all pairs are equally long.
 
-    The mean over places drawn evenly keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
+    The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
     """
     return float((np.sinc(0.5 * turning * width / np.pi) ** 2).mean())
 
 
 def agreement(plasticity: npt.ArrayLike) -> FloatArray:
-    """Rho of plasticities: 1 where position decides alone, 0 where it decides nothing."""
+    """Return the correlation rho for plasticities: 1 if position alone decides, 0 if it decides nothing."""
     return np.asarray(np.cos(0.5 * np.pi * np.asarray(plasticity, dtype=np.float64)))
 
 
 def at_one_position(plasticity: npt.ArrayLike, kept: npt.ArrayLike) -> FloatArray:
-    """P0 of pooled plasticities, where a given share of the squared mean was kept."""
+    """Return P0, the plasticity at one position, from pooled plasticities and the kept share of the squared mean."""
     return np.asarray(2 / np.pi * np.arccos(np.clip(agreement(plasticity) / np.asarray(kept), -1.0, 1.0)))

@@ -25,11 +25,11 @@ def bin_bounds(
     captured_models: pd.DataFrame,
     training_trajectory: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per capture: what its buckets keep of an even mean query, and the least that its own values allow.
+    """One row per capture: the share of an even mean query that its buckets keep, and the least that its values allow.
 
     `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ where the sources give
     no base, and are then of the smallest and the largest base that they give. `kept_least` is what a head of the
-    plasticity of the last fifth must have kept, since rho is 1 at most.
+    plasticity of the last fifth must have kept, since rho is at most 1.
     """
     bases = [*models["rope_theta"].dropna().astype(float), *checkpoints["rope_theta"].astype(float)]
     settings = capture_settings.set_index("model")
@@ -102,7 +102,7 @@ def bin_kept(
 
 
 def bin_factors(bin_kept: pd.DataFrame) -> pd.DataFrame:
-    """Factors of `kept` that were measured, in the widest bins.
+    """Factors by which `kept` differs, as measured in the widest bins.
 
     `along`: the largest growth from the first place to the last in one capture; `between`: the ratio of the largest to
     the least such change; `even`: the ratio of the largest to the least of `kept` over what an even mean would keep.
@@ -127,7 +127,7 @@ def bin_fates(
     training_positions: pd.DataFrame,
     length_decline: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What becomes of each conclusion on public models if rotation inside buckets is counted.
+    """The fate of each conclusion on public models once rotation inside buckets is taken into account.
 
     `needed` is the factor by which the part of the squared mean that buckets keep has to differ between the two sides
     for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times

@@ -1,4 +1,4 @@
-"""Comparisons that the sources make by eye, on one footing: equal positions, equal windows, families, shapes, sizes."""
+"""Make the sources' comparisons by eye on equal terms: equal positions and windows, families, shapes, sizes."""
 
 from itertools import pairwise
 
@@ -37,14 +37,14 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
 
 
 def _over(deciles: FloatArray, context: int, low: float, high: float) -> float:
-    """Mean of ten equal bins of the context over the positions from low to high."""
+    """Return the mean of ten equal bins of the context over the positions from low to high."""
     edges = np.linspace(0, context, 11)
     inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
     return float(inside @ deciles / inside.sum())
 
 
 def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Mistral-7B-Instruct-v0.2 over each Ministral 3: bias per token, bias over the captured window, and plane_var."""
+    """Ratios of Mistral-7B-Instruct-v0.2 to each Ministral 3: bias per token, bias over the window, and plane_var."""
     table = captured_models.set_index("model")
     old = table.loc["mistral-v0.2-7b"]
     new = table[table["family"] == "Ministral 3"]
@@ -62,7 +62,7 @@ def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """How well a metric tells the families apart: among the 7 matched models, and among all captured over 128K.
+    """How well a metric separates the families: over the 7 matched models, and over all captured beyond 128K.
 
     `eta_squared` is the share of variance between families; `least_gap` the smallest distance between neighbouring
     families (lowest member of the upper less highest of the lower, negative where they overlap), and `gap_share` that

@@ -1,4 +1,4 @@
-"""The captured models in one table: their facts, metrics and benchmark scores, with ap_drop recomputed."""
+"""Join the captured models in one table: facts, metrics and benchmark scores, with ap_drop recomputed."""
 
 import numpy as np
 import pandas as pd
@@ -81,7 +81,7 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
 
 
 def _half_units(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
-    """Half a unit of the last place of each model's bias, by model.
+    """Return half a unit of the last digit of each model's bias, by model.
 
     The models of the study's first analyses are printed in one rounding, those that it added for RULER in their own.
     """

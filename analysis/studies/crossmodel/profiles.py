@@ -1,4 +1,4 @@
-"""Decile profiles: how far plasticity rises against the trend, and how far it is from any monotone decline."""
+"""Analyse decile profiles: how far plasticity rises against the trend, and how far it is from a monotone decline."""
 
 import pandas as pd
 

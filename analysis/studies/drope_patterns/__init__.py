@@ -1,1 +1,1 @@
-"""With and without rotary positions: what heads attend to, layer 1, and retrieval by length."""
+"""Compare attention patterns, layer 1, and retrieval by length, with and without rotary positions."""

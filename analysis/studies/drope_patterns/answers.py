@@ -196,7 +196,7 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
-    """How often a random deletion from a random number would lie in a run of equal digits, against the examples.
+    """How often a random deletion from a random number lies in a run of equal digits, compared with the examples.
 
     A place has one neighbour at the ends and two inside, each equal with probability 1/10, so of d digits a share of
     (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d lies in a run. `p_value` is the chance that all examples do.

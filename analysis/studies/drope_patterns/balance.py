@@ -1,4 +1,4 @@
-"""Balance of attention and MLP in every layer with and without rotary positions: is the rewiring local?"""
+"""Compare the balance of attention and MLP in each layer with and without rotary positions: is the change local?"""
 
 import numpy as np
 import pandas as pd

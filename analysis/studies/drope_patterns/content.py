@@ -1,4 +1,4 @@
-"""What layer 1 writes with and without rotary positions: output norms, shares and their definitions, Q/K/V norms."""
+"""Analyse what layer 1 writes with and without rotary positions: output norms, shares, definitions, Q/K/V norms."""
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def layer_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_concentration(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """How many tokens carry a layer's mean output norm.
+    """The number of tokens that carry a layer's mean output norm.
 
     Of norms x over T tokens, the mean, the value at BOS and the mean over the others give
     T = (x_BOS - x_content) / (mean - x_content). Mean and standard deviation over tokens give
@@ -131,7 +131,7 @@ def layer1_ratios(
 
 
 def attention_gain(layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame) -> pd.DataFrame:
-    """How layer 1's attention output norm grows, split by the values that attention averages.
+    """Growth of layer 1's attention output norm, split into the growth of values and the rest.
 
     Softmax weights sum to one, so a head's output before the output projection lies in the convex hull of its values:
     its norm cannot exceed the largest value norm, however sharp the weights are. `output_ratio` is DroPE's attention

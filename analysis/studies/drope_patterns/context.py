@@ -1,4 +1,4 @@
-"""Passkey retrieval over context length: every protocol kept apart, with the models, formats and protocols compared."""
+"""Compare passkey retrieval over context length between models, formats and protocols, each protocol kept apart."""
 
 import re
 from itertools import combinations
@@ -21,7 +21,7 @@ def context_cells(
     drope_protocols: pd.DataFrame,
     models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Retrievals per protocol, model, context and prompt format: counts, Wilson's 95 % interval in percent.
+    """Retrievals per protocol, model, context and prompt format: counts, and Wilson's 95 % interval in percent.
 
     Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context is
     longer than the base model was trained for. RoPE's answers in 11.5 are stated in the text, for all contexts up to
@@ -98,7 +98,7 @@ def context_cells(
 
 
 def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
-    """Trials of a cell and precision of a section."""
+    """Return the number of trials per cell and the precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
     match = re.match(r"(\d+) per cell", str(row["items"]))
     if match is None:
@@ -107,7 +107,7 @@ def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
 
 
 def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:
-    """Digits of the number to retrieve: one for the section, or one per prompt format."""
+    """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
     text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
     named = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
     return named[form] if named else int(text)

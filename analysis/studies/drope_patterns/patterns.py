@@ -1,4 +1,4 @@
-"""Attention patterns with and without rotary positions: attention to BOS and to neighbours, layer by layer."""
+"""Compare attention to BOS and to neighbours, layer by layer, with and without rotary positions."""
 
 import re
 
@@ -29,7 +29,7 @@ def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
-    """How far the two models' attention per layer agrees, over all layers and over the later ones.
+    """Agreement of the two models' attention by layer, over all layers and over the later ones.
 
     Means and standard deviations (divisor n - 1, over layers) in percent, differences in points; `layers_drope_more`
     counts the layers where DroPE attends more, `late_run` the layers at the end of the network without exception

@@ -1,1 +1,1 @@
-"""With and without rotary positions: attention sinks, the first token, and what is lost without them."""
+"""Compare attention sinks, the first token, and losses without them, with and without rotary positions."""

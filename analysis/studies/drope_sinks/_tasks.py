@@ -1,4 +1,4 @@
-"""Accuracy of the four tasks under a condition: shares and what they are shares of, tests where counts are known."""
+"""Compute accuracy of the four tasks under a condition: shares with their denominators, tests if counts are known."""
 
 import re
 
@@ -20,7 +20,7 @@ READ = "and only of answers that could be read"
 
 
 def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
-    """Items and chance accuracy of each task, from the protocol of a section.
+    """Return the number of items and chance accuracy of each task, from the protocol of a section.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def shares(
     section: str,
     experiment: str,
 ) -> pd.DataFrame:
-    """Share of right answers per condition, model and task in percent: stored, and of how many answers.
+    """Return the share of right answers per condition, model and task in percent, as stored, and its number of answers.
 
     `share` is of the answers counted. For cities and sports these are the answers that could be read: `n_low` and
     `n_high` of them, of which `count` and `n` are known only where the share allows one pair; `right_low` and
@@ -92,11 +92,11 @@ def shares(
 
 
 def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFrame) -> list[Estimate]:
-    """Fisher's exact test of every condition against the baseline where both counts are known, Holm over these.
+    """Return Fisher's exact test of each condition against the baseline if both counts are known, Holm over these.
 
     The items are the same in both arms, but their answers one by one are not published, so McNemar's test cannot be
     done; Fisher's ignores the pairing and usually gives the larger p. Where answers were left out of a denominator of
-    unknown size there is no row: a test would need a number of items that nobody has.
+    unknown size there is no row: a test would need a number of items that is not known.
     """
     tests = [
         fisher(
@@ -115,7 +115,7 @@ def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFram
 
 
 def losses(table: pd.DataFrame, study: str) -> list[Estimate]:
-    """Share of the accuracy above chance that every condition removes, with its interval, where the counts are known.
+    """Return the share of accuracy above chance that each condition removes, with its interval, if counts are known.
 
     Empty where the baseline reaches chance. Accuracy surely below chance is no loss of knowledge: answers that are
     neither option count as wrong. Such rows say so.
@@ -137,7 +137,7 @@ def losses(table: pd.DataFrame, study: str) -> list[Estimate]:
 
 
 def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
-    """Conditions with their baseline, where both have a known number of answers."""
+    """Return conditions with their baseline, if both have a known number of answers."""
     pairs = [
         (row, pick(table, positional=row["positional"], task=row["task"], condition=BASELINE))
         for _, row in table[table["condition"] != BASELINE].iterrows()

@@ -1,4 +1,4 @@
-"""Ablations that sections of document 004 cite, beside those of the same table that they leave out."""
+"""List the ablations that sections of document 004 cite, and those of the same table that they leave out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the first token's values can write: norms, attention mass and their product per layer, and their ablation."""
+"""Compute what the first token's values can write: norms, attention mass, their product per layer, and ablations."""
 
 import pandas as pd
 
@@ -147,7 +147,7 @@ def bos_ablations(
 
 
 def _same_layer(effects: pd.DataFrame, experiment: int) -> bool:
-    """Tell whether both models lose the same layer."""
+    """Tell whether the same layer is ablated in both models."""
     return bool(effects.loc[effects["experiment"] == experiment, "layer"].nunique() == 1)
 
 

@@ -1,4 +1,4 @@
-"""Interventions on the first token's MLP output and on Q and K: perplexity in nats, and the four tasks."""
+"""Analyse interventions on the first token's MLP output and on Q and K: perplexity in nats, and the four tasks."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ def bos_mlp_effects(
     drope_published_content: pd.DataFrame,
     phase_layers: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Perplexity when a layer's output at the first token is removed, with what that layer writes there.
+    """Perplexity when a layer's output at the first token is removed, with the norm of what that layer writes there.
 
     `mlp at BOS` is Experiment 4, which removes the MLP output in layer 1 of RoPE and layer 2 of DroPE; `both at BOS` is
     Experiment 6, which removes MLP and attention output in layer 1 of both. `mlp_write` is the published norm of the

@@ -1,4 +1,4 @@
-"""Removing parts of layer 1: perplexity as ratios and in nats, what the parts add up to, and the four tasks."""
+"""Analyse the removal of parts of layer 1: perplexity as ratios and in nats, their additivity, and the four tasks."""
 
 import math
 
@@ -50,7 +50,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
 
 
 def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
-    """Contrasts that the report draws from the ablations, one number per row, on three scales.
+    """Contrasts that the report draws between ablations, one number per row, on three scales.
 
     `mlp_over_attention` sets the two ablations of one model against each other: the baseline cancels out of the ratio
     of ratios (`ratio`), not out of the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).

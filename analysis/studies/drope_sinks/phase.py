@@ -1,4 +1,4 @@
-"""The first token's state over layers: when its norm spikes under three definitions, its plateau, and the entropy."""
+"""Follow the first token's state over layers: its norm's spike by three definitions, its plateau, and the entropy."""
 
 import math
 
@@ -114,7 +114,7 @@ def phase_metrics(
 
 
 def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
-    """How many other tokens the published entropy allows, under the printed formula and with squares.
+    """How many other tokens the published entropy leaves room for, by the printed formula and with squares.
 
     An entropy H bounds the largest share from below: shares p, 1 - p have entropy h(p), and any split of 1 - p into
     more shares has a larger one, so h(p1) <= H. With the first token's norm as the largest singular value, the printed

@@ -1,4 +1,4 @@
-"""Attention sinks with and without rotary positions: rates per layer, and what evenly spread attention gives."""
+"""Compare attention sinks with and without rotary positions: rates per layer, and the score of even attention."""
 
 import math
 import re

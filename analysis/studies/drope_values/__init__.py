@@ -1,1 +1,1 @@
-"""With and without rotary positions: massive values, their disruption, and knowledge."""
+"""Compare massive values, their disruption, and knowledge, with and without rotary positions."""

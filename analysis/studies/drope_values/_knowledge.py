@@ -1,4 +1,4 @@
-"""What the two studies of the knowledge tasks share: stored arms, rates as columns, sums of intervals."""
+"""Read stored arms, format rates as columns, and sum intervals, for the two studies of the knowledge tasks."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ Ranged = tuple[float, float, float]  # estimate, low, high
 
 
 def values(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
-    """The values of a long source by its keys."""
+    """Return the values of a long source by its keys."""
     return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
 
 
 def stored_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, items: Mapping[str, int]
 ) -> Mapping[tuple[str, str, str], Arm]:
-    """Arms of Experiment 3; DataError where a printed rate is not the stored one, rounded."""
+    """Return the arms of Experiment 3; DataError if a printed rate is not the stored one, rounded."""
     by_key = arms(rates, "3", items)
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
@@ -34,14 +34,14 @@ def stored_arms(
 
 
 def percent(arm: Arm) -> float:
-    """The share of right answers of an arm; DataError if no answer could be read."""
+    """Return the share of right answers of an arm in percent; DataError if no answer could be read."""
     if arm.share is None:
         raise DataError("an arm of the knowledge tasks has no answer that could be read")
     return arm.share
 
 
 def rate(name: str, arm: Arm) -> dict[str, Any]:
-    """The rate of an arm, Wilson's interval if its number of answers is known, and the range of possible numbers."""
+    """Return the rate of an arm, Wilson's interval if its number of answers is known, and the range of that number."""
     known = arm.answered.known
     low, high = wilson_interval(*known) if known else (None, None)
     fewest, most = arm.answered.answered
@@ -56,14 +56,14 @@ def rate(name: str, arm: Arm) -> dict[str, Any]:
 
 
 def ranged(test: Estimate) -> Ranged:
-    """Estimate and interval of a test that has both."""
+    """Return estimate and interval of a test that has both."""
     if test.estimate is None or test.ci_low is None or test.ci_high is None:
         raise DataError(f"{test.study}, {test.comparison}: no estimate or interval to go on with")
     return test.estimate, test.ci_low, test.ci_high
 
 
 def summed(parts: Iterable[Ranged]) -> Ranged:
-    """A sum of independent estimates, its interval by recovering their variances (MOVER; Zou & Donner 2008)."""
+    """Return the sum of independent estimates, with its interval by MOVER (Zou & Donner 2008)."""
     listed = list(parts)
     total = sum(estimate for estimate, _, _ in listed)
     down = math.hypot(*(estimate - low for estimate, low, _ in listed))

@@ -1,4 +1,4 @@
-"""Massive dimensions zeroed: the published perplexities per seed and per text, and what they can be tested for.
+"""Test what the published perplexities with massive dimensions zeroed allow, per seed and per text.
 
 The source tests over ten seeds. A seed draws the random control only; the massive dimensions are the same each time,
 so their perplexity is one number written ten times. The text set is the unit that varies in both arms, and there are
@@ -120,8 +120,8 @@ def disruption_tests(
 
 
 def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
-    """One row per seed: perplexities `baseline`, `massive`, `random`, their increases in percent and their
-    difference.
+    """Return one row per seed: perplexities `baseline`, `massive`, `random`, their increases in percent, and the
+    difference of these.
     """
     table = wide(trials[trials["positional"] == model], by=["seed"])
     table = table.rename(columns={f"{arm}{end}_ppl": arm for arm in ARMS for end in ("", "_zeroed")})

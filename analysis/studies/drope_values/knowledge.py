@@ -1,8 +1,8 @@
-"""Knowledge tasks under disruption of one massive dimension a head, from the rates that are printed and stored.
+"""Analyse knowledge tasks with one massive dimension per head disrupted, from the printed and stored rates.
 
 Answers per item are not published. The same items stand in both arms, so Fisher's test, which ignores the pairing, is
-beside the range of McNemar's exact p over every pairing that the two rates allow. Where answers left a denominator of
-unknown size, a rate stands alone.
+beside the range of McNemar's exact p over every pairing that the two rates allow. If answers were left out of a
+denominator of unknown size, the rate has no test.
 """
 
 from collections.abc import Mapping
@@ -98,7 +98,7 @@ def knowledge_tasks(
     drope_stated: pd.DataFrame,
     knowledge_tests: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Per model and task: rates and what they are rates of, degradation as printed, relative and above chance.
+    """Per model and task: rates with their denominators, and degradation as printed, relative and above chance.
 
     Rates, degradations and changes are in percent or points, rates of the answers counted. For cities and sports these
     are the answers that could be read, `base_n_low` to `base_n_high` of them; `n` counts the items asked. Numbers of
@@ -171,7 +171,7 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
 def _knowledge_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
 ) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
-    """Baseline and disrupted arm of Experiment 3, by model and task."""
+    """Return the baseline and disrupted arms of Experiment 3, by model and task."""
     items = {task: _points(stated, f"s4_1_{task}_items") for task in TASKS}
     by_key = stored_arms(knowledge, rates, items)
     return {
@@ -191,7 +191,7 @@ def _points(stated: pd.DataFrame, name: str) -> int:
 
 
 def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
-    """Disrupted minus baseline in points, with the interval of Fisher's row where there is one."""
+    """Return disrupted minus baseline in points, with the interval of Fisher's row if there is one."""
     return {
         "change": percent(disrupted) - percent(base),
         "change_low": None if test is None else -100 * test["ci_high"],
@@ -202,7 +202,7 @@ def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[s
 def _share_lost(
     name: str, test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float
 ) -> dict[str, float | None]:
-    """Lost share of what the baseline has above chance, in percent; its interval where the arms are counted."""
+    """Return the lost share of the baseline's accuracy above chance, in percent; its interval if arms are counted."""
     if test is not None:
         ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
         return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}
@@ -212,7 +212,7 @@ def _share_lost(
 
 
 def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> dict[str, float | None]:
-    """Fisher's p, the ends of McNemar's, and the binomial p of the baseline from below; empty without counts."""
+    """Return Fisher's p, McNemar's bounds, and the binomial p of a baseline below chance; empty without counts."""
     before, after = base.answered.known, disrupted.answered.known
     both = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
     low, high = _pairings(*both) if both else (None, None)
@@ -228,7 +228,7 @@ def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance:
 
 
 def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
-    """Why cells of a row are empty."""
+    """Return why cells of a row are empty."""
     parts = []
     if base.answered.known is None or disrupted.answered.known is None:
         parts.append(f"no counts, intervals and p: {LEFT_OUT}")
@@ -240,7 +240,7 @@ def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: fl
 
 
 def _pairings(base: int, disrupted: int, n: int) -> Ends:
-    """Smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
+    """Return the smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
     ends = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):
         gained = lost - (base - disrupted)
@@ -252,7 +252,7 @@ def _pairings(base: int, disrupted: int, n: int) -> Ends:
 
 
 def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
-    """Mean of a column over tasks, with its interval where every task has one."""
+    """Return the mean of a column over tasks, with its interval if every task has one."""
     columns = [name, f"{name}_low", f"{name}_high"]
     values = tasks[columns].astype(float)
     if values.isna().any(axis=None):
@@ -262,5 +262,5 @@ def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _why(note: str) -> str:
-    """The reason that a note gives for an empty degradation."""
+    """Return the reason that a note gives for an empty degradation."""
     return next(part for part in note.split("; ") if part.startswith("no degradation")).partition(": ")[2]

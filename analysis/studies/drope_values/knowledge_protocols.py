@@ -90,14 +90,14 @@ def knowledge_protocols(
 
 
 def _setting(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
-    """Items per task, digits of the passkey, and precision of a section."""
+    """Return the items per task, digits of the passkey, and precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
     items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"\b(\w++) (\d+)", str(row["items"]))}
     return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
 
 
 def _fisher(first: Arm, second: Arm, words: str) -> Estimate | None:
-    """Fisher's test of two arms of `knowledge_protocols` whose numbers of answers are known."""
+    """Return Fisher's test of two arms of `knowledge_protocols` if their numbers of answers are known."""
     one, two = first.answered.known, second.answered.known
     if one is None or two is None:
         return None

@@ -1,4 +1,4 @@
-"""Massive values with and without rotary positions: counts as reported, and layer by layer as published."""
+"""Compare massive values with and without rotary positions: counts as reported, and by layer as published."""
 
 import math
 
@@ -134,7 +134,7 @@ def massive_counts(
 
 
 def _protocol(protocols: pd.DataFrame, run: str) -> dict[str, object]:
-    """Number of texts, and precision, of a run."""
+    """Return the number of texts and the precision of a run."""
     row = protocols[protocols["section"] == SECTIONS[run]].iloc[0]
     return {"texts": int(str(row["items"]).split()[0]), "precision": row["precision"]}
 

@@ -1,4 +1,4 @@
-"""Massive values when the rotation is removed: from SmolLM-360M without training, from Llama-2-7B with it."""
+"""Compare massive values after removing the rotation: from SmolLM-360M without training, from Llama-2-7B with it."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ LLAMA = "llama2-7b"
 
 
 def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataFrame) -> pd.DataFrame:
-    """Totals over the layers with rotation and without, and their change in percent, one row per model and tensor.
+    """Totals over layers with and without rotation, and their change in percent, one row per model and tensor.
 
     `layers_more` counts the layers with more massive values after the removal, where layers are stored by model.
     """

@@ -1,1 +1,1 @@
-"""The ledger of claims, hypotheses, open gaps, and the provenance of every artifact."""
+"""Compute the ledger of claims, hypotheses and open gaps, and the provenance of every artifact."""

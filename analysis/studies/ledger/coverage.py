@@ -1,4 +1,4 @@
-"""The ledger against the documents: how many verdicts each section has, and what of it was left out."""
+"""Compare the ledger with the documents: the number of verdicts for each section, and what was left out."""
 
 import pandas as pd
 
@@ -45,7 +45,7 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
 
 
 def _homes(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """The document's section of each section name of the ledger."""
+    """Return the document's section for each section name in the ledger."""
     homes: dict[tuple[str, str], str] = {}
     for _, row in coverage.iterrows():
         for name in str(row["ledger_sections"]).split(" | ") if row["ledger_sections"] else []:

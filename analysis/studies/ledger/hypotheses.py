@@ -1,4 +1,4 @@
-"""The ledger retold: cell checks by table, hypotheses with their evidence, and open gaps with what they need."""
+"""Summarise the ledger: cell checks by table, hypotheses with their evidence, and what open gaps need."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What a document says of one thing in two sections, and whether its words agree."""
+"""Compare what a document says of one thing in two sections: do the statements agree?"""
 
 import pandas as pd
 
@@ -10,8 +10,8 @@ SOUND = ("holds", "holds after rounding")
 def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """One row per document and thing that it states more than once: how many values it gives, and the verdicts.
 
-    `conflict` where there is more than one value. Of two statements that exclude each other not both hold, so that the
-    ledger has to say so of one of them: `unjudged` where it has every one of them hold.
+    `conflict` if there is more than one value. Two statements that exclude each other cannot both hold, so the ledger
+    must reject one of them: `unjudged` if it has all of them hold.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The standing of each statement of the ledger: planned, post hoc or exploratory, with their verdicts counted."""
+"""State the standing of each claim in the ledger (planned, post hoc or exploratory), with its verdicts counted."""
 
 from fnmatch import fnmatchcase
 

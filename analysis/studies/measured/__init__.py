@@ -1,1 +1,1 @@
-"""Models that this project measured, in the columns of the reported ones."""
+"""Tabulate models that this project measured, in the columns of the reported ones."""

@@ -1,4 +1,4 @@
-"""A model that this project scored on a benchmark: where its metrics come from, and of which checkpoint they are."""
+"""Find where the metrics of a model that this project scored come from, and which checkpoint they belong to."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ NULL = "null reference"
 
 
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
-    """Metrics from this project's analysis of a capture; correlations with position by their size, as reported ones."""
+    """Return metrics from this project's analysis of a capture; correlations with position as absolute values."""
     values = metrics["value"].astype(float)
     cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
     cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
@@ -21,7 +21,7 @@ def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Metrics as a source reports them; empty for a model that it does not have."""
+    """Return metrics as a source reports them; empty for a model that the source does not have."""
     if not row:
         return {}
     return {
@@ -33,7 +33,7 @@ def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
 
 
 def checkpoint_match(captured: object, scored: str) -> str:
-    """Whether the captured checkpoint is the scored one, in words."""
+    """Return in words whether the captured checkpoint is the scored one."""
     if not captured:
         return "not captured"
     one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))

@@ -1,4 +1,4 @@
-"""LongBench Pro as this project measured it, beside the published scores and never among them."""
+"""Tabulate LongBench Pro as this project measured it, beside the published scores but never mixed with them."""
 
 import numpy as np
 import pandas as pd

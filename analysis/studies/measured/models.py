@@ -1,4 +1,4 @@
-"""The models that this project measured itself, in the columns of the reported ones."""
+"""Tabulate the models that this project measured itself, in the columns of the reported ones."""
 
 import pandas as pd
 
@@ -91,6 +91,6 @@ def _names(*tables: pd.DataFrame) -> dict[str, str]:
 
 
 def _without_repeats(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
-    """Without the small models, and without those that were captured again on another kind of text."""
+    """Return the measurements without the small models, and without models captured again on another kind of text."""
     small, again = of_role(measured["model"].unique()), pretrained_models["model"] + CODE
     return measured[~measured["model"].isin([*small, *again])]

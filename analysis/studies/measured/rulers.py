@@ -1,4 +1,4 @@
-"""RULER as this project measured it, beside the published scores and never among them."""
+"""Tabulate RULER as this project measured it, beside the published scores but never mixed with them."""
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ SUMMARY = ("average", "weighted_longer", "weighted_shorter", "effective_length",
 def measured_ruler_lengths(measured_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Measured means over tasks by length, with their 95 % intervals.
 
-    `data` says of which tasks: RULER's 13, or needles in generated noise, which are no RULER score. A mean that lacks
-    a task has no value, and the note names the task.
+    `data` says which tasks: RULER's 13, or needles in generated noise, which give no RULER score. A mean that lacks a
+    task has no value, and the note names the task.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_ruler[measured_ruler["slice"] == "mean"]

@@ -1,4 +1,4 @@
-"""Layers without position encoding: recovery by model and by layer, recomputed, and two models with shared weights."""
+"""Recompute the recovery for layers without position encoding, by model and layer, and for models sharing weights."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def nope_recovery_recomputed(
     nope_layer_kinds: pd.DataFrame,
     published_facts: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Dip, level after it and recovery of every captured model, beside the recovery printed for ten of them.
+    """Dip, later level and recovery of every captured model, beside the recovery printed for ten of them.
 
     `dip` is the mean of deciles 4 and 5 (counted from 0), `level` that of 6 and 7, `recovery` their difference;
     `_low` and `_high` are what the rounding of the deciles leaves open. `reported` is the printed recovery, `agreement`
@@ -79,7 +79,7 @@ def nope_recovery_recomputed(
 
 
 def _rise(values: list[float]) -> tuple[int, int]:
-    """The deciles of the largest rise from an earlier one to a later one."""
+    """Return the deciles of the largest rise from an earlier decile to a later one."""
     pairs = [(i, j) for j in range(len(values)) for i in range(j)]
     return max(pairs, key=lambda pair: values[pair[1]] - values[pair[0]])
 
@@ -123,12 +123,12 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
 
 
 def _value(cell: object) -> float:
-    """A cell as a number; DataError when it holds no number."""
+    """Return a cell as a number; DataError if it holds no number."""
     return float(decimal(cell))
 
 
 def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str, float]:
-    """Value, decimals and rounding interval of one printed cell."""
+    """Return value, decimals and rounding interval of one printed cell."""
     rows = layers[(layers["model"] == model) & (layers["layer"] == layer) & (layers["metric"] == metric)]
     if len(rows) != 1:
         raise DataError(f"nope_layers has {len(rows)} cells {metric} of layer {layer} of {model}; one is needed")
@@ -140,7 +140,7 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
 
 
 def _places(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
-    """Functions that give a layer's group and its number among the self-attention layers."""
+    """Return functions that give a layer's group and its number among the self-attention layers."""
     cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
 
     def group(layer: int) -> str:
@@ -157,7 +157,7 @@ def _places(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], 
 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
-    """Each self-attention layer's number among those, its group by the rule, and the group that the study lists."""
+    """Each self-attention layer's number among these, its group by the rule, and the group that the study lists."""
     group_of, text_layer = _places(nope_layer_kinds)
     listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
@@ -175,7 +175,7 @@ def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFr
 def nope_layer_pairs(
     nope_layer_cells: pd.DataFrame, nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame
 ) -> pd.DataFrame:
-    """Text layers of which both models print something: the same weights, captured twice.
+    """Text layers for which both models print a value: the same weights, captured twice.
 
     For Llama-3.1-8B the plasticity over the context follows from the four printed pairs of deciles and the fifth, which
     is taken to lie between the least and the largest of them (`overall_low`, `overall_high`); `least_range` is the

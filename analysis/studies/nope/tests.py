@@ -1,4 +1,4 @@
-"""Layers without position encoding: what can be tested from the counts, means and top layers that the study prints."""
+"""Test what the printed counts, means and top layers of the study of layers without position encoding allow."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ DEEP = 32
 def nope_count_tests(
     nope_stated: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Layers that recover in either model: Wilson intervals, Fisher's test, and McNemar's where pairs would be extreme.
+    """Layers that recover in either model: Wilson intervals, Fisher's test, and McNemar's for the extreme pairings.
 
     The two models run the same text layers, so the counts are paired; which layers recover in which model is not
     printed, and McNemar's p is given for the pairing with the fewest and with the most discordant layers. Layers of one
@@ -115,7 +115,7 @@ def nope_adjacency_bounds(
 
 
 def _least_squares(known: Sequence[float], size: int, mean: float) -> float:
-    """The least sum of squares of `size` values with this mean, some of them known: the others all equal."""
+    """Return the least sum of squares of `size` values with this mean, some of them known: the others are equal."""
     rest = size - len(known)
     off = sum(value - mean for value in known)
     return sum((value - mean) ** 2 for value in known) + off**2 / rest

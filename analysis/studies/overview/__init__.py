@@ -1,1 +1,1 @@
-"""What several stories share: models, captures, analyses, effects."""
+"""Results that several chapters share: models, captures, analyses, effects."""

@@ -1,4 +1,4 @@
-"""What the captures are samples of: heads, texts, and the rotation under which each model ran."""
+"""Describe what the captures sample: heads, texts, and the rotation under which each model ran."""
 
 import random
 from typing import Any
@@ -61,7 +61,7 @@ CROSSED, PLAIN = "llama3.2-11b", "llama3.1-8b"  # the two captures of one text n
 
 
 def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> pd.DataFrame:
-    """The heads that were drawn of the two captures of one text network, by the draw of their configurations.
+    """The heads drawn in the two captures of one text network, by repeating the draw of their configurations.
 
     The capture draws its heads without replacement from all layers in order, with the seed of its configuration, by
     Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and leave the
@@ -97,20 +97,20 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
 
 
 def _facts(table: pd.DataFrame, model: str) -> dict[str, Any]:
-    """The row of a model, by column."""
+    """Return the row of a model, by column."""
     (row,) = table[table["model"] == model].to_dict("records")
     return {str(name): value for name, value in row.items()}
 
 
 def _drawn(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
-    """Layers and heads that the capture of a model drew."""
+    """Return the layers and heads that the capture of a model drew."""
     facts, setting = _facts(models, model), _facts(capture_settings, model)
     every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
     return frozenset(random.Random(int(setting["seed"])).sample(every, int(setting["heads_sampled"])))
 
 
 def recalibration_tokens(drope_recalibration: pd.DataFrame) -> pd.DataFrame:
-    """How many tokens of further training each recalibration of DroPE's authors is."""
+    """The number of further training tokens in each recalibration of DroPE's authors."""
     table = drope_recalibration
     tokens = table["steps"] * table["sequences"] * table["sequence_tokens"] / 1e9
     return table[["run", "model", "normalisation"]].assign(

@@ -1,4 +1,4 @@
-"""Counts that the prose needs: models, checkpoints, benchmarks, artifacts of the ledger."""
+"""Count what the prose needs: models, checkpoints, benchmarks, artifacts of the ledger."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ def counts(
     population_record: pd.DataFrame,
     retrained_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """How many models, families, checkpoints, questions and lengths the thesis rests on: one row per quantity."""
+    """Number of models, families, checkpoints, questions and lengths that the thesis rests on: one row per quantity."""
     lengths = published_lbp[published_lbp["length"] != "overall"]
     overall = published_lbp[published_lbp["length"] == "overall"]
     rows = {

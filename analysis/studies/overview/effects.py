@@ -1,4 +1,4 @@
-"""The effects that the thesis rests on, side by side: each in its unit, with its interval and the ledger's verdict."""
+"""Compare the effects that the thesis rests on: each in its unit, with its interval and the ledger's verdict."""
 
 from dataclasses import dataclass
 
@@ -30,13 +30,13 @@ class _Effect:
 
 
 def _test(claim: str, name: str, result: str, comparison: str, test: str, factor: float = 1.0) -> _Effect:
-    """An estimate, found by its comparison and test."""
+    """Return an estimate, found by its comparison and test."""
     where = {"comparison": comparison, "test": test}
     return _Effect(claim=claim, name=name, result=result, where=where, factor=factor)
 
 
 def _ratio(claim: str, name: str, result: str, values: int, fold: bool = False, **where: str) -> _Effect:
-    """A ratio of two printed numbers, after over before, or before over after where it is called a fold."""
+    """Return a ratio of two printed numbers, after over before, or before over after if it is called a fold."""
     kind = "fold" if fold else "ratio"
     columns = (kind, f"{kind}_low", f"{kind}_high")
     return _Effect(

@@ -1,4 +1,4 @@
-"""An effect over seeds: mean, Student's interval, extremes, the exact test, and Holm's correction within families."""
+"""Compute an effect over seeds: mean, Student's interval, extremes, exact test, and Holm's correction in families."""
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
 
 
 def effect(seeds: FloatArray) -> dict[str, float | None]:
-    """`difference`, `low`, `high`, `least`, `most`, of exact sign flips `p`, and the least that so many seeds can give.
+    """Return `difference`, `low`, `high`, `least`, `most`, the p of exact sign flips, and the smallest possible p.
 
     `p_least` is of seeds that all differ: one without a difference has no sign to flip, which tells of a small effect
     and not of too few seeds.
@@ -41,10 +41,10 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
 
 
 def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
-    """The p of exact one-sided sign flips against either end of a margin, and the least that so many seeds can give.
+    """Return the p of exact one-sided sign flips against either end of a margin, and the smallest possible p.
 
-    Seeds are held against each end of -margin to margin, and the larger p counts: both have to be rejected before a
-    difference is said to be less than the margin (Schuirmann 1987). Without a seed both are None.
+    Seeds are compared with both -margin and margin, and the larger p counts: both must be rejected before a difference
+    is said to be less than the margin (Schuirmann 1987). Without a seed both are None.
     """
     if not len(seeds):
         return None, None
@@ -54,7 +54,7 @@ def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float |
 
 
 def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
-    """Holm's p within families that are as large as planned: a test without a p yet counts with p = 1.
+    """Return Holm's p within families of their planned size: a test that has no p yet counts with p = 1.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
 
 
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
-    """The table with `p_holm`, corrected within the groups of `by`, and `p_holm_least`, the smallest that it can be.
+    """Return the table with `p_holm`, corrected within the groups of `by`, and `p_holm_least`, its smallest value.
 
     The smallest is what the first step of Holm makes of `p_least`. Rows without a p have neither.
     """

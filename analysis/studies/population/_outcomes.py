@@ -1,4 +1,4 @@
-"""The population's models by arm and seed, and what each of them does, as one table of outcomes."""
+"""Join the population's models, by arm and seed, with their behaviour, as one table of outcomes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -61,7 +61,7 @@ def outcomes(
     losses: pd.DataFrame,
     heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per model, outcome, encoding and multiple: `value`, and `n` units that it is a mean over.
+    """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 
     `keys_far` and `keys_all` are shares of questions; under an extension both are over the questions that it was
     asked, and `keys_far_extended` is `keys_far` over the same questions for every encoding. `decline` is 1 minus the
@@ -113,7 +113,7 @@ def outcomes(
 
 
 def counted(models: pd.DataFrame) -> dict[str, bool]:
-    """Whether the plan counts a model: it met the criterion (D has none), and so did the one that it starts from."""
+    """Tell by model whether the plan counts it: it met the criterion (D has none), and so did its start model."""
     reached = {row.model: bool(row.reached) or row.arm == "D" for row in each(models)}
     return {
         row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False)) for row in each(models)
@@ -121,7 +121,7 @@ def counted(models: pd.DataFrame) -> dict[str, bool]:
 
 
 def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
-    """Values of an outcome by seed, of the models that count; `arm` may name an extension as in `B:yarn`."""
+    """Return values of an outcome by seed, over models that count; `arm` may name an extension as in `B:yarn`."""
     letter, _, encoding = arm.partition(":")
     part = found[
         found["counted"]

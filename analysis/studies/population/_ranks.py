@@ -1,4 +1,4 @@
-"""Rank correlations within seeds and within layers, their exact tests, and a mixed model beside them."""
+"""Compute rank correlations within seeds and within layers, with exact tests, and a mixed model for comparison."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def related(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd.DataFrame:
-    """Rows of `population_relations`, from the outcomes of the models of some bases."""
+    """Return rows of `population_relations`, from the outcomes of the models of some bases."""
     rows = []
     for planned in each(plan[plan["unit"] == BLOCKED]):
         table = _sides(found, str(planned.outcome), bases)
@@ -48,7 +48,7 @@ def related(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd
 
 
 def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `population_head_damage`, from the heads of some models."""
+    """Return rows of `population_head_damage`, from the heads of some models."""
     rows = []
     for plan in each(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
@@ -90,7 +90,7 @@ def damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -
 
 
 def _seeds(table: pd.DataFrame) -> FloatArray:
-    """Mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
+    """Return mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
     means = []
     for (seed, model), part in table.groupby(["seed", "model"]):
         layers = [_rank_correlation(each["x"], each["damage"]) for _, each in part.groupby("layer")]
@@ -107,7 +107,7 @@ def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
 
 
 def _within(values: FloatArray, blocks: list[IntArray]) -> FloatArray:
-    """Ranks within blocks, centred, of length 1 in each; zero in a block without variance."""
+    """Return ranks within blocks, centred and scaled to length 1 per block; zero in a block without variance."""
     made = np.zeros_like(values)
     for block in blocks:
         ranks = _standard(rankdata(values[block]))
@@ -123,7 +123,7 @@ def _standard(ranks: FloatArray) -> FloatArray | None:
 
 
 def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
-    """Mean correlation within blocks of x with y in another order, for each row of orders."""
+    """Return a function for the mean correlation within blocks of x with reordered y, for each row of orders."""
 
     def statistic(orders: IntArray) -> FloatArray:
         correlations: FloatArray = (x * y[orders]).sum(axis=1) / count
@@ -135,7 +135,7 @@ def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], Flo
 def _mixed(
     x: pd.Series, y: pd.Series, groups: pd.Series, levels: pd.Series | None = None
 ) -> tuple[float | None, float | None, float | None, str]:
-    """Slope of standardised y on standardised x with a random intercept of the group, and its 95 % interval."""
+    """Return the slope of standardised y on x with a random intercept per group, and its 95 % interval."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 
     if groups.nunique() < 2 or x.std() == 0 or y.std() == 0:

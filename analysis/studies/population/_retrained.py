@@ -1,4 +1,4 @@
-"""Values of the second run by model, and what the words of an item of the amendment ask for."""
+"""Return values of the second run by model, and read the words of an amendment's item as what to compare."""
 
 import re
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "
 
 @dataclass(frozen=True)
 class Side:
-    """One side of an item: an arm at a quarter, width or extension; or a number, which is the same for every seed."""
+    """One side of an item: an arm at a quarter, width or extension; or a number that is the same for every seed."""
 
     arm: str = ""
     number: float | None = None
@@ -60,7 +60,7 @@ _SIDES: dict[str, dict[str, Any]] = {
 
 
 def side(words: str, item: str) -> Side:
-    """The side that an item's words name.
+    """Return the side that an item's words name.
 
     Raises
     ------
@@ -79,9 +79,9 @@ def side(words: str, item: str) -> Side:
 
 
 def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
-    """One row per head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
+    """Return one row per head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
 
-    Plasticity is over all distances, as a cell of exchange without limits is. Heads without a value have no row.
+    Plasticity is over all distances, like a cell of exchange without limits. Heads without a value have no row.
     """
     reach = QUARTERS * TRAINED
     every = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
@@ -94,7 +94,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Cost for keys of removing each head, never below 0: `model, layer, head` and one column per kind of cost."""
+    """Return the cost for keys of ablating each head, at least 0: `model, layer, head`, a column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         whole = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
@@ -103,7 +103,7 @@ def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
 
 
 def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.DataFrame:
-    """Means over the heads of a model: `model`, the columns of `CELL`, and `value`.
+    """Return means over the heads of a model: `model`, the columns of `CELL`, and `value`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
 
 
 def quarters(values: pd.DataFrame) -> pd.DataFrame:
-    """Rows of whole training lengths and all distances, with the `quarter` from 1."""
+    """Return rows of whole training lengths and all distances, with the `quarter` from 1."""
     reach = QUARTERS * TRAINED
     whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
     whole &= (values["apart_high"] == reach) & (values["away_high"] == reach)
@@ -131,7 +131,7 @@ def quarters(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Share of far keys: rows `model, encoding, temperature, multiple, value`.
+    """Return the share of far keys found: rows `model, encoding, temperature, multiple, value`.
 
     Raises
     ------

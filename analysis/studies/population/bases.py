@@ -1,7 +1,7 @@
-"""The plan's analyses at either base of the rotation, and what the base changes. Over all trained models; post hoc.
+"""Run the plan's analyses at both bases of the rotation, and test what the base changes, over all models; post hoc.
 
-Added to the plan before the models of the larger base that are reported were measured (docs/population-plan.md).
-Worked out from the measurements: outcomes that were rounded to be written break ties that the exact test counts.
+Added to the plan before the models of the larger base that are reported were measured (docs/population-plan.md). Values
+come from the measurements, not from written outcomes, whose rounding would break ties that the exact test counts.
 """
 
 from typing import Any
@@ -96,7 +96,7 @@ def population_head_damage_bases(
 
 
 def _sides(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
-    """Values of both arms of a contrast at a base, by the seeds that have both."""
+    """Return values of both arms of a contrast at a base, by the seeds that have both."""
     sides = {
         name: by_seed(found, plan.outcome, arm, base, plan.multiple)
         for name, arm in (("first", plan.first), ("second", plan.second))

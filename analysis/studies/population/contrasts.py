@@ -1,4 +1,4 @@
-"""The population of small models: what was trained, what each model does, and the contrasts of the plan."""
+"""Compute the population's record of trained models, each model's outcomes, and the contrasts of the plan."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ UNITS = (OF_HEADS, BLOCKED)  # of tests that are not contrasts of arms
 
 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Every model of the plan and what became of it: counted, missing the criterion, or not trained yet."""
+    """Every model of the plan and its state: counted, missing the criterion, or not trained yet."""
     table = population_members.merge(
         population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
@@ -114,7 +114,7 @@ Asked = dict[tuple[str, str, float], pd.DataFrame]
 
 
 def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
-    """Of each seed, the differences of every context's questions; empty where the outcome is no share of questions."""
+    """Return each seed's differences by context of its questions; empty if the outcome is no share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
     prompts = []
@@ -134,7 +134,7 @@ def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) ->
 
 
 def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
-    """Interval of the mean over seeds, seeds drawn anew and, within each, the contexts."""
+    """Return a bootstrap interval of the mean over seeds, resampling seeds and, within each, contexts."""
     if len(prompts) < 2:
         return None
     rng = np.random.default_rng(0)
@@ -151,7 +151,7 @@ def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | No
 
 
 def _drawn_seeds(values: FloatArray) -> tuple[float, float] | None:
-    """Interval of the mean over seeds, seeds drawn anew."""
+    """Return a bootstrap interval of the mean over seeds, resampling seeds."""
     if len(values) < 2:
         return None
     picks = np.random.default_rng(0).integers(len(values), size=(DRAWS, len(values)))

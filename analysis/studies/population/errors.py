@@ -1,4 +1,4 @@
-"""How the population gets keys wrong: classes of wrong answers by model and length."""
+"""Classify the population's wrong answers to questions for keys, by model and length."""
 
 from collections import Counter
 

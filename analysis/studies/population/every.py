@@ -1,7 +1,7 @@
-"""The planned analyses again over every model that was trained, whether or not it met the criterion.
+"""Repeat the planned analyses over every model that was trained, whether or not it met the criterion.
 
-No row of the plan: added after the first two seeds were seen, in which arms missed the criterion. Leaving models out
-by what became of them selects; these results do not, and stand beside the planned ones.
+Not part of the plan: added after the first two seeds were seen, in which arms missed the criterion. Leaving models out
+by their outcome is a selection; these results avoid it, and are given beside the planned ones.
 """
 
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report on the population: dropping the rotation against training on with it."""
+"""Compare dropping the rotation with training on with it, on Experiments 1-9 of the DroPE report in the population."""
 
 from collections import Counter
 from typing import Any
@@ -19,7 +19,7 @@ WORDS = ("yes", "opposite", "no", "two directions", "not measurable", "no direct
 def population_experiments(
     population_quantities: pd.DataFrame, population_models: pd.DataFrame, experiments_reported: pd.DataFrame
 ) -> pd.DataFrame:
-    """Headline quantities over seeds of the models that both start from, and that were trained on with rotation or not.
+    """Headline quantities over seeds: of the starting models, and of those trained on with rotation or without it.
 
     Every trained model of the primary base is in, whether or not it met the criterion: post hoc. `difference` is
     dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
@@ -97,8 +97,8 @@ def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
 def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
     """Count the headline quantities by direction, against the control and against the start.
 
-    `quantities` are all of them, `decided` those whose word is yes, no or opposite, then the words; `seeds` the most
-    that a quantity has.
+    `quantities` counts all, `decided` those with yes, no or opposite, then come the counts of each word; `seeds` is the
+    largest number that a quantity has.
     """
     rows = []
     for against, column, seeds in (

@@ -1,4 +1,4 @@
-"""Keys nearer than the training length in longer prompts: what is lost with length at small distances."""
+"""Compare keys found within one training length of the question: how much retrieval is lost as prompts get longer."""
 
 from typing import Any
 
@@ -43,6 +43,6 @@ def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: b
 
 
 def _why(row: pd.Series) -> list[str]:
-    """Which cells of a row are empty, and why."""
+    """Return which cells of a row are empty, and why."""
     missing = ["low, high: one seed"] if pd.isna(row["low"]) else []
     return missing + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])

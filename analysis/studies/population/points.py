@@ -1,4 +1,4 @@
-"""What every model of the population does, for figures and tables that show each seed."""
+"""Tabulate each model's outcomes in the population, for figures and tables that show every seed."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What the seeds of the population could have shown: the smallest effect that they find with a power of .8."""
+"""Compute what the seeds of the population could have shown: the smallest effect that is found with power .8."""
 
 import math
 
@@ -13,7 +13,7 @@ SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes
 
 
 def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
-    """Smallest effect of each contrast, at either base and between them, that the exact test finds with a power of .8.
+    """Smallest effect of each contrast, at both bases and between them, that the exact test finds with power .8.
 
     `deviations` in standard deviations over so many seeds, at .05; `corrected` at the first step of Holm in a family of
     `tests`; `detectable` is the latter in the unit of the outcome, by the `deviation` over seeds that was seen.

@@ -1,4 +1,4 @@
-"""Keys that arms of the population find by distance and length of prompt, over seeds. Post hoc."""
+"""Compute the share of keys that arms of the population find by distance and prompt length, over seeds; post hoc."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Plasticity beyond the training length: whether it falls where keys are no longer found. Post hoc."""
+"""Test whether plasticity falls beyond the training length, where keys are no longer found; post hoc."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B"
 
 
 def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Mean plasticity over heads by arm and training length of a text, over seeds: Student's interval, least and most.
+    """Mean plasticity over heads by arm and by training length within a text, over seeds: Student's interval, extremes.
 
     Every trained model of the smaller base is in, whether or not it met the criterion.
     """
@@ -60,7 +60,7 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
 
 
 def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """One row per model and training length: the mean over its heads, those without a value left out."""
+    """Return one row per model and training length: the mean over the heads that have a value."""
     known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
     whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
     joined: pd.DataFrame = whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)

@@ -1,4 +1,4 @@
-"""What goes with the decline over models, and what goes with the damage of a head's removal over heads."""
+"""Correlate metrics with the decline over models, and with the damage of a head's removal over heads."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ def population_relations(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Each planned relation of a model's heads with its decline: `rho` is the mean rank correlation within seeds.
+    """Each planned relation between a model's heads and its decline; `rho` is the mean rank correlation within seeds.
 
     `low` and `high` are Student's 95 % interval of it over seeds, `p` comes from permutations within seeds. `slope` and
     its interval are those of a mixed model with the seed as group, both sides standardised; it decides nothing. Every
@@ -34,7 +34,7 @@ def population_head_damage(
     population_heads: pd.DataFrame,
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The planned question on heads: does the damage of a head's removal go with what the head is, within its layer?
+    """The planned question on heads: does the damage of removing a head correlate with its metrics, within its layer?
 
     `rho` is the rank correlation of damage (nats of a key at the training length, above the whole model's) and the
     metric over the heads of a layer, averaged over layers, models of a seed, and seeds; `low` and `high` are Student's

@@ -1,4 +1,4 @@
-"""What the DroPE report says of the headline quantities of its experiments 1-9, each from its own cell."""
+"""Collect what the DroPE report says of the headline quantities of Experiments 1-9, each from its own cell."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def experiments_reported(
     drope_layer1_content: pd.DataFrame,
     drope_crosslayer: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What the source reports of Llama-2-7B for the headline quantities of its experiments 1-9, in their units.
+    """The source's values for Llama-2-7B of the headline quantities of Experiments 1-9, in their units.
 
     Losses are in nats from the reported perplexities. `direction` is DroPE's against RoPE's: `higher`, `lower`, or
     `none` when the two are equal or the test from the reported spread does not tell them apart.

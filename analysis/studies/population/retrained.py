@@ -1,7 +1,7 @@
-"""The second run: every item of the amendment, its exact tests and its margin of equivalence, by base.
+"""Test every item of the amendment in the second run, by exact tests and a margin of equivalence, for each base.
 
-Complete with the seeds that are there: an item says how many of the planned ones those are, and what they cannot
-decide is open.
+The results use the seeds that exist: an item says how many of the planned seeds these are, and what they cannot decide
+is open.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ Cells = dict[tuple[Any, ...], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Run:
-    """Tables of the second run, of the models that are asked."""
+    """Tables of the second run, for the models asked for."""
 
     models: pd.DataFrame
     by_weights: dict[str, Cells]
@@ -141,7 +141,7 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Gap, spread and exchange by the distance between the two keys in each quarter, and by that from the query.
+    """Gap, spread and exchange in each quarter, by the distance between the keys and by their distance to the query.
 
     Means over the heads of a model, then over seeds, with Student's interval.
     """
@@ -192,7 +192,7 @@ def retrained_points(
 
 
 def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
-    """Rows that the table of levels keeps: all with heads alike, and the aligned bins of others."""
+    """Select rows for the table of levels: all rows that weigh heads equally, and the aligned bins of other rows."""
     if kind == ALL:
         return pd.Series(True, index=part.index)
     bins = (part["width"] == WIDTH) & (part["texts"] == "one") & (part["estimator"] == ALIGNED)
@@ -200,7 +200,7 @@ def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
 
 
 def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
-    """Return the seeds that the plan has for a base."""
+    """Return the number of seeds that the plan has for a base."""
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
 
@@ -249,12 +249,12 @@ def _less(one: pd.Series, two: pd.Series) -> FloatArray:
 
 
 def _has_width(plan: Any) -> bool:
-    """Whether an item is about bins but does not name their width."""
+    """Tell whether an item is about bins but does not name their width."""
     return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
 
 
 def _pair(plan: Any, run: Run, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
-    """Both sides of an item by seed, of the seeds that have both."""
+    """Return both sides of an item by seed, for the seeds that have both."""
     sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
     known = [_by_seed(plan, each, run, width) for each in sides if each.number is None]
     made = [
@@ -279,7 +279,7 @@ def _by_seed(plan: Any, asked: Side, run: Run, width: int) -> pd.Series:
 
 
 def _cells(values: pd.DataFrame, names: list[str]) -> Cells:
-    """Values of models by the cells that items name."""
+    """Return the values of models by the cells that items name."""
     return {key: part[["model", "value"]] for key, part in values.groupby(names) if isinstance(key, tuple)}
 
 
@@ -305,7 +305,7 @@ def _relation(plan: Any, run: Run) -> dict[str, Any]:
 
 
 def _decided(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with corrected p, the least that they can be, the outcome, and why a cell is empty."""
+    """Return the table with corrected p, its smallest possible values, the outcome, and why a cell is empty."""
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
     made = table.astype(dict.fromkeys([*numbers, "margin"], float))
@@ -344,7 +344,7 @@ def _note(row: Any) -> str:
 
 
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
-    """Means over seeds by base, arm and cell, with Student's interval and how many of the planned seeds are there."""
+    """Return means over seeds by base, arm and cell, with Student's interval and how many planned seeds are present."""
     joined = values.merge(models[["model", "arm", "base", "seed"]], on="model")
     planned = {base: _planned_seed_count(members, str(base)) for base in joined["base"].unique()}
     rows = []

@@ -1,4 +1,4 @@
-"""Plasticity by the width of the bins: the models that ship, a pretrained one, and networks with random weights."""
+"""Compare plasticity by bin width: in the models that ship, a pretrained one, and networks with random weights."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ QUANTITIES = ("sway", "linear_share")
 def width_levels(
     shipped_widths: pd.DataFrame, shipped_exchange: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """Means over the heads of the models that ship, by width and quarter: all heads alike, and weighed by their cost.
+    """Means over the heads of the models that ship, by width and quarter: with equal weights, and weighted by cost.
 
     The cost is what a head's removal costs keys at the training length, never less than 0. `off` is the value less that
     at one position, the width of 1.
@@ -43,7 +43,7 @@ def width_levels(
 
 
 def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataFrame:
-    """How far plasticity depends on the width: the largest difference from one position, of any width and quarter.
+    """The largest difference of plasticity from its value at one position, over all widths and quarters.
 
     Of the models that ship from single words to bins of a training length's half; of the pretrained one from its
     narrowest bins to its widest.

@@ -1,4 +1,4 @@
-"""Dropping the rotation beside YaRN at each length, C with a temperature or without: post hoc except at one length."""
+"""Compare dropping the rotation with YaRN by length, C with or without a temperature; post hoc but at one length."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Trained models of others, measured here."""
+"""Pretrained models that others made and this project measured."""

@@ -1,4 +1,4 @@
-"""Values of a quantity by text, from the tables of experiments."""
+"""Read the values of a quantity by text from the tables of experiments."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What an intervention costs a model in nats a token, with Student's interval over texts."""
+"""Compute what an intervention costs a model in nats per token, with Student's interval over texts."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from scipy import stats
 
 
 def cost(part: pd.DataFrame, metric: str = "delta_nats") -> dict[str, Any] | None:
-    """Value, interval, layer and number of texts of one condition's rows; None where they have no such metric.
+    """Return value, interval, layer and number of texts for the rows of one condition; None if they lack the metric.
 
     The deviation over texts is the row `METRIC_sd`. A value that was not measured, or has no spread, says so in `note`.
     """

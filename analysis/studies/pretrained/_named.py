@@ -1,4 +1,4 @@
-"""Which of the subjects are pretrained models, which reported ones were measured, and their names."""
+"""List which subjects are pretrained models, which reported models were measured, and their names."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ REPORTED = "reported"  # the role of models of which a document reports measurem
 
 
 def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
-    """Names in print of the models of this role, by key."""
+    """Return the printed names of the pretrained models, by key."""
     chosen = subjects.loc[subjects["role"] == ROLE, "model"]
     mine = pretrained_models[pretrained_models["model"].isin(chosen)]
     return dict(zip(mine["model"], mine["display_name"], strict=True))
 
 
 def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """Names in print of reported models that somebody measured, by key; none of them ships."""
+    """Return the printed names of reported models that somebody measured, by key; none of them ships."""
     labels = subjects[subjects["role"] == REPORTED].set_index("model")["label"]
     models = {str(model) for table in tables for model in table["model"].unique()}
     return {str(model): f"{label}, measured" for model, label in labels.items() if model in models}

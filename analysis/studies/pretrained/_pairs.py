@@ -1,4 +1,4 @@
-"""Pairs of measurements of one network that are compared: with and without rotation, and with another beginning."""
+"""Pair measurements of one network: with and without rotation, and with another first token."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]:
-    """Pairs by model, reported ones last; a measurement may be missing.
+    """Return pairs by model, reported ones last; a measurement may be missing.
 
     `rotation removed` is the untrained model without rotation against the model, `trained without` the student
     without rotation against the one that was trained on with it, and `token in front` the model reading its beginning
@@ -47,13 +47,13 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
 
 
 def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
-    """Names in print by key of the pair; a reported pair has that of its model with rotation."""
+    """Return printed names by the key of the pair; a reported pair has the name of its model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
     return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
 
 
 def of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Column and model of each pair of students: teacher (the pair's name), untouched, and both arms."""
+    """Return the column and model of each pair of students: teacher (the pair's name), untouched, and both arms."""
     arms: dict[str, dict[str, str]] = {}
     for _, each in subjects[subjects["role"] == STUDENT].iterrows():
         arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])

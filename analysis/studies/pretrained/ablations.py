@@ -16,7 +16,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained-experiments.y
 def pretrained_ablations(
     layer_ablation: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Nats a token that a layer's MLP, attention or both cost when they write nothing, by layer.
+    """Cost in nats per token when a layer's MLP, attention or both write nothing, by layer.
 
     Intervals are Student's over texts.
 
@@ -41,11 +41,11 @@ def pretrained_ablations(
 def pretrained_disruption(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """What filled dimensions cost, one row per model, selection, fill and target.
+    """Cost of filled dimensions, one row per model, selection, fill and target.
 
-    `value` is the loss in nats a token; `less` what the massive dimensions cost more than this control, with Student's
-    interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with them. `p`
-    is where the massive dimensions stand among `masks` random ones, (1 + number at or above) / (1 + all).
+    `value` is the loss in nats per token; `less` what the massive dimensions cost more than this control, with
+    Student's interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with
+    them. `p` is where the massive dimensions stand among `masks` random ones, (1 + number at or above) / (1 + all).
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _n(part: pd.DataFrame) -> int:
 
 
 def _note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:
-    """Why cells of a row are empty."""
+    """Return why cells of a row are empty."""
     if pd.isna(each["value"]):
         return str(each["reason"])
     if target != TARGETS[0]:

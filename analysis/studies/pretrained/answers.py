@@ -21,10 +21,10 @@ def pretrained_retrieval(
 ) -> pd.DataFrame:
     """Keys retrieved and verified by length of the prompt, with Wilson's interval over prompts.
 
-    `ratio` is the length over the model's positions. A guess has no chance at a key of five digits, and one half at
-    telling whether a key that is shown is the one. `auc` is the chance that yes is likelier after the key than after
-    another number, whatever the likelier answer is. Prompts of the longest lengths, of which fewer could be asked, come
-    from a run of their own.
+    `ratio` is the length over the model's positions. Chance is about 0 for a key of five digits, and one half for
+    telling whether a key that is shown is the right one. `auc` is the chance that yes is likelier after the key than
+    after another number, whatever the likelier answer is. Prompts of the longest lengths, of which fewer could be
+    asked, come from a run of their own.
 
     Raises
     ------

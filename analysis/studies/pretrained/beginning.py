@@ -1,4 +1,4 @@
-"""A pretrained model on the same texts with its beginning token in front and with a word: sinks, ablations, rotation.
+"""Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation.
 
 Measurements of the two are found by their names, the model's key and an ending.
 """
@@ -52,7 +52,7 @@ def pretrained_beginning(
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Quantities by what a text begins with, one row per model, quantity and start, and the difference by text.
+    """Quantities with either beginning of a text, one row per model, quantity and start, and the difference by text.
 
     Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
@@ -105,7 +105,7 @@ def pretrained_beginning(
 def pretrained_sweeps(
     sinks: pd.DataFrame, bos_value: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Nats a token that the first token's MLP output, or its values, zeroed in one layer cost, by layer.
+    """Cost in nats per token of zeroing the first token's MLP output, or its values, in one layer, by layer.
 
     `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
     zeroed, on the texts that layers are chosen on; `usual_peak` the same of the model as it is.
@@ -155,7 +155,7 @@ def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _length(sinks: pd.DataFrame) -> int:
-    """Tokens of a text, by which the null of even attention is stored."""
+    """Return the number of tokens of a text, by which the score of even attention is stored."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
         raise DataError(f"sinks has texts of {len(lengths)} lengths of one model, one is needed; run: {RERUN}")

@@ -1,4 +1,4 @@
-"""Mean and spread of the score difference, apart: along the context at a fixed distance of the keys, and over all."""
+"""Separate mean and spread of the score difference along the context: at a fixed distance of the keys, and over all."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ RERUN = "python build.py heads CAPTURE"
 def pretrained_competition(
     head_competition: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Size of the mean score difference of two keys and its spread over queries, at the first query bin and the last.
+    """Mean score difference of two keys (its size) and its spread over queries, in the first query bin and the last.
 
     One row per model and `distance` between the keys, in tokens: the middle of a range of distances; 0 stands for all
     pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
@@ -55,7 +55,7 @@ def pretrained_competition(
 
 
 def _ends(model: str, name: str, distance: float, cells: pd.DataFrame) -> dict[str, Any]:
-    """One row: the first bin and the last of these cells."""
+    """Return one row from the first and the last bin of these cells."""
     ordered = cells.sort_values("bin")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     row: dict[str, Any] = {"model": model, "display_name": name, "distance": distance}

@@ -1,6 +1,6 @@
-"""A rotary model distilled into itself: without rotation, and, the control, with it, both read at equal tokens.
+"""Compare a rotary model's students at equal tokens: one distilled without rotation, and the control with it.
 
-Students are the subjects with the role `own`; the side says which arm of their pair they are.
+Students are the subjects with the role `own`; their side says which arm of the pair they are.
 """
 
 import pandas as pd
@@ -48,7 +48,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
 
 
 def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
-    """What both arms reached at equal tokens, beside the teacher and the model whose rotation was only removed.
+    """Losses of both arms at equal tokens, beside the teacher and the model whose rotation was only removed.
 
     The share recovered is 1 at the teacher's loss and 0 at that of the untouched model. One training: no interval.
     """

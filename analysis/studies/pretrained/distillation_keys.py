@@ -43,7 +43,7 @@ def distillation_keys(
 def distillation_key_tests(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """McNemar's exact test of the same prompts asked of two models, one row per pair, contrast and length.
+    """McNemar's exact test of two models on the same prompts, one row per pair, contrast and length.
 
     `study` is the pair, `comparison` reads `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a pair.
 
@@ -68,7 +68,7 @@ def distillation_key_tests(
 
 
 def _asked(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[str, str, float, pd.Series]]:
-    """Pair, column, ratio of lengths, and 1 or 0 by prompt."""
+    """Return pair, column, ratio of lengths, and 1 or 0 by prompt."""
     answers = context_length[context_length["metric"] == "passkey_right"]
     found = []
     for pair, models in of_pairs(subjects).items():

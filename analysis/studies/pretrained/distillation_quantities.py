@@ -1,7 +1,7 @@
-"""The report's experiments on a model with rotation, without it, distilled without it, and on the control.
+"""Compare the report's experiments on four models: with rotation, without it, distilled without it, and the control.
 
-What removing does is seen between teacher and untouched model, what training back does between that and the student
-without rotation; what any training does, in the control.
+Teacher against untouched model shows the effect of removing, untouched model against the student without rotation that
+of training back, and the control that of any training.
 """
 
 import numpy as np

@@ -23,7 +23,7 @@ def pretrained_draws(
     twin_heads: pd.DataFrame,
     capture_noise: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Standard deviation of a mean over heads that are drawn, one row per model, metric and number of heads.
+    """Standard deviation of a mean over drawn heads, one row per model, metric and number of heads.
 
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from
@@ -79,7 +79,7 @@ def pretrained_draws(
 
 
 def _deviation(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
-    """Standard deviation over heads, and its interval when key heads are drawn anew."""
+    """Return the standard deviation over heads, and its interval from resampled key heads."""
     counts = np.array([len(each) for each in groups], dtype=float)
     sums = np.array([each.sum() for each in groups])
     squares = np.array([np.square(each).sum() for each in groups])

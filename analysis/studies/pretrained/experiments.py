@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report on trained models of others, beside its rotary model and the small ones."""
+"""Compare Experiments 1-9 of the DroPE report on pretrained models with its rotary model and with the small ones."""
 
 from typing import Any
 
@@ -95,7 +95,7 @@ def _small(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
 
 
 def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
-    """Value of a model, with its interval over texts if the spread over texts is known."""
+    """Return the value for a model, with its interval over texts if the spread over texts is known."""
     value, reason = of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
     if np.isnan(value):
         return {"value": None, "n": 0, "note": reason.split(":")[0]}
@@ -118,5 +118,5 @@ def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
 
 
 def _half(deviation: float, count: int) -> float:
-    """Half of Student's interval of a mean, from the deviation over `count` texts."""
+    """Return half of Student's interval of a mean, from the standard deviation over `count` texts."""
     return float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))

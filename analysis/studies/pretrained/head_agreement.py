@@ -1,4 +1,4 @@
-"""Whether a head attends alike in two states of one network: classes of heads, and attention to the first token."""
+"""Measure whether heads attend alike in two states of one network: their classes, and attention to the first token."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 def pretrained_head_agreement(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Heads that keep their class, one row per model, contrast and layer, and one of all layers (without `layer`).
+    """Heads that keep their class, one row per model, contrast and layer, and one over all layers (without `layer`).
 
     `same` counts heads of one class in both states, `expected` those that would agree if the classes of a layer were
     given out anew among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Of all layers
@@ -65,7 +65,7 @@ def pretrained_head_agreement(
 
 
 def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
-    """Class and attention to the first token of each head in both states, indexed by layer and head."""
+    """Return class and attention to the first token of each head in both states, by layer and head."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
         mine = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
@@ -81,7 +81,7 @@ def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
 
 
 def _counted(heads: pd.DataFrame) -> tuple[int, float]:
-    """The number of heads with one class in both states, and the number expected by chance."""
+    """Return the number of heads with the same class in both states, and the number expected by chance."""
     totals = [heads[side].value_counts().reindex(CLASSES, fill_value=0).to_numpy() for side in ("first", "second")]
     return int((heads["first"] == heads["second"]).sum()), float((totals[0] * totals[1]).sum() / len(heads))
 
@@ -95,7 +95,7 @@ def _r(heads: pd.DataFrame) -> float | None:
 
 
 def _interval(counts: NDArray[np.float64]) -> dict[str, float]:
-    """Percentile interval of kappa when layers are drawn anew; `counts` has same, expected and heads by layer."""
+    """Return the percentile interval of kappa from resampled layers; `counts` has same, expected and heads by layer."""
     same, expected, heads = np.concatenate([counts[index].sum(axis=1) for index in resamples(len(counts), DRAWS)]).T
     kappas = (same - expected)[expected < heads] / (heads - expected)[expected < heads]
     return dict(zip(("low", "high"), percentile_interval(kappas), strict=True)) if len(kappas) else {}

@@ -1,4 +1,4 @@
-"""Plasticity of every captured head of trained models of others, by layer."""
+"""Summarise plasticity of every captured head of pretrained models, by layer."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What levelling dimensions does to the answers of a pretrained model, item by item."""
+"""Test what levelling dimensions does to the answers of a pretrained model, item by item."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ CONTRASTS = {
 def pretrained_knowledge_tests(
     knowledge: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """McNemar's exact test of the same items under two conditions, one row per model, task and contrast.
+    """McNemar's exact test of two conditions on the same items, one row per model, task and contrast.
 
     `study` is the model, `comparison` reads `TASK, CONTRAST`; `estimate` is the share right under the first condition
     less that under the second, an answer that could not be read counting as not right. Holm is over the tasks of one

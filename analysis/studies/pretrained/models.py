@@ -1,6 +1,6 @@
-"""Trained models that others made and this project measured, beside what is reported and beside small ones.
+"""Compare pretrained models that this project measured with what is reported and with the small models.
 
-A model is taken in by its role in the table `subjects`, whatever it is called; one that is not measured yet has no row.
+A model is included by its role in the table `subjects`, whatever its name; a model not yet measured has no row.
 """
 
 from typing import Any
@@ -88,7 +88,7 @@ def pretrained_geometry(
 
 
 def _small(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Means over heads of each seed of the population's arm with rotation.
+    """Return means over heads for each seed of the population's arm with rotation.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def pretrained_profiles(
 def pretrained_noise(
     capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, capture_noise: pd.DataFrame
 ) -> pd.DataFrame:
-    """What a capture of a pretrained model would differ by when made again over other documents of the kind.
+    """The difference to expect if a pretrained model were captured again, over other documents of the same kind.
 
     The halves of a split are independent, so that the whole capture's standard deviation is estimated from their
     difference: half its size where they are of as many documents, else less by what unequal halves differ more. Splits
@@ -245,7 +245,7 @@ def pretrained_massive(
 
 
 def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
-    """Student's interval of a mean from its deviation over `count` texts."""
+    """Return Student's interval of a mean from its standard deviation over `count` texts."""
     half = float(stats.t.ppf(0.975, count - 1)) * deviation / np.sqrt(count)
     return mean - half, mean + half
 

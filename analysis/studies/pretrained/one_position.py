@@ -1,4 +1,4 @@
-"""Plasticity of trained models of others at one position, along the context."""
+"""Compute plasticity of pretrained models at one position, along the context."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ KEY_HEAD = ["layer", "key_head"]
 def pretrained_one_position(
     pretrained_widths: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Plasticity of queries turned to one position: one row per capture, in its widest bins.
+    """Plasticity of queries rotated to one position: one row per capture, in its widest bins.
 
     `first` and `last` are means over heads in the first bin that has keys before it and in the last one; `fall` is the
     first less the last, mean over key heads, which are the units, with Student's interval.

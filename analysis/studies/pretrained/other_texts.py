@@ -25,7 +25,7 @@ BOTH = 2  # texts that a difference of means needs on either side
 def pretrained_repeated(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """What massive dimensions filled cost on natural text and on repeated sentences, in nats a token.
+    """Cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
     One row per model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
     `repeated` what filling adds to it, mean over texts with Student's interval, `difference` the latter less the former
@@ -140,7 +140,7 @@ def pretrained_plasticity_kinds(
 
 
 def _plain(part: pd.DataFrame) -> float:
-    """Nats a token of the unchanged model: those under a condition less what the condition costs."""
+    """Return the nats per token of the unchanged model: those under a condition minus the condition's cost."""
     whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
     return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
 

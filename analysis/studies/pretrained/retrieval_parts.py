@@ -99,7 +99,7 @@ def pretrained_retrieval_parts(
 
 
 def _wrong(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
-    """Compare all wrong keys of a length with the key itself; empty without wrong keys."""
+    """Compare all wrong keys of a length with the key itself; empty if there are no wrong keys."""
     own = sum(n for kind, _, n in kinds if kind == EXACT)
     others = [(value, n) for kind, value, n in kinds if kind != EXACT]
     count = sum(n for _, n in others)

@@ -1,4 +1,4 @@
-"""What a pretrained model's attention looks like when it is computed without the rotation that the model has."""
+"""Compute a pretrained model's attention without the rotation that the model has."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
 def pretrained_rotation(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Attention of pretrained models as they compute it and with the rotation left out of the computation alone.
+    """Attention of pretrained models as they compute it, and with the rotation left out of that computation only.
 
     One row per model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
     and `change`, the second less the first by text), with what attention spread evenly over all tokens before would

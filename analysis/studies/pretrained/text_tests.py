@@ -1,4 +1,4 @@
-"""One network in two states, text by text: without its rotation and with it."""
+"""Test one network in two states, without its rotation and with it, text by text."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""SmolLM3 beside the captured models: the drop over an equal window, and the bias in both units against it."""
+"""Compare SmolLM3 with the captured models: the drop over an equal window, and against the bias in both units."""
 
 from typing import Any
 
@@ -92,7 +92,7 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
 
 
 def _per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
-    """Add to `table` the rounding range of the bias per token, from the range of the bias over the window."""
+    """Return `table` with the rounding range of the bias per token, from the range of the bias over the window."""
     for end, column in zip(("low", "high"), ENDS, strict=True):
         table[f"bias_strength_{end}"] = table[column].astype(float) / table[window].astype(float)
     return table
@@ -104,7 +104,7 @@ def bias_plasticity_tests(
     published_facts: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Does ap_drop go with the bias, per token or per window: models, checkpoints, and both together.
+    """Does ap_drop correlate with the bias, per token or per window? Tests over models, checkpoints, and both together.
 
     All captured models but one have the same window, so among them the units differ by a constant factor. The third
     group mixes units that are independent with ones that are not. The last tests take the drop of all models, SmolLM3

@@ -1,4 +1,4 @@
-"""SmolLM3 by position: plasticity at equal positions across phases, and against the bias gathered up to a position."""
+"""Analyse SmolLM3 by position: plasticity at equal positions across phases, and against the accumulated bias."""
 
 import re
 
@@ -106,7 +106,7 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
 
 
 def _bin_ends(text: str) -> tuple[float, float]:
-    """Ends of a bin such as `512-1K` or `1K-1.5K` in tokens.
+    """Return the ends in tokens of a bin such as `512-1K` or `1K-1.5K`.
 
     Each end carries its own K; a bare number is in tokens.
 

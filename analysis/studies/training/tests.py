@@ -1,4 +1,4 @@
-"""Tests over the checkpoints of one run: does the sign of the bias turn with its unit, and what predicts plasticity?"""
+"""Test over checkpoints of one run whether the bias's sign depends on its unit, and what predicts plasticity."""
 
 from typing import Any
 

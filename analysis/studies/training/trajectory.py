@@ -1,4 +1,4 @@
-"""SmolLM3 over ten checkpoints of one run: bias per token and per window, and the changes that the sources speak of."""
+"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and changes that the sources state."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: kinds of errors and the examples given for them."""
+"""Document 004, Experiment 10: claims on the kinds of errors, and on the examples given for them."""
 
 from collections.abc import Iterator
 

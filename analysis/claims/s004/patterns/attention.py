@@ -1,4 +1,4 @@
-"""Document 004, Experiment 7: attention patterns of the two models, over all layers and in layer 1."""
+"""Document 004, Experiment 7: claims on attention patterns of the two models, over all layers and in layer 1."""
 
 import re
 from collections.abc import Iterator

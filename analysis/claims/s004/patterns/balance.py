@@ -1,4 +1,4 @@
-"""Document 004, Experiment 9: the table of the balance over layers, its figure, and values repeated from them."""
+"""Document 004, Experiment 9: checks of the table of attention's share by layer, its figure, and repeated values."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 9: is the rewiring confined to the first two layers, and what happens there?"""
+"""Document 004, Experiment 9: claims that the change is confined to the first two layers, and on what happens there."""
 
 from collections.abc import Iterator
 
@@ -36,7 +36,7 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
 
 
 def _layers(printed: QuotedCell) -> list[int]:
-    """The layers of a printed range such as `2-31`."""
+    """Return the layers of a printed range such as `2-31`."""
     return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
 
 

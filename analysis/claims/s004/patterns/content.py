@@ -1,4 +1,4 @@
-"""Document 004, Experiment 8: what layer 1 writes, and the norms of its queries and keys."""
+"""Document 004, Experiment 8: claims on what layer 1 writes, and on the norms of its queries and keys."""
 
 import pandas as pd
 

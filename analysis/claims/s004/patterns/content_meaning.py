@@ -1,4 +1,4 @@
-"""Document 004, Experiment 8: what the norms of layer 1 are said to mean."""
+"""Document 004, Experiment 8: claims on what the norms in layer 1 mean."""
 
 import pandas as pd
 

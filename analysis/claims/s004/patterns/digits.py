@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: the quoted wrong answers, digit by digit."""
+"""Document 004, Experiment 10: claims on the quoted wrong answers, digit by digit."""
 
 from collections.abc import Iterator
 

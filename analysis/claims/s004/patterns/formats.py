@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: prompt formats, and the rows of the trade-off table."""
+"""Document 004, Experiment 10: claims on prompt formats, and on the rows of the trade-off table."""
 
 from collections.abc import Iterator
 

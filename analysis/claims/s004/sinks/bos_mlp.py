@@ -1,4 +1,4 @@
-"""Document 004, Experiment 4: removing the MLP output at the first token, on perplexity, and what it stores."""
+"""Document 004, Experiment 4: claims on zeroing the first token's MLP output: perplexity, and what the token stores."""
 
 import math
 

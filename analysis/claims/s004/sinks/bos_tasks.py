@@ -1,4 +1,4 @@
-"""Document 004, Experiment 4: the four tasks under interventions at the first token and on Q and K."""
+"""Document 004, Experiment 4: claims on the four tasks under interventions on the first token and on Q and K."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 5: what attention to the first token writes, and the ablation of its values."""
+"""Document 004, Experiment 5: claims on what attention to the first token writes, and on ablating its values."""
 
 import math
 from collections.abc import Iterator

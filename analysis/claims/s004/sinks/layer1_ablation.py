@@ -1,4 +1,4 @@
-"""Document 004, Experiment 6: removing parts of layer 1, their ratios, and what they are said to show."""
+"""Document 004, Experiment 6: claims on removing parts of layer 1, on the ratios, and on what these show."""
 
 from collections.abc import Iterator
 

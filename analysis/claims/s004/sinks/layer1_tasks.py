@@ -1,4 +1,4 @@
-"""Document 004, Experiment 6: the four tasks without parts of layer 1."""
+"""Document 004, Experiment 6: claims on the four tasks without parts of layer 1."""
 
 from collections.abc import Iterator
 
@@ -64,7 +64,7 @@ def c004_attention_preserves_parametric(
 
 
 def _answers_read(row: pd.Series) -> str:
-    """The number of answers that could be read."""
+    """Return the number of answers that could be parsed, in words."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
 

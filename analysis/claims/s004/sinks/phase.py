@@ -1,4 +1,4 @@
-"""Document 004, Experiment 4: the first token's norm, its spike, and the entropy of the representations."""
+"""Document 004, Experiment 4: claims on the first token's norm, its spike, and the entropy of hidden states."""
 
 from collections.abc import Iterator
 
@@ -105,7 +105,7 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
 
 
 def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
-    """Whether both models ran under one protocol in the phase metrics, and the protocol's words."""
+    """Tell whether both models ran under one protocol in the phase metrics, and return the protocol's words."""
     precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
     rope, _, drope = precision.partition("; ")
     return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision

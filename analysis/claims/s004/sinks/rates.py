@@ -1,4 +1,4 @@
-"""Document 004, Experiment 4: attention sinks, their threshold, and the rates per layer."""
+"""Document 004, Experiment 4: claims on attention sinks, their threshold, and the rates by layer."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiments 4 to 6: values that the prose and the captions repeat from tables."""
+"""Document 004, Experiments 4 to 6: claims on values that prose and captions repeat from tables."""
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 2: massive dimensions zeroed, and what the tests over seeds can say of it."""
+"""Document 004, Experiment 2: claims on zeroing massive dimensions, and on what tests over seeds can show."""
 
 from collections.abc import Iterator
 

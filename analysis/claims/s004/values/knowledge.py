@@ -1,4 +1,4 @@
-"""Document 004, Experiment 3: what disruption does to parametric and contextual knowledge."""
+"""Document 004, Experiment 3: claims on how disruption affects parametric and contextual knowledge."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 3: derived cells, repeated values, and the coordinates of Figure D."""
+"""Document 004, Experiment 3: checks of derived cells, repeated values, and the coordinates of Figure D."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 3: what disruption does to the model without rotary positions."""
+"""Document 004, Experiment 3: claims on how disruption affects the model without rotary positions."""
 
 import pandas as pd
 
@@ -104,7 +104,7 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
 
 
 def _answers(row: pd.Series, arm: str) -> str:
-    """How many answers could be read in an arm."""
+    """Return the number of answers of an arm that could be parsed, in words."""
     fewest, most = int(row[f"{arm}_n_low"]), int(row[f"{arm}_n_high"])
     return str(most) if fewest == most else f"{fewest} to {most}"
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 1: how many massive values there are, and where."""
+"""Document 004, Experiment 1: claims on the number of massive values, and where they are."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 1: derived cells, and the coordinates of Figures A and B."""
+"""Document 004, Experiment 1: checks of derived cells, and of the coordinates of Figures A and B."""
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats

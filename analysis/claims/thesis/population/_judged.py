@@ -1,4 +1,4 @@
-"""How a test over seeds becomes a verdict."""
+"""Turn a test over seeds into a verdict."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_d
 def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     """Judge both directions by the plan's exact test, corrected; an open verdict says what would decide it.
 
-    Student's interval over seeds stands beside it, and decides nothing that the test has decided.
+    Student's interval over seeds is shown beside the test, whose decision it never changes.
 
     An item whose quantity is a plasticity is judged as it was measured, and its reason says that it is open.
     """
@@ -21,10 +21,10 @@ def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, 
 
 
 def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
-    """Judge that nothing differs by more than a row's margin, by the exact test against that margin, corrected.
+    """Judge that a difference is within a row's margin, by the exact test against that margin, corrected.
 
-    It holds where that test says so, is contradicted where every seed lies beyond the margin on one side, and
-    is not supported where a larger difference is left open.
+    It holds if the test says so, is contradicted if every seed lies beyond the margin on one side, and is not supported
+    if a larger difference remains possible.
     """
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
@@ -101,5 +101,5 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
 
 
 def models(row: pd.Series) -> str:
-    """The units of a relation, in words."""
+    """Return the units of a relation, in words."""
     return f"{int(row['models'])} models of {int(row['seeds'])} seeds"

@@ -1,4 +1,4 @@
-"""Where keys of the population end: with the distance of the key, or with the length of the prompt."""
+"""Does retrieval in the population fail with a key's distance or with the prompt's length? Claims on both."""
 
 from collections.abc import Iterator
 

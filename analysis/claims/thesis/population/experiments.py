@@ -1,4 +1,4 @@
-"""The DroPE report's experiments and wrong keys, against the control that the report lacks. Post hoc."""
+"""The DroPE report's experiments and wrong keys, against the control that the report lacks: post-hoc claims."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
 
 
 def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
-    """Student's p of each quantity's difference over seeds, and Holm's p over all measurable quantities."""
+    """Return Student's p of each quantity's difference over seeds, and Holm's p over all measurable quantities."""
     from scipy import stats  # imported here: most claims need no distribution
 
     decided = asked[asked["appears"] != "not measurable"].set_index("quantity")
@@ -112,7 +112,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _shares(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """For seeds with both arms: a class's share of the wrong keys in the shorter prompts, and its keys."""
+    """Return a class's share of the wrong keys in the shorter prompts, and its keys, for seeds that have both arms."""
     own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

@@ -1,4 +1,4 @@
-"""Which models of the population learned to choose among keys at all, and what depends on it. Seen in the raw rows."""
+"""Claims on which models of the population learned to choose among keys, and on what depends on it; post hoc."""
 
 import pandas as pd
 
@@ -175,7 +175,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
-    """For each seed of a base that has both arms: whether B and C are above guessing (`guess`)."""
+    """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
     near = outcomes[
         (outcomes["outcome"] == "keys_all")
         & (outcomes["multiple"] == 1.0)

@@ -1,4 +1,4 @@
-"""Plasticity of the population beyond the training length, where models with rotation find no key. Post hoc."""
+"""Claims on plasticity beyond the training length, where the population's rotary models find no key; post hoc."""
 
 import pandas as pd
 

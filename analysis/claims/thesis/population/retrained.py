@@ -1,4 +1,4 @@
-"""The second run: the items of the amendment, each by the exact test and the margin that were fixed before it."""
+"""Claims on the second run: the amendment's items, each by the exact test and margin that were fixed beforehand."""
 
 import pandas as pd
 
@@ -107,7 +107,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 
 def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
-    """A verdict per item and base; where the difference is less than the margin too, the statement says so."""
+    """Return a verdict per item and base; if the difference is also within the margin, the statement says so."""
     verdicts = []
     for end, where in (("", "At base 400"), (LARGER, "At base 10,000")):
         for item, (sign, statement) in items.items():
@@ -119,5 +119,5 @@ def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
 
 
 def _seeds(row: pd.Series) -> str:
-    """The units of a contrast, in words."""
+    """Return the units of a contrast, in words."""
     return f"{int(row['seeds'])} of {int(row['planned'])} seeds"

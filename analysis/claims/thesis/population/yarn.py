@@ -1,4 +1,4 @@
-"""Dropping the rotation beside YaRN, at each length: which of the two finds more far keys. Post hoc."""
+"""Claims that compare dropping the rotation with YaRN at each length, by far keys found; post hoc."""
 
 from collections.abc import Iterator
 

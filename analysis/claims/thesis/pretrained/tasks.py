@@ -238,7 +238,7 @@ def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") ->
 
 
 def _guess(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """Judge whether Wilson's interval holds the accuracy of guessing; if it does, something may still be known."""
+    """Judge whether Wilson's interval includes the accuracy of guessing; the model may know something even then."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
         low <= chance <= high,

@@ -1,4 +1,4 @@
-"""boundpaper: papers whose numbers are bound to artifacts and whose claims are checked.
+"""boundpaper builds papers whose numbers are bound to artifacts and whose claims are checked.
 
 >>> import boundpaper as bp
 >>> bp.fixed(1).show(18.42, "plain")
@@ -12,14 +12,14 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import an offered name from its module."""
+    """Import a name that the package offers from the module that defines it."""
     from boundpaper.offered import find
 
     return find(__name__, name)
 
 
 def __dir__() -> list[str]:
-    """Name all that is offered."""
+    """Return all names that the package offers."""
     from boundpaper.offered import names
 
     return [*globals(), *names(__name__)]

@@ -1,10 +1,10 @@
-"""The command line of the paper in the working directory: `python -m boundpaper`."""
+"""Run the command line of the paper in the working directory: `python -m boundpaper`."""
 
 import signal
 
 
 def main() -> None:
-    """Run the command line; until its commands are imported, Ctrl-C ends this process without a word."""
+    """Run the command line; Ctrl-C ends the process silently until the commands are imported."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from boundpaper.cli.door import main as run
 

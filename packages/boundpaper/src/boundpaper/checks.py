@@ -1,4 +1,4 @@
-"""All checks that run no step: tables, the names that steps use, bibliography and settings."""
+"""Run all checks that need no step: tables, names that steps use, the bibliography and settings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def checked(root: Path, graph: Graph) -> CheckOutcome:
 
 
 def _settings(root: Path) -> Iterator[str]:
-    """What is wrong with the paper's metadata and with the limits of its pages."""
+    """Yield the faults of the paper's metadata and of the limits of its pages."""
     for file, read in ((metadata.FILE, metadata.read), (pages.FILE, pages.limits)):
         try:
             if (root / file).is_file():

@@ -1,4 +1,4 @@
-"""The errors of the project, all of one base class; each says what went wrong, where, and how to mend it.
+"""Define the project's errors, all of one base class; each says what went wrong, where, and how to mend it.
 
 The command line prints them without a traceback and exits with 1.
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 
 def install_line(extra: str = "") -> str:
-    """The shell command that installs the project's packages, or those of optional groups (`press,test`)."""
+    """Return the shell command that installs the project's packages, or those of optional groups (`press,test`)."""
     return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
 
 
@@ -28,7 +28,7 @@ class ThesisError(Exception):
 
 @contextmanager
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Make errors raised in this block begin with the name of the file or model that they are about.
+    """Prefix errors raised in this block with the name of the file or model that they are about.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class DataError(ThesisError):
 
 
 class SpecError(ThesisError):
-    """A step, table, figure, claim or chapter is written wrongly."""
+    """A step, table, figure, claim or chapter is specified wrongly."""
 
 
 class LatexError(ThesisError):
@@ -80,7 +80,7 @@ class MissingDependency(ThesisError):
 
     @classmethod
     def package(cls, name: str | None, extra: str = "", purpose: str = "") -> MissingDependency:
-        """The error for a Python package that cannot be imported: its name, what needs it, the line that installs it.
+        """Make the error for a Python package that cannot be imported: its name, what needs it, how to install it.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Names that a package offers at its top level: `__init__.pyi` says where each is defined; imported on first use.
+"""Find names that a package offers at its top level: `__init__.pyi` says where each is defined; imported on first use.
 
 One list serves readers, type checkers, the package itself and the build, which must know what a step depends on.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def homes_in(stub: str) -> dict[str, tuple[str, str]]:
-    """Module and original name of every name that a stub imports.
+    """Return module and original name of every name that a stub imports.
 
     A function that a stub declares is a folder of the package, which can be called: it has no name in the module.
     """
@@ -31,7 +31,7 @@ def _homes(package: str) -> dict[str, tuple[str, str]]:
 
 
 def names(package: str) -> list[str]:
-    """Every name that a package offers."""
+    """Return every name that a package offers."""
     return list(_homes(package))
 
 

@@ -1,7 +1,7 @@
-"""A paper on disk, opened from Python: its artifacts, faults, claims, and the origin of its numbers.
+"""Open a paper on disk from Python: its artifacts, faults, claims, and the origin of its numbers.
 
-What only reads artifacts is done here. What runs code of the paper is asked of the command line in a process of its
-own, so that a file which was saved a moment ago counts, and two papers may be open at once.
+Methods that only read artifacts work in this process. Methods that run code of the paper call its command line in a new
+process, so that a file saved a moment ago counts, and two papers may be open at once.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Paper:
         return self._command("trace", *["--all"] * every, "--", what).splitlines()
 
     def _command(self, *words: str) -> str:
-        """What a command prints, run in the paper's folder by a new process."""
+        """Run a command in the paper's folder in a new process, and return what it prints."""
         done = subprocess.run(
             [sys.executable, "-m", "boundpaper", *words],
             cwd=self.root,

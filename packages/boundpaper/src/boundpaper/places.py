@@ -1,7 +1,7 @@
-"""Folders: of the project that a command works on, and of the packages whose code its steps run.
+"""Find folders: of the project that a command works on, and of the packages whose code its steps run.
 
-Both are told, or found by name, and never worked out from the place of a file of the engine: the engine may be
-installed anywhere.
+Both are given, or found by name, and never derived from where the engine's files lie: the engine may be installed
+anywhere.
 """
 
 import os
@@ -23,14 +23,14 @@ VARIABLE = "BOUNDPAPER_ROOT"
 
 
 def open_project(root: Path) -> None:
-    """Make `root` the project of this process and its child processes, and its rooms importable."""
+    """Make `root` the project of this process and its child processes, and make its top folders importable."""
     os.environ[VARIABLE] = str(root)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
 
 
 def project() -> Path:
-    """Folder of the project that this process or its parent opened, else of the nearest one.
+    """Return the folder of the project that this process or its parent opened, else of the nearest project.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def project() -> Path:
 
 
 def nearest_project() -> Path:
-    """The folder of the nearest project from the working directory upwards.
+    """Return the folder of the nearest project from the working directory upwards.
 
     Raises
     ------
@@ -56,9 +56,9 @@ def nearest_project() -> Path:
 
 
 def nearest_adopted() -> Path | None:
-    """Folder of the adopted paper here or above; None if there is none or a project is nearer.
+    """Return the folder of the adopted paper here or above; None if there is none or a project is nearer.
 
-    A project is told by `MARK`, an adopted paper by `ADOPTED`; of both in one folder the project counts.
+    A project is recognised by `MARK`, an adopted paper by `ADOPTED`; a folder with both is a project.
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / MARK).is_file():
@@ -69,7 +69,7 @@ def nearest_adopted() -> Path | None:
 
 
 def project_or_none() -> Path | None:
-    """Folder of the project, as `project` gives it; None outside of one."""
+    """Return the folder of the project, as `project` does; None outside a project."""
     try:
         return project()
     except DataError:
@@ -77,12 +77,12 @@ def project_or_none() -> Path | None:
 
 
 def above(folder: Path) -> Path | None:
-    """The project in a folder, or the nearest one above it; None where there is none."""
+    """Return the project in a folder, or the nearest one above it; None if there is none."""
     return next((each for each in (folder, *folder.parents) if (each / MARK).is_file()), None)
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Folders of the packages whose code steps run, by name: those of the project's checkout, else the installed ones.
+    """Return the folders of packages whose code steps run, by name: those in the project's checkout, else installed.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def package_folders(root: Path) -> dict[str, str]:
 
 @cache
 def _installed() -> dict[str, str]:
-    """Folders of this package and of those that bring commands, as they are installed."""
+    """Return the folders of this package and of packages that add commands, as they are installed."""
     from importlib.metadata import entry_points
 
     names = {"boundpaper", *(point.module.partition(".")[0] for point in entry_points(group=GROUP))}
@@ -113,7 +113,7 @@ def _installed() -> dict[str, str]:
 
 
 def shown(root: Path, file: str) -> str:
-    """A step's file as shown to readers, without this machine's folder of an installed package.
+    """Return a step's file as shown to readers, without this machine's folder of an installed package.
 
     Parameters
     ----------
@@ -130,10 +130,10 @@ def shown(root: Path, file: str) -> str:
 
 
 def command_modules(root: Path | None) -> list[str]:
-    """Modules of other packages that bring commands, sorted.
+    """Return the modules of other packages that add commands, sorted.
 
-    In a checkout of the packages their `pyproject.toml` tells them, so that it runs as it lies; elsewhere the entry
-    points of what is installed.
+    In a checkout of the packages their `pyproject.toml` lists them, so that it runs without installation; elsewhere the
+    entry points of installed packages do.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def command_modules(root: Path | None) -> list[str]:
 
 
 def file_of(root: Path, module: str) -> str:
-    """File of a dotted module name, as steps name it; empty if the module is in none of the packages.
+    """Return the file of a dotted module name, as steps name it; empty if the module is in none of the packages.
 
     Parameters
     ----------

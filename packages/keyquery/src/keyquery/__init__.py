@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Name all that is offered."""
+    """Return the names of everything that the module offers."""
     from boundpaper.offered import names
 
     return [*globals(), *names(__name__)]

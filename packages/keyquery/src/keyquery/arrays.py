@@ -1,4 +1,4 @@
-"""Heads given as arrays: no model, no capture, no project and no torch."""
+"""Analyse heads that are given as arrays, without a model, a capture, a project or torch."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from keyquery.scores.commands import bench
 
 
 def swept(command: click.Command) -> click.Command:
-    """Make a command begin by removing drafts that killed commands left, as a build does."""
+    """Make a command first remove temporary files that killed commands left, as a build does."""
     begin = command.callback
     assert begin is not None
 

@@ -1,4 +1,4 @@
-"""Measured models compared from Python: rows that were just measured, or measurements by their names."""
+"""Compare measured models from Python: rows that were just measured, or measurements by their names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compare(
     metrics: Sequence[str] = (),
     folder: str | Path | None = None,
 ) -> Comparison:
-    """Hold measured models against a reference: paired, tested exactly, corrected as one family.
+    """Compare measured models with a reference: exact tests, paired where possible, corrected as one family.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def compare(
 
 
 def _in_memory(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
-    """Measurements of one model in memory, from what `run` and `analyse` returned.
+    """Return the measurements of one model in memory, from the rows that `run` and `analyse` returned.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tables and figures of whatever models were measured: a new one appears in a paper without a line of code."""
+"""Make tables and figures of all models that were measured, so that a new model needs no further code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST = 8  # panels of a figure
 
 
 def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Table:
-    """The headline quantities of an experiment, a row per measured model with its 95 % interval.
+    """Return a table of an experiment's headline quantities: a row per model, with 95 % intervals.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
 
 
 def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Figure:
-    """The headline quantities of an experiment, a panel each, a row per measured model with its 95 % interval.
+    """Return a figure of an experiment's headline quantities: a panel per quantity, a row per model, 95 % intervals.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
 
 
 def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
-    """Write a table and a figure of each experiment into a paper, a file of ten lines each; those that stand are kept.
+    """Write a table and a figure of each experiment into a paper, in files of ten lines; existing files are kept.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
 
 
 def _lacking(summaries: Sequence[SummaryLine]) -> list[str]:
-    """A sentence for each model that lacks a quantity which others have, for example because its run ended early."""
+    """Return a sentence for each model that lacks a quantity of other models, for example if its run ended early."""
     quantities = dict.fromkeys(each.quantity for each in summaries)
     held = {(each.model, each.quantity) for each in summaries}
     lacks = {
@@ -159,7 +159,7 @@ def _titled(quantity: str, unit: str) -> str:
 
 
 def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
-    """The summaries of the models of a measurement, in the order asked."""
+    """Return the summaries of the models in a measurement, in the order asked for."""
     held = list(dict.fromkeys(frame["model"]))
     for name in models:
         if name not in held:

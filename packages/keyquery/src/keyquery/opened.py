@@ -1,4 +1,4 @@
-"""A model opened from Python: asked, captured and intervened on, in any working directory."""
+"""Open a model from Python, to ask it, capture it and intervene on it, in any working directory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def working_root() -> Path:
 
 
 def kept_answers() -> Path:
-    """Where experiments keep answers and captures: in the project as commands do; outside of one, with the process."""
+    """Return the folder for answers and captures: in the project or, without one, one that ends with the process."""
     from keyquery.measure.run import KEPT
 
     root = project_or_none()
@@ -64,12 +64,12 @@ class Model:
 
     @property
     def positional(self) -> str:
-        """How it encodes positions, such as `rope`."""
+        """The model's position encoding, such as `rope`."""
         return self.subject.positional
 
     @property
     def layers(self) -> int:
-        """Decoder blocks."""
+        """Number of decoder blocks."""
         return self.subject.layers
 
     @property
@@ -83,7 +83,7 @@ class Model:
         return self.subject.tokenizer
 
     def perplexity(self, text: str) -> float:
-        """Return the perplexity of a text: the exponential of the mean loss of every token but the first.
+        """Return the perplexity of a text: the exponential of the mean loss over every token but the first.
 
         Parameters
         ----------

@@ -1,12 +1,12 @@
-"""The rotary embedding of a head as plain numbers, and vectors turned from one position to another.
+"""Describe a head's rotary embedding by plain numbers, and rotate vectors from one position to another.
 
-A rotary embedding acts on a vector x at position t as R(t) x, where R(t) turns each pair of dimensions p by the angle
+A rotary embedding acts on a vector x at position t as R(t) x, where R(t) rotates each pair of dimensions p by the angle
 t w_p (Su et al. 2021, arXiv 2104.09864). So the vector q_t = R(t) x that is captured at t shows what the same content
 would be at another position c:
 
     R(c - t) q_t = R(c) x,
 
-exactly, with the frequencies w_p of the model. A constant factor on the turned dimensions (YaRN) stays what it is.
+exactly, with the frequencies w_p of the model. A constant factor on the rotated dimensions (YaRN) is unchanged.
 """
 
 import functools
@@ -25,7 +25,7 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 @dataclass(frozen=True, kw_only=True)
 class Rotary:
-    """How positions turn the vectors of a head.
+    """How positions rotate the vectors of a head.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Rotary:
 
     @property
     def end(self) -> int:
-        """Dimension after the last that turns."""
+        """Index after the last rotated dimension."""
         return self.start + 2 * len(self.frequencies)
 
     @property
@@ -70,7 +70,7 @@ class Rotary:
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
-        """Give the vectors as they would be `tokens` positions later: R(tokens) v, in their precision.
+        """Return the vectors as they would be `tokens` positions later: R(tokens) v, in their own precision.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ NO_ROTATION = Rotary(frequencies=())
 def from_theta(
     theta: float, dimensions: int, *, layout: Layout = "half", start: int = 0, factor: float = 1.0
 ) -> Rotary:
-    """Give the rotation of a base: pair p of m turns by theta^(-p / m) radians a token.
+    """Return the rotation of a base: pair p of m rotates by theta^(-p / m) radians per token.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def from_theta(
 
 
 def from_record(row: dict[str, Any]) -> Rotary:
-    """Give the rotation of which `Rotary.record` made a record."""
+    """Return the rotation that `Rotary.record` wrote."""
     return Rotary(
         frequencies=tuple(float(each) for each in row["frequencies"]),
         layout=row["layout"],
@@ -161,7 +161,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Give rotations as plain JSON values: one entry for all layers that turn alike, or are refused for one reason."""
+    """Return rotations as plain JSON values: one entry for all layers with the same rotation or reason for none."""
     groups: dict[Rotary | str, list[int]] = {}
     for layer, one in found.items():
         groups.setdefault(one, []).append(layer)
@@ -172,10 +172,10 @@ def records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
 
 
 def centres(context: int, bins: int) -> IntArray:
-    """Give the integer position at the centre of each of equal bins of a context, shape (bins,).
+    """Return the integer position at the centre of each of equal bins of a context, shape (bins,).
 
-    Bin b holds the positions t with t * bins // context == b; of an even number of them the centre is the first after
-    the middle.
+    Bin b holds the positions t with t * bins // context == b; if their number is even, the centre is the first one
+    after the middle.
     """
     edges = -(-np.arange(bins + 1, dtype=np.int64) * context // bins)
     return edges[:-1] + (edges[1:] - edges[:-1]) // 2
@@ -183,7 +183,7 @@ def centres(context: int, bins: int) -> IntArray:
 
 @functools.cache
 def _compiled() -> Callable[..., None]:
-    """`_turn` as machine code; the compiler is imported when it is used."""
+    """Return `_turn` as machine code; the compiler is imported on first use."""
     import numba
 
     return cast(
@@ -201,7 +201,7 @@ def _turn(
     pair_distance: int,
     turned: FloatArray,
 ) -> None:
-    """Write each vector, turned by the angles of its row, to `turned`."""
+    """Write each vector, rotated by the angles of its row, to `turned`."""
     n, d = vectors.shape
     pairs = cosines.shape[1]
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Measurements made from Python, with their origin, until they are saved into a paper."""
+"""Keep measurements made from Python with their origin, until they are saved into a paper."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FrameOrigin:
 
 
 def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """A copy of one of the tables that knows its origin."""
+    """Return a copy of one of the tables that carries its origin."""
     frame = tables[shown].copy()
     frame.attrs[KEY] = FrameOrigin(shown, tables, manifest, name)
     return frame

@@ -1,4 +1,4 @@
-"""Begin: what `boundpaper init` finds in a folder, and what it writes there."""
+"""Begin with a LaTeX paper: find its main file and data files, and write what `boundpaper init` adds to the folder."""
 
 import re
 from collections import defaultdict
@@ -20,7 +20,7 @@ _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}
 
 @dataclass(frozen=True)
 class InitPlan:
-    """What `init` would write: the text of `boundpaper.toml`, the main file with its line, and what it found."""
+    """What `init` would write (the text of `boundpaper.toml`, the main file with its added line), and what it found."""
 
     folder: Folder
     toml: str
@@ -102,7 +102,7 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
 
 
 def _page(main: source.LatexFile) -> tuple[str, list[str]]:
-    """The `[page]` of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
+    """Return the `[page]` table of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
     from boundpaper.adopt.probe import measured
     from boundpaper.store import files
 
@@ -122,7 +122,7 @@ def _page(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main(root: Path) -> tuple[str, ...]:
-    r"""Find the main file: it has `\documentclass` and a body, no other file reads it, and it is nearest to the top."""
+    r"""Find the main file: the one with `\documentclass` and a body that lies in the topmost folder."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in _below(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
@@ -145,7 +145,7 @@ def _main(root: Path) -> tuple[str, ...]:
 
 
 def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Files with one of these endings, except those in hidden folders and in folders of programs."""
+    """Return files with one of these endings, except those in hidden folders and in folders of installed programs."""
     found = []
     for path in sorted(root.rglob("*")):
         inner = path.relative_to(root).parts
@@ -156,7 +156,7 @@ def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _data(root: Path, words: list[str]) -> tuple[str, ...]:
-    """Patterns of the data files: folder and ending."""
+    """Return patterns that match the data files, each made of a folder and an ending."""
     patterns: dict[str, None] = {}
     away = []
     for path in _below(root, cells.SUFFIXES):
@@ -205,7 +205,7 @@ def _listed(texts: tuple[str, ...], always: bool = False) -> str:
 
 
 def carry_out(planned: InitPlan) -> list[str]:
-    """Write what was planned, and build; return the files."""
+    """Write what was planned, and build; return the names of the written files."""
     from boundpaper.adopt.folder import read
     from boundpaper.store import files
 

@@ -1,4 +1,4 @@
-"""Cells: every value of the author's data files, each with an address."""
+"""Read every value of the author's data files as a cell with an address."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class DataCell(NamedTuple):
-    """A value: its address, its text in the file, its number (None for words), and its place."""
+    """A value of a data file: its address, its text, its number (None for words), and its place in the file."""
 
     address: str
     text: str
@@ -36,7 +36,7 @@ class DataCell(NamedTuple):
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table of rows: its columns, its key, each row's key and cells by column."""
+    """A table of rows: its columns, its key columns, the key of each row, and the cells by row and column."""
 
     name: str
     file: str
@@ -54,7 +54,7 @@ class Data:
     tables: Mapping[str, tuple[str, ...]]
 
     def cell(self, address: str) -> DataCell:
-        """The cell at an address; SpecError that names the nearest when there is none."""
+        """Return the cell at an address; raise SpecError that names the nearest address if there is none."""
         if address in self.cells:
             return self.cells[address]
         table = address.partition("/")[0]
@@ -81,7 +81,7 @@ def _suggestion(address: str, known: Sequence[str]) -> str:
 
 
 def slug(text: str) -> str:
-    """Write a key so that it can be part of an address: letters, digits and `._+=@*-` stay, the rest becomes a
+    """Turn a key into a part of an address: letters, digits and `._+=@*-` stay, and every other character becomes a
     hyphen.
     """
     plain = unicodedata.normalize("NFKD", text.strip())
@@ -95,7 +95,7 @@ _slug = cache(slug)
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Data files by the name of their table: the stem, or as much of the path as makes it unique.
+    """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def load(folder: Folder) -> Data:
 
 
 def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """Cells of files that were already read, given by the name of their table as (file, content)."""
+    """Return the cells of files that were already read; `texts` maps the name of a table to (file, content)."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
     tables: dict[str, tuple[str, ...]] = {}
@@ -173,7 +173,7 @@ def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence
 
 
 def content(path: Path, file: str) -> bytes:
-    """Content of a data file; DataError if it cannot be read or is not of the type that its name says."""
+    """Return the content of a data file; DataError if it cannot be read, or is not of the type that its ending says."""
     from boundpaper.store.text_file import text_of
 
     if path.suffix.lower() == ".parquet":
@@ -185,7 +185,7 @@ def content(path: Path, file: str) -> bytes:
 
 
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """Header and rows of a table; for JSON that is not a list of flat objects, its content.
+    """Return header and rows of a table; for JSON that is not a list of flat objects, return its content.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
 def _grid(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
-    """A table of rows with addresses; `key` is guessed when None."""
+    """Make a table of rows whose cells have addresses; `key` is guessed if it is None."""
     doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
     if doubled:
         raise DataError(f"{file}: two columns would be called {doubled[0]}; rename one, or leave the file out of data")
@@ -280,7 +280,7 @@ def _grid(
 
 
 def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """The fewest columns that identify each row, text columns first; the row number if no columns do."""
+    """Return the fewest columns that identify each row, text columns first; or the row number if no columns do."""
     from itertools import combinations, islice
 
     if len(rows) == 1:
@@ -305,7 +305,7 @@ def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, 
 
 
 def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
-    """Whether all marks differ; reading stops at the first that is repeated."""
+    """Return whether all marks differ; reading stops at the first repeated mark."""
     seen: set[tuple[str, ...]] = set()
     for mark in marks:
         if mark in seen:
@@ -315,7 +315,7 @@ def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _leaves(name: str, file: str, content: Any) -> dict[str, DataCell]:
-    """The leaves of what a JSON file holds, by their paths."""
+    """Return the leaf values of a JSON file's content by their paths."""
     found: dict[str, DataCell] = {}
     for path, value in _walk(content, ()):
         text = _text(value)
@@ -348,7 +348,7 @@ def _text(value: Any) -> str:
 
 
 def _number(text: str, value: Any) -> Decimal | None:
-    """The number that a cell is; a share with its percent sign and a truth value are words."""
+    """Return the number in a cell; None for words, percentages with a percent sign, and true or false."""
     if isinstance(value, bool) or not _NUMBER.fullmatch(text):
         return None
     return Decimal(text)

@@ -1,4 +1,4 @@
-"""Tables and figures in the author's class: `tables/NAME.py` and `figures/NAME.py`, as in a project of chapters."""
+"""Make tables and figures for the author's document class from `tables/NAME.py` and `figures/NAME.py`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
 def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
-    """The LaTeX of `tables/NAME.py`: a float over one column or both, the tabular alone, or its rows.
+    """Return the LaTeX of `tables/NAME.py`: a float over one or both page columns, the tabular alone, or its rows.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def packages_of(made: str) -> list[str]:
 
 @dataclass(frozen=True)
 class IncludedFigure:
-    """A figure as the paper includes it: its float, and what its PDF is compiled from."""
+    """A figure as the paper includes it: the LaTeX of its float, and the source from which its PDF is compiled."""
 
     text: str
     figure: Figure
@@ -90,7 +90,7 @@ class IncludedFigure:
 
 
 def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
-    """The figure that `figures/NAME.py` makes, as a float over one column or both that includes the PDF `path`.
+    """Return the figure of `figures/NAME.py`: a float over one or both page columns that includes the PDF `path`.
 
     A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of
     what its picture is made of.
@@ -125,7 +125,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
 
 
 def _fonts(family: str) -> str:
-    """The LaTeX that sets a figure and its formulas in a font family of pdfLaTeX; Palatino if no family is given."""
+    """Return the LaTeX that chooses the font family of a figure's text and formulas; Palatino if none is given."""
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:

@@ -1,4 +1,4 @@
-"""Export of the flattened paper: archives, a PDF with changes marked, Word and HTML, made by other programs."""
+"""Export the flattened paper as an archive, a PDF with marked changes, Word or HTML, by means of other programs."""
 
 import io
 import os
@@ -31,7 +31,7 @@ _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
 def arxiv(folder: Folder) -> bytes:
-    """Zip what LaTeX reads: the main file and what it inputs, `bound/`, included pictures, and the `.bbl`.
+    """Zip the files that LaTeX reads: the main file and its inputs, `bound/`, included pictures, and the `.bbl`.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
 
 
 def marked(scratch: Path, main: str) -> bytes:
-    """The PDF of a main file in `new`, with its differences from the one in `old` marked by latexdiff."""
+    """Return the PDF of a main file in `new`, in which latexdiff marked the differences from the file in `old`."""
     for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
         file = source.read(text, text.name)  # latexdiff breaks \cmidrule(lr){2-3} apart, and LaTeX then never ends
         text.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
@@ -153,7 +153,7 @@ def marked(scratch: Path, main: str) -> bytes:
 
 
 def compiled(folder: Path, document: str) -> bytes:
-    """Compile a document with latexmk in its folder; ThesisError with LaTeX's message if there is no PDF."""
+    """Compile a document in its folder with latexmk; return the PDF, or raise ThesisError with LaTeX's message."""
     from boundpaper.paper.tex import latex, log
 
     process.require("latexmk", "pdflatex")
@@ -169,13 +169,13 @@ def compiled(folder: Path, document: str) -> bytes:
 
 
 def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """Convert an adopted paper, as `convert` does."""
+    """Convert an adopted paper with `convert`, and return what `convert` returns."""
     flatten.write(folder, scratch / "plain")
     return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
 
 
 def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
-    """Convert a flattened paper to Word (`docx`) or one HTML page; also return what was lost, in words.
+    """Convert a flattened paper to Word (`docx`) or one HTML page; also return messages on what was lost.
 
     Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
 
@@ -238,7 +238,7 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
 
 
 def _unboxed(text: str) -> str:
-    """Put each table where its box is used, since pandoc leaves boxes out; a box without a table stays as it is."""
+    """Put each table where its box is used, since pandoc drops boxes; a box without a table stays as it is."""
     first, *boxes = text.split("\\sbox8{")
     for box in boxes:
         end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after it closes the box
@@ -248,7 +248,7 @@ def _unboxed(text: str) -> str:
 
 
 def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
-    """Numbers that the converted paper has fewer times than the flattened one, and drawings, which are always lost."""
+    """List the numbers that the converted paper has fewer times than the flattened one, and drawings, always lost."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
     there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", words(made, form))))
     wanted: Counter[str] = Counter()
@@ -272,7 +272,7 @@ def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> lis
 
 
 def words(made: bytes, form: str) -> str:
-    """The words of a Word file or a page of HTML."""
+    """Return the text of a Word file or an HTML page."""
     import html
 
     if form == "docx":

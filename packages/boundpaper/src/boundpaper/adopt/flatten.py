@@ -1,4 +1,4 @@
-"""Flatten: write the paper without `bound/`, with every value in its place; all other bytes stay the same."""
+"""Flatten a paper: write it without `bound/`, with every value filled in; all other bytes stay the same."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from boundpaper.errors import SpecError, ThesisError
 
 
 def flattened(paper: AdoptedPaper) -> dict[Path, bytes]:
-    """The paper's files, by path, with every value written out and without the line that reads `bound/`; and pictures.
+    """Return by path the paper's pictures and its files, with every value filled in and `bound/` no longer input.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def flattened(paper: AdoptedPaper) -> dict[Path, bytes]:
 
 
 def _picture(paper: AdoptedPaper, name: str) -> bytes:
-    """The PDF of a figure as `build` wrote it, to lie beside the paper."""
+    """Return the PDF of a figure as `build` wrote it, for a place beside the paper."""
     made = paper.folder.paper / picture_of(name)
     if not made.is_file():
         raise SpecError(f"{paper.folder.shown(made)}: not there; run `boundpaper build`")
@@ -88,14 +88,14 @@ def with_line(text: str, code: str) -> str:
 
 
 def without_line(text: str) -> str:
-    """A file without the line that `with_line` wrote."""
+    """Return a file's text without the line that `with_line` added."""
     if f"{source.LINE}%\n" in text:
         return text.replace(f"{source.LINE}%\n", "", 1)
     return re.sub(rf"^{re.escape(source.LINE)}\r?\n", "", text, count=1, flags=re.MULTILINE)
 
 
 def write(folder: Folder, target: Path | None) -> list[str]:
-    """Write the flattened files into `target`, with whatever else the paper needs; None overwrites the author's files.
+    """Write the flattened files and all else that the paper needs into `target`; None overwrites the author's files.
 
     Returns
     -------

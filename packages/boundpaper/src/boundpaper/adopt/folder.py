@@ -1,4 +1,4 @@
-"""The folder of an adopted paper: what its `boundpaper.toml` says."""
+"""Read the settings of an adopted paper from the `boundpaper.toml` in its folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """Rows for a tabular of the author: the table, its columns with their formats, which rows, and their order."""
+    """Rows for a tabular of the author's: the table, its columns with their formats, the chosen rows, their order."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class TabularRows:
 
 @dataclass(frozen=True)
 class PageMeasures:
-    """Measures that a probe took of the author's preamble.
+    """Page measures that a probe document with the author's preamble gave.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class PageMeasures:
 
 @dataclass(frozen=True)
 class Folder:
-    """An adopted paper: `root`, and what `boundpaper.toml` says of it; paths are relative to `root`."""
+    """An adopted paper: its folder `root` and the settings of `boundpaper.toml`; paths are relative to `root`."""
 
     root: Path
     mains: tuple[str, ...]
@@ -83,16 +83,16 @@ class Folder:
 
     @property
     def paper(self) -> Path:
-        """The folder in which LaTeX runs."""
+        """Return the folder in which LaTeX runs."""
         return self.root / PurePosixPath(self.mains[0]).parent
 
     @property
     def generated(self) -> Path:
-        """The folder of generated files."""
+        """Return the folder of generated files."""
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """A path as it is written in messages."""
+        """Return a path as messages show it."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 

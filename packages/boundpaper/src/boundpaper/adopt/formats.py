@@ -1,4 +1,4 @@
-r"""Formats of bound numbers: the part after the colon of `\val{table/key/column:.3f}`."""
+r"""Parse and apply the formats of bound numbers: the part after the colon of `\val{table/key/column:.3f}`."""
 
 import re
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class NumberFormat:
     thousands: str = ""
 
     def show(self, number: Decimal) -> str:
-        """Give the number as LaTeX."""
+        """Return a number as LaTeX in this format."""
         number = abs(number) if self.bare else number
         parted = bool(self.thousands)
         if self.kind in "ex":

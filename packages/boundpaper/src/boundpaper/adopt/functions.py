@@ -1,4 +1,4 @@
-"""Functions of the author: loaded from a file and called with the data that their parameters name."""
+"""Load the author's functions from a file, and call them with the data that their parameters name."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def _located_error(error: Exception, file: str, path: Path) -> SpecError:
 
 
 def leaves(data: Data, name: str) -> dict[str, float | str]:
-    """The leaves of a JSON file by their paths, numbers as numbers."""
+    """Return the leaf values of a JSON file by their paths; numbers stay numbers."""
     cells = (data.cells[address] for address in data.tables[name])
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
 
 
 def frame(grid: DataTable) -> pd.DataFrame:
-    """A table as a frame; a column is numeric if all of its cells are numbers."""
+    """Return a table as a DataFrame; a column is numeric if all of its cells are numbers."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}

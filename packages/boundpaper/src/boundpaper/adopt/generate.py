@@ -1,4 +1,4 @@
-r"""What is generated: `bound/bound.tex`, one line per value, plain LaTeX without packages."""
+r"""Generate `bound/bound.tex`: one line per value, in plain LaTeX without packages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TAIL = r"\makeatother" + "\n"
 
 @dataclass(frozen=True)
 class AdoptedPaper:
-    """An adopted paper as it is read: its files, its cells, its uses of values, and the tables made so far."""
+    """An adopted paper as read: its files, its cells, the places that use values, and the tables made so far."""
 
     folder: Folder
     sources: list[LatexFile]
@@ -67,7 +67,7 @@ class AdoptedPaper:
         )
 
     def value(self, key: str) -> str:
-        """The LaTeX of `address:format`, or of a name in `[values]`.
+        """Return the LaTeX of `address:format`, or of a name in `[values]`.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class AdoptedPaper:
         return shown(cell, form)
 
     def printed(self, use: Use) -> str:
-        """The LaTeX that a use stands for."""
+        """Return the LaTeX that stands in place of a use."""
         if use.command == "val":
             return self.value(use.key)
         if use.command == "rows":
@@ -130,7 +130,7 @@ class AdoptedPaper:
         return rows_of(self.data, name, self.folder)
 
     def matches(self, key: str) -> list[str]:
-        """Keys that an address with macro arguments (`results/#1/acc:.3f`) may stand for."""
+        """Return the keys that an address with macro arguments (`results/#1/acc:.3f`) may stand for."""
         address, colon, form = key.partition(":")
         if re.search(r"#\d", form):
             raise SpecError(f"the format of {key} is an argument of a macro; write it out")
@@ -146,7 +146,7 @@ def _split(address: str) -> list[str]:
 
 
 def shown(cell: DataCell, form: str) -> str:
-    """A cell in a format; without one, as it is in the file."""
+    """Return a cell's value in a format; without a format, as it is written in the file."""
     if not cell.text:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
     if not form:
@@ -158,7 +158,7 @@ def shown(cell: DataCell, form: str) -> str:
 
 
 def as_it_stands(cell: DataCell) -> str:
-    """A cell's text as LaTeX in ASCII, which means the same in a file of any encoding."""
+    """Return a cell's text as ASCII LaTeX, which means the same in a file of any encoding."""
     from boundpaper.typeset.text import escape
 
     if cell.number is not None:
@@ -175,7 +175,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def rows_of(data: Data, name: str, folder: Folder) -> str:
-    """Rows of a tabular, each ended by a double backslash."""
+    """Return the LaTeX rows of a tabular, each ended by a double backslash."""
     asked = folder.rows[name]
     where = f"{ADOPTED}: rows.{name}"
     if asked.table not in data.grids:
@@ -204,7 +204,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
 
 
 def exhibits(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """For the tables and figures that the text includes: their files by name, the figures by name, and faults."""
+    """Return the files of the tables and figures in the text by name, the figures by name, and faults."""
     files: dict[str, bytes] = {}
     figures: dict[str, IncludedFigure] = {}
     faults = []
@@ -223,12 +223,12 @@ def exhibits(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedF
 
 
 def picture_of(name: str) -> str:
-    """Where LaTeX finds the PDF of a figure."""
+    """Return the path at which LaTeX finds the PDF of a figure."""
     return f"{GENERATED}/figures/{name}.pdf"
 
 
 def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
-    """The text of `bound.tex`, and the faults of uses in the paper's files, each with its place."""
+    """Return the text of `bound.tex`, and the faults of the uses in the paper's files, each with its place."""
     wanted: dict[str, str] = {}
     rows: dict[str, str] = {}
     claims: dict[str, str] = {}
@@ -266,7 +266,7 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
 
 
 def _whole(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[str]:
-    """A line for each cell of the small tables, as it stands in its file."""
+    """Yield a line for each cell of the small tables that the text does not use, with the cell as its file has it."""
     for name, addresses in sorted(paper.data.tables.items()):
         if len(addresses) > paper.folder.cells:
             yield f"% {name}: {counted(len(addresses), 'cell')}, of which only those that the text names are here\n"
@@ -284,7 +284,7 @@ def _whole(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[str]:
 
 
 def outputs(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """The texts of `bound/` by name, the figures whose pictures lie beside them, and faults."""
+    """Return the contents of `bound/` by name, the figures whose PDFs lie there too, and faults."""
     text, faults = bound_tex(paper)
     files, figures, others = exhibits(paper)
     return {f"{GENERATED}.tex": text.encode(), **files}, figures, faults + others
@@ -292,7 +292,7 @@ def outputs(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFi
 
 @dataclass(frozen=True)
 class GenerateOutcome:
-    """What a build did: files written, values named."""
+    """What a build did: the files written and the number of values."""
 
     changed: tuple[str, ...]
     values: int
@@ -341,9 +341,9 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
 
 
 def _picture(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[str, str], check: bool) -> bytes:
-    """The PDF of a figure: the existing one if its float says that it shows this figure, else a new one.
+    """Return the PDF of a figure: the existing file if its float says that it shows this figure, else a new PDF.
 
-    With `check` no new one is made, and nothing is returned in its place.
+    With `check` no new PDF is made, and empty bytes are returned in its place.
     """
     text, pdf = (folder.generated / f"figures/{name}{suffix}" for suffix in (".tex", ".pdf"))
     if text.is_file() and pdf.is_file() and text.read_bytes() == figure.text.encode():
@@ -358,7 +358,7 @@ def _digest(content: bytes) -> str:
 
 
 def _lock(folder: Folder, force: bool) -> dict[str, str]:
-    """What the last build wrote, by name with hashes."""
+    """Return the hashes of the files that the last build wrote, by name."""
     path = folder.generated / LOCK
     if not path.is_file():
         return {}
@@ -379,7 +379,7 @@ def _differing(there: bytes, content: bytes) -> int:
 
 
 def moved(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
-    """One line for each bound number that would print differently with the given older cells."""
+    """List the bound numbers that would print differently with the older cells `before`, one line each."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:

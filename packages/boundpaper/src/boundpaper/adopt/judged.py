@@ -1,4 +1,4 @@
-"""Claims of an adopted paper: functions in `claims.py`, whose verdicts the text may print."""
+"""Judge the claims of an adopted paper: functions in `claims.py`, whose verdicts the text may print."""
 
 import inspect
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class JudgedClaim:
 
 
 def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
-    """Verdicts of all claims by name; empty if there is no `claims.py`.
+    """Return the verdicts of all claims by name; empty if there is no `claims.py`.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
 
 
 def word(folder: Folder, data: Data, name: str) -> str:
-    """The verdict of one claim; if there is none, SpecError that names the nearest."""
+    """Return the verdict of one claim; if there is none, raise SpecError that names the nearest claim."""
     found = judged(folder, data)
     if name not in found:
         raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")

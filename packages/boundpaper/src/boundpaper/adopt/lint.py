@@ -1,4 +1,4 @@
-"""Lint: list each typed number with the cells that have its value, and the numbers that are out of date."""
+"""List each number typed into the text with the cells that have its value, and typed numbers that are out of date."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SHOWN = 3
 
 
 class Candidate(NamedTuple):
-    """A cell that may be the source of a typed number, and the format that prints it as typed.
+    """A cell that may be the source of a typed number, and the format in which it prints as it was typed.
 
-    It is `exact` where nothing is rounded, and `plain` where neither scale nor sign is supposed.
+    It is `exact` if nothing is rounded, and `plain` if neither a factor of 100 nor another sign is guessed.
     """
 
     cell: DataCell
@@ -43,7 +43,7 @@ class Candidate(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The text between the braces."""
+        """Return the text between the braces of the macro that binds the number."""
         return f"{self.cell.address}:{self.form}"
 
 
@@ -95,7 +95,7 @@ class NumberFinding:
 
 @dataclass(frozen=True)
 class Index:
-    """Numbers of cells in ascending order, to find those that round to a typed one."""
+    """The numbers of cells in ascending order, to look up those that round to a typed number."""
 
     values: list[float] = field(default_factory=list)
     cells: list[DataCell] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Index:
 
 
 def boundable(data: Data) -> list[DataCell]:
-    """Cells that a number may be bound to, which excludes keys of rows."""
+    """Return the cells that a number may be bound to: all except keys of rows."""
     names = {
         row[column].address
         for grid in data.grids.values()
@@ -126,7 +126,7 @@ def boundable(data: Data) -> list[DataCell]:
 
 
 def candidates(numeral: TypedNumber, index: Index) -> list[Candidate]:
-    """Cells that print as the typed number: as they are, as a percentage, or without their minus sign."""
+    """Return cells that print as the typed number: unchanged, as a percentage, or without their minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
     found: dict[str, Candidate] = {}
     share = re.sub(r"(?:\.(\d+)[fn]|d)$", rf".{numeral.decimals}p", numeral.form)
@@ -145,7 +145,7 @@ def candidates(numeral: TypedNumber, index: Index) -> list[Candidate]:
 
 
 def ranked(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
-    """Candidates, ordered so that those come first whose address shares words with the text near the number."""
+    """Order candidates so that cells whose address shares words with the text near the number come first."""
     if len(found) < 2 or len(found) > 200:
         return found
     text = numeral.source.text
@@ -194,7 +194,7 @@ def _read(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
 
 
 def bind(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
-    """Bind the chosen numbers in the files; each is still printed as it was typed."""
+    """Bind the chosen numbers in the files, so that each is still printed as it was typed."""
     by_file: dict[int, list[tuple[TypedNumber, Candidate]]] = {}
     for numeral, candidate in chosen:
         by_file.setdefault(id(numeral.source), []).append((numeral, candidate))

@@ -1,4 +1,4 @@
-"""Numbers that are typed into LaTeX, as opposed to layout, units, names, years and references."""
+"""Find the numbers that are typed into LaTeX, but not those of layout, units, names, years and references."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -104,7 +104,7 @@ class TypedNumber:
 
 
 def numerals(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
-    """Numbers in a file that a reader sees: decimals, and whole numbers of three digits or more.
+    """Return the numbers in a file that a reader sees: decimals, and whole numbers of three or more digits.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _numeral(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | 
 
 
 def visible(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
-    """The text of a file with everything but words and values replaced by blanks, so that offsets stay."""
+    """Return a file's text with everything but words and values replaced by blanks, so that offsets stay the same."""
     text = file.code
     text = without(text, _DRAWN, "\\end{%s}", blank)
     for pattern in (_ASSIGNED, _LENGTH):
@@ -176,7 +176,7 @@ def visible(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
 
 
 def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
-    """Replace each part from a match of `opening` to the next `closing`, in which `%s` is that match's first group."""
+    """Replace each part from a match of `opening` to the next `closing`; `%s` stands for the match's first group."""
     pieces, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):
@@ -193,7 +193,7 @@ def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable
 
 
 def _body(text: str) -> str:
-    r"""The text with its preamble blanked, except for the title and what the author's own commands print."""
+    r"""Return the text with its preamble blanked, except the title and what the author's own commands print."""
     begin = text.find(r"\begin{document}")
     end = source.END.search(text)
     stop = end.start() if end else len(text)
@@ -211,7 +211,7 @@ def _body(text: str) -> str:
 
 
 def _definition(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """The last of the brace groups that follow: it holds a title, or the body of a definition."""
+    """Yield start and end of the last of the brace groups that follow: a title, or the body of a definition."""
     last = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:

@@ -1,4 +1,4 @@
-"""A probe of the author's preamble: ask LaTeX how wide a column is, in which font, and how works are cited."""
+"""Ask LaTeX for properties of the author's preamble: column width, font, and how works are cited."""
 
 import os
 import re
@@ -33,7 +33,7 @@ _ASKED = r"""x\par
 
 
 def engine(main: LatexFile) -> str:
-    """The program that sets a paper: by its line `% !TeX program = ...`, else by packages that pdflatex cannot load."""
+    """Return the program that compiles a paper: as `% !TeX program = ...` says, else as the packages require."""
     found = _PROGRAM.search(main.text)
     if found and found[1].lower() in ENGINES:
         return found[1].lower()
@@ -44,7 +44,7 @@ def engine(main: LatexFile) -> str:
 def measured(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
 
-    Asked after the title and a first word, since some classes begin their two columns there (acmart, revtex).
+    LaTeX is asked after the title and a first word, as some classes (acmart, revtex) begin two columns there.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Data as they were at a git revision."""
+"""Read the data as they were at a git revision."""
 
 import io
 import subprocess
@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, SpecError
 
 
 def git(root: Path, *arguments: str) -> bytes | None:
-    """Output of git; None if it fails or is not installed."""
+    """Return the output of a git command; None if it fails or git is not installed."""
     try:
         done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
     except FileNotFoundError:
@@ -32,7 +32,7 @@ def require(root: Path, revision: str) -> None:
 
 
 def unpacked(root: Path, revision: str, folder: Path) -> Path:
-    """Write what git has below `root` at a revision into a new folder; return it. SpecError for an unknown one."""
+    """Write git's files below `root` at a revision into a new folder; SpecError if git does not know the revision."""
     require(root, revision)
     folder.mkdir()
     with tarfile.open(fileobj=io.BytesIO(git(root, "archive", "--format=tar", revision) or b"")) as archive:
@@ -41,7 +41,7 @@ def unpacked(root: Path, revision: str, folder: Path) -> Path:
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
-    """Cells at a revision, for the data files that have changed since."""
+    """Return the cells that the data files changed since a revision had at that revision."""
     named = cells.files(folder)
     changed = git(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}

@@ -1,4 +1,4 @@
-"""LaTeX files of the author: which belong to the paper, which parts are code, and where values are used."""
+"""Read the author's LaTeX files: which belong to the paper, which parts are code, and where values are used."""
 
 import re
 from bisect import bisect_left
@@ -32,7 +32,7 @@ class LatexFile:
 
     @cached_property
     def code(self) -> str:
-        """The text with comments and verbatim parts replaced by blanks, so that offsets stay."""
+        """Return the text with comments and verbatim parts replaced by blanks, so that offsets stay the same."""
         return without_hidden(self.text)
 
     def line(self, offset: int) -> int:
@@ -48,13 +48,13 @@ class LatexFile:
         return f"{self.shown}:{self.line(offset)}"
 
     def encoded(self, text: str) -> bytes:
-        """The bytes of a text for this file."""
+        """Encode a text in this file's encoding."""
         return text.encode(self.encoding)
 
 
 @dataclass(frozen=True)
 class Use:
-    r"""A place where a value is named: `\val{address:format}`, `\boundrows{name}` and their kin."""
+    r"""A place where the text uses a value: `\val{address:format}`, `\boundrows{name}` and similar commands."""
 
     source: LatexFile
     start: int
@@ -87,7 +87,7 @@ def read(path: Path, shown: str) -> LatexFile:
 
 
 def sources(folder: Folder) -> list[LatexFile]:
-    """The main files and the files that they input, each once, in reading order; generated files are left out."""
+    """Return the main files and the files that they input, each once and in reading order, without generated files."""
     found: dict[Path, LatexFile] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:
@@ -115,7 +115,7 @@ def _inputs(source: LatexFile, folder: Folder) -> Iterator[Path]:
 
 
 def uses(source: LatexFile, macro: str) -> list[Use]:
-    """Every place of a file where a value is named.
+    """Return every place of a file that uses a value.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def uses(source: LatexFile, macro: str) -> list[Use]:
 
 
 def body_of(source: LatexFile) -> tuple[int, int]:
-    r"""Where the document's body begins and ends; the whole text of a file without `\begin{document}`."""
+    r"""Return start and end of the document's body; of the whole text if there is no `\begin{document}`."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)
     return max(begin, 0), end.start() if end else len(source.text)

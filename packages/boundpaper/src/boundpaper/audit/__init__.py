@@ -1,1 +1,1 @@
-"""Audit: find contradictions within a document, between its tables, figure code and sentences."""
+"""Find contradictions within a document, between its tables, figure code and sentences."""

@@ -1,4 +1,4 @@
-"""Arithmetic within a sentence: equations, parts of a total, and a change beside its two ends."""
+"""Check the arithmetic within a sentence: equations, shares of a total, and changes stated beside both values."""
 
 import re
 from collections.abc import Iterator
@@ -45,14 +45,14 @@ _NAME = re.compile(r"(?:[A-Z][\w-]{1,20}|\d[\w.-]{0,6}[A-Za-z])\s$")
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of each sentence with two numbers or more."""
+    """Yield the findings of each sentence that has two or more numbers."""
     for sentence in document.sentences:
         if 2 <= len(sentence.numbers) < 1000:
             yield from (*_equations(sentence), *_shares(sentence), *_changes(sentence))
 
 
 def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
-    """A finding that prints a sentence from the first to the last of some numbers: operands, then the result."""
+    """Make a finding that prints a sentence from the first to the last of the numbers, operands before result."""
     printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
     printed += ")" * (printed.count("(") - printed.count(")"))
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
@@ -61,7 +61,7 @@ def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str,
 
 
 def _equations(sentence: Sentence) -> Iterator[Finding]:
-    """`a - b = c` with one sign of arithmetic, also repeated; whole numbers are exact."""
+    """Check `a - b = c` and equations of more terms with one operator; whole numbers must agree exactly."""
     for match in _SUM.finditer(sentence.signed):
         sign, *others = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
         *terms, result = [sentence.number(each) for each in re.findall(_N, match["terms"] + match["result"])]
@@ -82,7 +82,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
-    """`k of n (p %)` and `p % (k of n)`; a percentage cut instead of rounded counts as right."""
+    """Check `k of n (p %)` and `p % (k of n)`; a truncated percentage counts as right."""
     for match in (*_SHARE.finditer(sentence.signed), *_OF_SHARE.finditer(sentence.signed)):
         count, of, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
@@ -96,7 +96,7 @@ def _shares(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _changes(sentence: Sentence) -> Iterator[Finding]:
-    """A change in percent, times or points beside its two ends, where no reading of it is right."""
+    """Find changes in percent, times or points that no reading of the two values stated beside them explains."""
     for match in _ENDS.finditer(sentence.signed):
         one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
@@ -130,7 +130,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _readings(one: Number, two: Number, change: Number) -> list[Interval]:
-    """What a change between two numbers may be, in its unit."""
+    """Return the intervals of what a change between two numbers may mean, in the unit of the change."""
     rise, fall = ratio(two.loose, one.loose), ratio(one.loose, two.loose)
     points = [two.loose - one.loose, one.loose - two.loose]
     most = max(one.value, two.value)

@@ -1,4 +1,4 @@
-"""All checks, the most productive first, and how much was read when they find nothing."""
+"""Run all checks, the most productive first, and count what they read."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Findings of the kinds `only`, or of all, by file and line, each once; `joint` reads documents as one."""
+    """Return findings of the kinds `only` (empty: all), sorted by file and line; `joint` joins all documents to one."""
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
         read = [together(documents)] if joint and documents and check is not structure.check else documents
@@ -34,7 +34,7 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Counts of what was read; `quantities` are numbers of sentences, of which those `untied` stand in no table."""
+    """Count what was read: `quantities` are the numbers in sentences, and `untied` those that stand in no table."""
     tables = [table for each in documents for table in each.tables]
     cells = [one.value for table in tables for column in table.columns for one in column.numbers if one]
     sentences = [sentence.numbers for each in documents for sentence in each.sentences if sentence.numbers]
@@ -52,7 +52,7 @@ def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
 
 
 def counts_in_words(counts: dict[str, int]) -> str:
-    """What was read, in words."""
+    """Say in words how much was read."""
     nouns = {"cells": "number", "quantities": "number", "untied": "number"}
     phrases = {key: counted(count, nouns.get(key, key.removesuffix("s"))) for key, count in counts.items()}
     return (

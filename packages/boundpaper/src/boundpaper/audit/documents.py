@@ -1,4 +1,4 @@
-"""Documents as the checks see them: sentences, headings among them, and tables with the line of each row."""
+"""Represent a document for the checks: sentences, headings among them, and tables with the line of each row."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class FileLine:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, or a heading of a level from 1, below the headings of `path`; `aside` in a list or a quotation."""
+    """A sentence, or a heading if `level` is not 0; `path` has the headings above, `aside` marks lists and quotes."""
 
     place: FileLine
     text: str
@@ -42,19 +42,19 @@ class Sentence:
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
-        """Its quantities, in order."""
+        """Return the quantities in the text, in order."""
         return tuple(number.in_text(self.text))
 
     @cached_property
     def signed(self) -> str:
-        """Its text with each number as one sign of private use, so that a pattern says what stands between numbers."""
+        """Return the text with each number replaced by one private-use character, so that patterns can match words."""
         text, end = "", 0
         for index, one in enumerate(self.numbers):
             text, end = text + self.text[end : one.start] + chr(FIRST + index), one.end
         return text + self.text[end:]
 
     def number(self, sign: str) -> Number:
-        """The number that a sign stands for."""
+        """Return the number that a private-use character of `signed` stands for."""
         return self.numbers[ord(sign) - FIRST]
 
 
@@ -68,7 +68,7 @@ class NumberColumn:
 
     @cached_property
     def intervals(self) -> tuple[Interval | None, ...]:
-        """What the numbers stand for; zeros at the end of all of them tell nothing."""
+        """Return the rounding interval of each number; zeros at the end of all numbers do not count as digits."""
         plain = [one for one in self.numbers if one]
         if len({one.decimals for one in plain}) != 1:
             return tuple(one.interval if one else None for one in self.numbers)
@@ -78,7 +78,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table or the code of a figure: its header, and rows of as many cells."""
+    """A table, or the coordinates in a figure's code: a header, and rows with as many cells as the header."""
 
     file: str
     line: int  # of its head
@@ -92,7 +92,7 @@ class ReadTable:
 
     @cached_property
     def columns(self) -> tuple[NumberColumn, ...]:
-        """Columns of numbers; the first column names the rows and is left out."""
+        """Return the columns of numbers, without the first column, which names the rows."""
         found = []
         for index in range(1, len(self.header)):
             texts = [row[index].strip() for row in self.rows]
@@ -104,18 +104,18 @@ class ReadTable:
 
     @cached_property
     def labels(self) -> tuple[int, ...]:
-        """The places of the columns without numbers."""
+        """Return the indices of the columns without numbers."""
         numeric = {column.index for column in self.columns}
         return tuple(index for index in range(len(self.header)) if index not in numeric)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The text of the cells of each row that hold no numbers, joined."""
+        """Return for each row the text of its cells without numbers, joined."""
         return tuple(" ".join(row[index] for index in self.labels if row[index].strip()) for row in self.rows)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What tells each row apart: one label, two, or else all; a number has the name of its column before it."""
+        """Return what identifies each row: one label, two labels or all; a number follows the name of its column."""
         groups = (*combinations(self.labels, 1), *combinations(self.labels, 2))
         distinct = ((group, {tuple(row[index] for index in group) for row in self.rows}) for group in groups)
         chosen = next((group for group, told in distinct if len(told) == len(self.rows)), self.labels)
@@ -123,7 +123,7 @@ class ReadTable:
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
     def parted(self) -> "ReadTable":
-        """The table with counts `k of n` as two columns, the second `all of` the first, and a share as a third."""
+        """Split each column of counts `k of n` into `k`, `n` (headed `all of ...`) and a share, if cells have one."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
             counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]
@@ -154,13 +154,13 @@ class ReadDocument:
     above: dict[int, str] = field(default_factory=dict)  # the headings above the place reached, by their levels
 
     def head(self, line: int, level: int, text: str) -> None:
-        """Add a heading."""
+        """Add a heading, which ends the headings of its level and below."""
         self.above = {upper: heading for upper, heading in self.above.items() if upper < level}
         self.sentences.append(Sentence(FileLine(self.file, line), text, tuple(self.above.values()), level))
         self.above[level] = text
 
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
-        """Add the sentences of a text, whose first line is `line`, each with the line in which it begins."""
+        """Add the sentences of a text that begins at `line`, each with the line in which the sentence begins."""
         words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
         for each in split(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
@@ -168,7 +168,7 @@ class ReadDocument:
             words = words[len(each.split()) :]
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
-        """Add a table of some rows of heads, unless it has no others; a blank first cell is filled with that above."""
+        """Add a table with `heads` header rows, if it has more rows; a blank first cell takes the text above it."""
         width = max([len(cells) for _, cells in rows], default=0)
         grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
         heading = zip(*(cells for _, cells in grid[:heads]), strict=True)
@@ -185,7 +185,7 @@ class ReadDocument:
 
 
 def together(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
-    """Several documents as one, in their order."""
+    """Join several documents to one, in their order."""
     one = ReadDocument(documents[0].file, whole)
     for name in ("tables", "sentences", "labels", "references"):
         setattr(one, name, [part for each in documents for part in getattr(each, name)])

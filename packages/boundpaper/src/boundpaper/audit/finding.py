@@ -1,4 +1,4 @@
-"""A finding: what is printed, what it should be, why, the other place, the relation behind it; and why it may stand."""
+"""Describe a finding: what is printed, what is expected and why, the other place; and reasons that suppress it."""
 
 import hashlib
 import math
@@ -24,19 +24,19 @@ Entries = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Formula:
-    """How numbers or intervals follow from others: in text, with operands in braces or joined by it, and in code."""
+    """A formula as text, with operands in braces or joined by the text, and as a function of numbers or intervals."""
 
     text: str
     apply: Callable[..., Any]
 
     def of_intervals(self, operands: Sequence[Interval]) -> Interval | None:
-        """What follows from operands; None where one that divides may be 0."""
+        """Apply the formula to intervals; None if a divisor may be 0."""
         with suppress(ValueError):
             return cast(Interval, self.apply(*operands))
         return None
 
     def of(self, operands: Sequence[str]) -> str:
-        """The text with the operands filled in."""
+        """Return the formula's text with the operands filled in."""
         if "{" in self.text:
             return self.text.format(*operands)
         return f"({' + '.join(operands)}) / {len(operands)}" if self.text == "mean" else self.text.join(operands)
@@ -67,14 +67,14 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """Eight characters, which outlive a moved line, and no changed number."""
+        """Return eight characters that stay the same when a line moves, and differ when a number changes."""
         values = (self.kind, *(self.values or (self.what,)))
         plain = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
         return hashlib.sha256("\0".join(plain).encode()).hexdigest()[:8]
 
     @property
     def told(self) -> str:
-        """What is printed and what it should be."""
+        """Say what is printed and what is expected."""
         return self.what + (f", expected {self.expected}" if self.expected else "")
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def format_interval(interval: Interval) -> str:
 
 
 def entries_of(file: str) -> Entries:
-    """The entries of a file of reasons by their ids; DataError if it is absent or malformed, or a reason too short."""
+    """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason is too short."""
     try:
         held = yaml_of(Path(), file)
     except FileNotFoundError:
@@ -115,7 +115,7 @@ def entries_of(file: str) -> Entries:
 
 
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
-    """The reason of each finding that an entry suppresses, or None; DataError if an entry fits no finding any more."""
+    """Return the reason that suppresses each finding, or None; DataError if an entry no longer matches a finding."""
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
         found = by_id.get(key)

@@ -1,4 +1,4 @@
-"""Read HTML as a document, with the standard parser, which knows the line of every tag."""
+"""Read HTML as a document, with the parser of the standard library, which knows the line of every tag."""
 
 import re
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ _SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
 def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocument:
-    """Read headings, tables and sentences of HTML into a document, a new one if none is given."""
+    """Read headings, tables and sentences of HTML into `document`, or into a new document if none is given."""
     reader = HtmlReader(document or ReadDocument(file))
     reader.feed(text)
     reader.close()
@@ -22,7 +22,7 @@ def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocu
 
 
 class HtmlReader(HTMLParser):
-    """A parser that adds what it is fed to a document; `open` holds the tables that are not at their end."""
+    """A parser that adds what it reads to a document; `open` holds the tables whose end tag has not come yet."""
 
     def __init__(self, document: ReadDocument) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class HtmlReader(HTMLParser):
         self.open: list[OpenTable] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Close what is open before a tag that parts text, and note what the tag opens."""
+        """End the open text at a tag that separates text, and note what the tag opens."""
         if _SKIPPED.fullmatch(tag):
             self.skipped += 1
         elif self.skipped:
@@ -53,7 +53,7 @@ class HtmlReader(HTMLParser):
             self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
-        """Close what is open."""
+        """Close what an end tag ends."""
         if _SKIPPED.fullmatch(tag):
             self.skipped = max(0, self.skipped - 1)
         elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag) or tag in ("tr", "table"):
@@ -63,7 +63,7 @@ class HtmlReader(HTMLParser):
                 self.open.pop().close(self.document)
 
     def handle_data(self, data: str) -> None:
-        """Keep shown text."""
+        """Keep text that a browser shows."""
         if not self.skipped:
             self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
@@ -85,7 +85,7 @@ class HtmlReader(HTMLParser):
 
 
 class OpenTable:
-    """A table while it is read: its cells by row and column, and of each row its line and which cells are heads."""
+    """A table being read: its cells by row and column, and for each row its line and which cells are header cells."""
 
     def __init__(self, line: int) -> None:
         self.line, self.caption, self.column = line, "", 0
@@ -104,7 +104,7 @@ class OpenTable:
         self.rows[-1][1].append(head)
 
     def close(self, document: ReadDocument) -> None:
-        """Add the table to a document, unless it has fewer than two columns, since it is layout then."""
+        """Add the table to a document, unless it has fewer than two columns and so is only layout."""
         across = range(1 + max((column for _, column in self.cells), default=0))
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
         if len(across) > 1:

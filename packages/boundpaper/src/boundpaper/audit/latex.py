@@ -1,4 +1,4 @@
-r"""Read LaTeX as a document: tables, captions, sentences, references, and PGFPlots coordinates as tables."""
+r"""Read LaTeX as a document: tables, captions, sentences and references; PGFPlots coordinates become tables."""
 
 import re
 from collections.abc import Iterator
@@ -57,12 +57,12 @@ _TITLE = re.compile(r"\btitle\s*+=\s*+\{(?P<title>[^{}]{0,300})\}")
 
 
 def plain(tex: str) -> str:
-    """Words and numbers that a piece of LaTeX prints, in one line, without layout, citations and labels."""
+    """Return the words and numbers that LaTeX code prints, in one line, without layout, citations and labels."""
     return " ".join(_printed(tex).split())
 
 
 def _printed(tex: str) -> str:
-    """The same in as many lines as the piece has."""
+    """Return the words and numbers that LaTeX code prints, in as many lines as the code has."""
     text = _FOLLOWED.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
     text = _COMMAND.sub(lambda match: _SIGNS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
@@ -117,7 +117,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, line: int) -> None:
-    """Add the table of some code; up to three rows above the first inner rule are its head."""
+    """Add the table in a part of the source; up to three rows above the first inner rule are its header."""
     rows: list[Row] = []
     cells: list[str] = []
     ruled: list[int] = []
@@ -137,7 +137,7 @@ def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, 
 
 
 def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
-    """The pieces of code between signs outside of brackets: where each ends with its sign, its text, and the sign."""
+    """Split code at signs outside of brackets; yield where each piece ends with its sign, its text, and that sign."""
     depth = 0
     for match in parting.finditer(code, start, stop):
         depth += (match[0] in "{([") - (match[0] in "})]")
@@ -148,7 +148,7 @@ def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Itera
 
 
 def _spanned(cell: str) -> list[str]:
-    """The text of a cell, as often as columns that it spans."""
+    """Return the text of a cell once for each column that the cell spans."""
     span = _SPAN.search(cell)
     if span is None:
         return [plain(cell)]
@@ -160,7 +160,7 @@ def _spanned(cell: str) -> list[str]:
 
 
 def draw(document: ReadDocument, code: str, line: int) -> None:
-    """Add the coordinates of a drawing as one table: one row per x, one column per series."""
+    """Add the coordinates of a plot as one table: one row per x value, one column per series."""
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
     series = [{x.strip(): y.strip() for x, y in each} for each in points]

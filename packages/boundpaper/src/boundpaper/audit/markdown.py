@@ -1,4 +1,4 @@
-"""Read Markdown as a document: markdown-it-py makes HTML of it, line by line, which is read as HTML is."""
+"""Read Markdown as a document: markdown-it-py converts it to HTML line by line, which is then read as HTML."""
 
 import re
 
@@ -17,7 +17,7 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
 def read(text: str, file: str) -> ReadDocument:
-    """Read headings, tables and sentences, of HTML and figures in LaTeX inside it too; findings give `file` as name."""
+    """Read headings, tables and sentences, also from HTML and LaTeX figures inside; findings name the file `file`."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
     document = ReadDocument(file)
     reader, reached = html.HtmlReader(document), 0
@@ -45,7 +45,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _with_bars_escaped(text: str) -> str:
-    """The text with bars of code and absolute values escaped in rows of more bars than the rule below their head."""
+    """Escape bars in code and absolute values, in table rows with more bars than the rule below their header."""
     lines, bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:

@@ -1,4 +1,4 @@
-"""Numbers in cells and sentences: which digits state a quantity, and the interval that rounding leaves."""
+"""Read numbers in cells and sentences: the digits that state a quantity, and the interval that rounding leaves."""
 
 import math
 import re
@@ -48,7 +48,7 @@ _YEARS = range(1900, 2100)
 
 @dataclass(frozen=True)
 class Number:
-    """A printed number, at offsets of a text."""
+    """A printed number, with its start and end in the text."""
 
     text: str  # with its unit
     value: float
@@ -61,13 +61,13 @@ class Number:
 
     @cached_property
     def interval(self) -> Interval:
-        """The numbers that are printed so; digits behind the eighth tell nothing."""
+        """Return the interval of values that print as this number; digits after the eighth are ignored."""
         most = 7 - math.floor(math.log10(abs(self.value))) if self.value else self.decimals
         return printed_interval(self.value, min(self.decimals, most))
 
     @cached_property
     def loose(self) -> Interval:
-        """The numbers that a sentence may mean: round numbers and those with a qualifier stand for more."""
+        """Return the interval that a sentence may mean: wider for round numbers and after words such as "about"."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
         size, half = abs(self.value), self.interval.width / 2
@@ -79,7 +79,7 @@ class Number:
 
 
 def of_cell(text: str) -> Number | None:
-    """Read a cell that holds one number, with or without unit, spread or change after it; None for other cells."""
+    """Read a cell with one number, and perhaps its unit, spread or change; return None for other cells."""
     match = _CELL.fullmatch(text.strip())
     if match is None:
         return None
@@ -88,7 +88,7 @@ def of_cell(text: str) -> Number | None:
 
 
 def in_text(text: str) -> Iterator[Number]:
-    """Read the quantities of a sentence, but not its names, references, years, ranges or dimensions."""
+    """Yield the quantities in a sentence, without numbers in names, references, years, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         about = _ABOUT.search(before)
@@ -113,6 +113,6 @@ def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """The names in order, those that stood before with their count behind."""
+    """Return the names in order; a repeated name is followed by its count."""
     seen: Counter[str] = Counter()
     return tuple(f"{name} ({seen[name]})" if seen.update([name]) or seen[name] > 1 else name for name in names)

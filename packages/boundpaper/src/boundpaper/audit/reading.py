@@ -1,4 +1,4 @@
-"""Read files as documents: choose the reader by the ending, and refuse other endings by name."""
+"""Read files as documents: the ending chooses the reader; an unknown ending is an error that names it."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
 def read(path: Path, shown: str) -> ReadDocument:
-    """Read a file by its ending; DataError if it is absent or no text, or what reads such a file is missing."""
+    """Read a file by its ending; DataError if it is absent or not text, or if the package that reads it is missing."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")
@@ -34,7 +34,7 @@ def read(path: Path, shown: str) -> ReadDocument:
 
 
 def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
-    """A LaTeX file with the files that it reads; whole where all of them are there."""
+    """Read a LaTeX file with the files that it inputs; the document is `whole` if all of them exist."""
     read: list[ReadDocument] = []
     waiting, seen, whole = [(shown, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
     while waiting:
@@ -54,7 +54,7 @@ def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
 
 
 def _through(tool: str, arguments: list[str], shown: str) -> str:
-    """What a program makes of a file."""
+    """Return what a program makes of a file, as text."""
     if shutil.which(tool) is None:
         raise DataError(f"{shown}: {tool} reads it and is not installed; install it, or give Markdown, LaTeX or HTML")
     done = subprocess.run([tool, *arguments], capture_output=True, check=False, timeout=120)

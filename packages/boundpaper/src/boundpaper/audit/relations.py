@@ -1,4 +1,4 @@
-"""Columns that follow from others: a difference, ratio, change, sum or mean that most rows satisfy and one breaks."""
+"""Find columns that are a difference, ratio, change, sum or mean of others in most rows, and the rows that break it."""
 
 import math
 import re
@@ -44,7 +44,7 @@ MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
 
 @dataclass(frozen=True)
 class ColumnRelation:
-    """How a relation of a column to others fares in a table."""
+    """How well a relation between a column and others holds in a table."""
 
     table: ReadTable
     formula: str
@@ -55,12 +55,12 @@ class ColumnRelation:
     total: bool = False
 
     def cells(self, row: int) -> list[number.Number]:
-        """The numbers of a row: the result, then its operands."""
+        """Return the numbers in a row: the result, then its operands."""
         return [one for column in self.columns if (one := column.numbers[row])]
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of every table, read down and across: rows that break a relation; a cell is told once."""
+    """Yield each row (or column) of a table that breaks an accepted relation; each printed result is reported once."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
         for held in held_in(table):
@@ -74,7 +74,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 @lru_cache(maxsize=512)
 def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
-    """Relations that are accepted for a table, read down and across."""
+    """Return the relations that are accepted for a table, both down its columns and along its rows."""
     found: list[ColumnRelation] = []
     whole = table.parted()
     for each in (whole, whole.turned()) if table.kind == "table" else ():
@@ -85,7 +85,7 @@ def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
 
 
 def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
-    """The best relation of each column to two others, if it is accepted; what a head says to follow is told first."""
+    """Yield each column's best accepted relation to two others; columns whose header names a formula come first."""
     columns = table.columns if len(table.columns) <= MOST_COLUMNS else ()
     cues = {each.index: _cues(each, columns) for each in columns}
     for target in sorted(columns, key=lambda each: not cues[each.index]):
@@ -110,7 +110,7 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
-    """The column of percentages that is best kept as the share of counts `k of n`, where most rows keep it."""
+    """Yield the column of percentages that best fits the shares of counts `k of n`, if most rows satisfy that."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
             percent = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
@@ -129,7 +129,7 @@ def _bare(name: str) -> str:
 
 
 def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
-    """The formulas that the head of a column names: by a word, or as `A+B`, `A-B`, `A/B` of two heads."""
+    """Return the formulas that a column's header names: by a word, or as `A+B`, `A-B`, `A/B` of two headers."""
     names = {_bare(each.name) for each in columns}
     pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
@@ -139,7 +139,7 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
 
 
 def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
-    """Whether more rows keep a relation than chance explains; fewer have to where one digit of one row is the fault."""
+    """Return whether more rows satisfy a relation than by chance; fewer must if one wrong digit explains the break."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
@@ -148,7 +148,7 @@ def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
 
 
 def _slip(held: ColumnRelation) -> bool:
-    """Whether one other digit in one cell of the row that breaks a relation would mend it."""
+    """Return whether changing one digit in one cell would make the row that breaks a relation satisfy it."""
     cells = held.cells(held.broken[0][0])
     if cells[0].unit not in [row[0].unit for row in map(held.cells, held.kept)]:
         return False
@@ -166,7 +166,7 @@ def _slip(held: ColumnRelation) -> bool:
 def fares(
     table: ReadTable, formula: str, columns: tuple[NumberColumn, ...], *, most: int = 9999, total: bool = False
 ) -> ColumnRelation | None:
-    """How a relation fares in a table; None where more than `most` rows break it or, but for a total, none keeps it."""
+    """Test a relation in a table; None if more than `most` rows break it or, except for totals, none satisfies it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
@@ -208,7 +208,7 @@ def fares(
 
 
 def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
-    """Whether a result in its unit can be a formula of operands in theirs; factors have no sum."""
+    """Return whether the units of result and operands fit a formula; numbers in times (`x`) have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
     if total:  # a share of all between shares of parts is no sum of them
@@ -222,7 +222,7 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
 
 
 def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Columns named total, sum, mean or average, as the sum or the mean of those beside, before, between or after."""
+    """Yield columns named total, sum, mean or average that are so of all others, or those before, between or after."""
     named = {each: match for each in table.columns if (match := _TOTAL_NAME.fullmatch(each.name.strip()))}
     others = [each for each in table.columns if each not in named]
     for target, match in named.items():
@@ -241,7 +241,7 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _believed_total(held: ColumnRelation) -> bool:
-    """Whether enough rows keep a total, or its only row is nearly the sum of three counts or more."""
+    """Return whether enough rows satisfy a total, or its only row is nearly the sum of three or more counts."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
         return held.chance < 0.01 and (kept >= 2 * broken or (broken == 1 and _slip(held)))
@@ -253,7 +253,7 @@ def _believed_total(held: ColumnRelation) -> bool:
 
 
 def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
-    """A finding, and the relation with the numbers of each row that has them all."""
+    """Make a finding that holds its relation with the numbers of each complete row."""
     table, formula = held.table, FORMULAS[held.formula]
     whole = {each: cells for each in range(len(table.rows)) if len(cells := held.cells(each)) == len(held.columns)}
     named = number.distinct(table.names[each] or str(each + 1) for each in whole)
@@ -272,7 +272,7 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
-    """Whether a row may say another thing: a change between points, a sum between means, or another cell added."""
+    """Return whether a row may mean another thing: a change, not points; a sum, not a mean; or one more cell added."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:

@@ -1,4 +1,4 @@
-"""Write findings as JSON, as SARIF, as an HTML page that marks both places of each finding, or as declared checks."""
+"""Write findings as JSON, as SARIF, as an HTML page that marks both places of each finding, or as a declared claim."""
 
 import csv
 import html
@@ -23,7 +23,7 @@ _STYLE = (
 
 
 def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
-    """All that is known of the findings, and what was read."""
+    """Return JSON with all that is known of the findings, and counts of what was read."""
     rows = [
         {
             "id": each.id, "kind": each.kind, "level": each.level, "file": each.place.file, "line": each.place.line,
@@ -36,7 +36,7 @@ def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
 
 
 def as_sarif(findings: Reasoned) -> str:
-    """A SARIF 2.1.0 log; suppressed findings carry their reason."""
+    """Return a SARIF 2.1.0 log, in which suppressed findings carry their reason."""
     results = []
     for each, reason in findings:
         message, locations = {"text": f"{each.told}: {each.why}"}, [_location(each.place)]
@@ -60,7 +60,7 @@ def _location(place: FileLine) -> dict[str, Any]:
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
-    """The text of the documents as one page, with each finding under its line and a link to its second place."""
+    """Return the documents as one HTML page, with each finding below its line and a link to its second place."""
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file in files:
         parts.append(f"<h1>{html.escape(file)}</h1>")
@@ -79,7 +79,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 
 
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
-    """A claim in Python, and its table `stem` in CSV; SpecError if that is no name, or the finding has no relation."""
+    """Return a claim in Python and its CSV table `stem`; SpecError for a bad name or a finding without relation."""
     relation = finding.relation
     if relation is None:
         why = "only a relation of cells becomes a declared check; write a function"

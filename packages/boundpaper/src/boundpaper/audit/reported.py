@@ -1,4 +1,4 @@
-"""Statistics as sentences report them: tests against their p, estimates against intervals, percentages of counts."""
+"""Check statistics in sentences: p-values against test statistics, estimates against intervals, percents of counts."""
 
 import math
 import re
@@ -46,7 +46,7 @@ _HEDGED = re.compile(r"\b(?:about|around|roughly|approximately|nearly|almost|ove
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of each sentence."""
+    """Yield the findings of each sentence."""
     for sentence in document.sentences:
         text = sentence.text
         for match in _TEST.finditer(text) if "p" in text and not _OTHER_P.search(text) else ():
@@ -69,7 +69,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _interval(text: str) -> Interval:
-    """The numbers that are printed so; a point may begin them."""
+    """Return the interval of values that print as this text, which may begin with a decimal point."""
     read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
     return read.interval if read else Interval(math.inf, math.inf)
 
@@ -79,7 +79,7 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, 
 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """A test whose p is not that of its statistic, at either end of what is printed."""
+    """Find a test whose p-value does not fit its statistic, at either end of the statistic's rounding interval."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
     first, second = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
@@ -106,7 +106,7 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
 
 
 def _percentage(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """A percentage that no count of so many things gives (GRIM)."""
+    """Find a percentage that no count out of the stated number gives (the GRIM test)."""
     n, percent, places = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100
     fits = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)

@@ -1,4 +1,4 @@
-"""What a sentence says of several rows of a table, most of which keep it: a range, a monotone fall, one factor."""
+"""Check what a sentence says of several table rows when most fit: a range, a monotone fall, or one factor."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ _DULL = words("overall total mean average magnitude level percent change")
 
 
 def _squeezed(text: str) -> str:
-    """A name without signs that join its parts: `Pine-2 3B` and `pine2-3b` are one."""
+    """Return a name without the signs between its parts, so that `Pine-2 3B` and `pine2-3b` become equal."""
     return re.sub(r"[^\w.%]|_", "", text.lower())
 
 
 @dataclass(frozen=True)
 class TableSentence:
-    """A sentence, and the words of those before it, held against a table: the rows and columns that it names."""
+    """A sentence compared with a table: the rows and columns that it, or a sentence just before it, names."""
 
     sentence: Sentence
     table: ReadTable
@@ -44,7 +44,7 @@ class TableSentence:
 
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
-        """What names a row, or several by their beginning (`Pine 2 (3B/8B)`): where it ends, and the rows."""
+        """Return each name of rows in the text: where it ends, and its rows (several for `Pine 2 (3B/8B)`)."""
         called: dict[str, tuple[int, ...]] = {}  # rows by a name, or by how several begin, to a word's end
         for row, key in enumerate(self.table.keys):
             for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
@@ -68,18 +68,18 @@ class TableSentence:
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """The columns of whose heads all words, but dull ones, or initials stand in the sentence or before it."""
+        """Return columns whose header words (but vague ones) or initials all stand in or just before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
         known = words(text) | frozenset(each for each in initials if len(each) > 1)
         return [each for each in self.table.columns if (own := words(each.name) - _DULL) and own <= known]
 
     def cells(self, column: NumberColumn, rows: Sequence[int]) -> Cells:
-        """The numbers of a column in rows."""
+        """Return the numbers of a column in the given rows."""
         return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
     def differs(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
-        """Tell what the sentence prints against the one cell of several that is not so."""
+        """Make a finding on the one cell that does not fit what the sentence prints, while the others do."""
         (row, column), text = wrong, cells[wrong].text
         name, other = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
         why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} cells named are so"
@@ -87,7 +87,7 @@ class TableSentence:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of each sentence against each table of its document, those above it and near it first."""
+    """Yield the findings of each sentence against the tables of its document, first those above it and near it."""
     tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
@@ -100,7 +100,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """`Pines at 37-40`: a named column whose values give both ends, and one outside; a range from 0 is a scale."""
+    """Check `Pines at 37-40`: both ends are values of a named column, but one value lies outside; 0 to x is skipped."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
@@ -119,7 +119,7 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
-    """The cells of each column in the rows that are named last before an offset."""
+    """Yield the cells of each column in the group of rows that the text names last before an offset."""
     for each in candidates:
         rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
         for column in each.table.columns if len(rows) > 1 else ():
@@ -127,7 +127,7 @@ def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[
 
 
 def _falls(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """`All 11 fall monotonically`: a row that rises and falls over ordered columns, among as many as are counted."""
+    """Check `All 11 fall monotonically`: find rows that rise and fall over the columns, if the count of rows agrees."""
     text = candidates[0].sentence.text
     counts = {int(match["count"]) for match in _COUNTED.finditer(text)}
     for each in candidates if counts and _FALLS.fullmatch(text) else ():
@@ -146,7 +146,7 @@ def _falls(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """`both about 4x`: a factor of several cells, of which one is not so."""
+    """Check `both about 4x`: find the one cell of several that is not this factor."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for each in candidates if number.unit == "x" and number.qualifier != "bound" else ():
@@ -160,7 +160,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factored(candidates: TableSentence) -> Cells:
-    """The factors among the cells of the rows whose words a sentence holds: of one row both, of `A/B` one each."""
+    """Return factors (`x`) in the rows whose words the sentence holds: all of one row, or one of each for `A/B`."""
     text, table = candidates.sentence.text, candidates.table
     known = words(text)
     own = {row: len(each) for row, key in enumerate(table.keys) if (each := words(key)) <= known}

@@ -1,6 +1,6 @@
-"""One quantity in two tables, or in a table and the code of a figure: cells of one name that differ.
+"""Compare a quantity in two tables, or in a table and a figure's code: find cells of one name that differ.
 
-Names are weak, as the same words stand over other conditions: most cells have to agree, and one digit part the others.
+Names are weak evidence, as one name may cover other conditions: most cells must agree, the others differ by a digit.
 """
 
 import re
@@ -25,20 +25,20 @@ Words = frozenset[str]
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Significant words of a name in order: their first six letters, or the whole word if it has a digit."""
+    """Return the significant words of a name, in order: six letters of each, or the whole word if it has a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if not _GENERIC.fullmatch(word))
     return tuple(word if any(sign.isdigit() for sign in word) else word[:6].rstrip("s") or word for word in told)
 
 
 def words(text: str) -> Words:
-    """The same without their order."""
+    """Return the significant words of a name as a set (see `listed`)."""
     return frozenset(listed(text))
 
 
 @dataclass(frozen=True)
 class WordedNumber:
-    """A number with the words of its row and of its column, and those of both."""
+    """A number with the words of its row, the words of its column, and the set of both."""
 
     row: tuple[str, ...]
     column: tuple[str, ...]
@@ -49,7 +49,7 @@ class WordedNumber:
 
     @property
     def digits(self) -> int:
-        """The digits that tell the number from others by more than chance: those without zeros at either end."""
+        """Return the count of digits that identify the number: those between the zeros at its start and end."""
         return 3 if abs(self.number.value) == 100 else len(re.sub(r"\D", "", self.number.text).strip("0"))
 
 
@@ -73,14 +73,14 @@ class WordedTable:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of each two tables."""
+    """Yield the findings of each pair of tables."""
     named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := WordedTable(table)).cells]
     for first, second in combinations(named, 2):
         yield from _compared(first, second)
 
 
 def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
-    """Cells of one quantity, one of each table: what one says more stands in the other's context, and axes fit."""
+    """Pair cells of one quantity: words that only one of the names has stand in the other table's context."""
     by_own: dict[Words, list[WordedNumber]] = {}
     for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
         by_own.setdefault(two.own, []).append(two)
@@ -103,7 +103,7 @@ def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNu
 
 
 def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """The cells that differ by a digit where most agree, or where all of a figure are of a table and most differ."""
+    """Find cells that differ: by one digit where most agree, or in a figure whose cells all occur in the table."""
     pairs = list(_matched(first, second))
     agree = [(one, two) for one, two in pairs if meets(one.number.interval, two.number.interval)]
     turned = [(one, two) for one, two in pairs if meets(-one.number.interval, two.number.interval)]
@@ -137,7 +137,7 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
 
 
 def _slip(one: str, two: str) -> bool:
-    """Whether one other digit, or two digits exchanged, make two numbers one."""
+    """Return whether changing one digit, or exchanging two, makes two numbers equal."""
     first, second = (re.sub(r"\D", "", each) for each in (one, two))
     changed = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
     return changed == 1 or (changed == 2 and sorted(first) == sorted(second))

@@ -1,4 +1,4 @@
-"""Numbering: sections, captions and references that are missing, repeated or lead nowhere."""
+"""Check numbering: sections, captions and references that are missing, repeated or point nowhere."""
 
 import re
 from collections import Counter
@@ -19,13 +19,13 @@ _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updat
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Findings of headings, captions and references of one document."""
+    """Yield findings on the headings, captions and references of one document."""
     labels = _labels(document) if document.whole else ()
     yield from (*_sections(document), *_captions(document, "Figure"), *_captions(document, "Table"), *labels)
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
-    """Two sections of one number, a number left out, and one out of order, under one parent."""
+    """Find section numbers that are repeated, left out or out of order below one parent."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     known = set()
     for heading in document.sentences:
@@ -55,7 +55,7 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
-    """Captions of one number, numbers left out or out of order, and references to none."""
+    """Find caption numbers that are repeated, left out or out of order, and references to captions that are absent."""
     found, cited = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)

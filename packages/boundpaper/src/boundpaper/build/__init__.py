@@ -1,1 +1,1 @@
-"""The build: the graph of steps, the engine that makes them, and the programs that it runs."""
+"""Build a paper: the graph of steps, the engine that runs them, and the programs that it starts."""

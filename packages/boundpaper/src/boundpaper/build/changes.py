@@ -1,4 +1,4 @@
-"""Changes: results compared with those of a git revision, cell by cell."""
+"""Compare results with those of a git revision, cell by cell."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ class Change:
 
     @property
     def weight(self) -> tuple[int, float]:
-        """Importance of a change: a verdict first, then what was added or removed, then numbers by relative change."""
+        """Return a change's importance: verdicts first, then what was added or removed, then by relative change."""
         if self.result == "claims" and self.place.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
@@ -61,7 +61,7 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """Summary of changes on one page: verdicts, then one line per result, the most important first.
+    """Summarise changes on one page: the verdicts, then one line per result, the most important first.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
 
 
 def at_revision(root: Path, revision: str, path: str) -> str | None:
-    """The text of a file at a git revision, or None when it was not there.
+    """Return the text of a file at a git revision, or None if the file did not exist then.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
 
 
 def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
-    """Differences of results from a revision's; numbers count when they differ by more than `tolerance`.
+    """Yield changes of the results since a revision; numbers that differ by at most `tolerance` count as equal.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterato
 
 
 def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
-    """Differences of a result from an earlier text of it, both CSV."""
+    """Return the changes of a result between two CSV texts."""
     return list(_frames(name, _csv(before), _csv(after), tolerance))
 
 
@@ -192,7 +192,7 @@ def _frames(result: str, old: Columns, new: Columns, tolerance: float) -> Iterat
 
 
 def _keys(old: Columns, new: Columns) -> list[str]:
-    """The fewest leading text columns that tell the rows of both tables apart; none when no such columns do."""
+    """Return the fewest leading text columns that identify the rows of both tables; empty if no columns do."""
     chosen: list[str] = []
     for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
         chosen.append(name)
@@ -210,7 +210,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _places(table: Columns, keys: list[str]) -> dict[str, int]:
-    """Name the place of each row of a table: by its key columns' values, or by its number without key columns."""
+    """Map the name of each row to its index: the values of its key columns or, without key columns, its number."""
     if not keys:
         return {str(place + 1): place for place in range(len(next(iter(table.values()))))}
     return {", ".join(key): place for place, key in enumerate(zip(*(table[name] for name in keys), strict=True))}

@@ -1,4 +1,4 @@
-"""The import closure of a file: itself and every file of the project that it imports, directly or not."""
+"""Find the import closure of a file: the file and every file of the project that it imports, directly or not."""
 
 import ast
 import hashlib
@@ -13,7 +13,7 @@ ROOMS = ("analysis", "tables", "figures")  # of a project, that hold Python
 
 
 class Closures:
-    """Closures of the project that `reader` reads, each found once; nothing is imported."""
+    """Import closures of the project that `reader` reads, each computed once; no code is imported."""
 
     def __init__(self, reader: FactReader) -> None:
         self.reader = reader
@@ -43,7 +43,7 @@ class Closures:
         return self.of(f"{self.folders.get(first, first)}/{rest.replace('.', '/')}.py")
 
     def _imported(self, file: str) -> tuple[str, ...]:
-        """The files of the project that `file` imports itself."""
+        """Return the project's files that `file` imports directly."""
         if file not in self._imports:
             names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in self.folders]
             parts = [part for name in names for part in (*self._module(name), *self._offered(name))]
@@ -51,7 +51,7 @@ class Closures:
         return self._imports[file]
 
     def _offered(self, name: str) -> list[str]:
-        """The files that define what a package's `__init__.pyi` offers as `name` (`package.*`: all), and the stub."""
+        """Return a package's stub `__init__.pyi` and the files that define its name `name` (`package.*`: all names)."""
         package, _, wanted = name.rpartition(".")
         first, *rest = package.split(".")
         stub = "/".join([self.folders.get(first, first), *rest, "__init__.pyi"])
@@ -100,7 +100,7 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """A file's syntax tree without docstrings; the text itself when it has none."""
+    """Return a file's syntax tree without docstrings; if the file cannot be parsed, its text."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

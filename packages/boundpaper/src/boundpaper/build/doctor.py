@@ -1,4 +1,4 @@
-"""The doctor: what the project needs, what is installed, and the command that installs the rest."""
+"""Report what the project needs, what is installed, and the command that installs the rest."""
 
 import importlib.metadata
 import re
@@ -20,7 +20,7 @@ _PURPOSE = {
 
 
 def report(root: Path) -> tuple[list[str], bool]:
-    """Lines that say what is installed, and whether the paper can be built."""
+    """Return lines that say what is installed, and whether the paper can be built."""
     described = described_project(root)
     project = described["project"]
     purposes = {**_PURPOSE, **described.get("tool", {}).get("boundpaper", {}).get("purposes", {})}

@@ -1,4 +1,4 @@
-"""The engine: builds the steps whose inputs or outputs differ, by content, from those recorded when last built.
+"""Build the steps whose inputs or outputs differ in content from those recorded at their last build.
 
 An own engine of this size was preferred to doit: doit compares targets by existence only, saves its state at the end,
 runs each action in a process that imports everything again, and does not notice an input that changes while its step
@@ -34,7 +34,7 @@ Report = Callable[[str, str, str], None]
 
 @dataclass
 class BuildOutcome:
-    """What a build did: keys of steps built, found fresh, left out because a need failed, and failures by key."""
+    """What a build did: keys of steps built, up to date, or left out because a needed step failed; failures by key."""
 
     built: list[str] = field(default_factory=list)
     fresh: list[str] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Engine:
         return self.outcome
 
     def _ahead(self, order: Sequence[str]) -> dict[str, float]:
-        """For each step, the seconds of the longest chain that begins with it: what others wait for is built first."""
+        """Return for each step the seconds of the longest chain that begins with it; long chains are built first."""
         after = dict.fromkeys(order, 0.0)
         for key in reversed(order):
             after[key] += self._seconds(key) or WORTH / MANY
@@ -142,7 +142,7 @@ class Engine:
         return after
 
     def _due(self, step: Step) -> dict[str, str] | None:
-        """The hashes of the step's inputs when it must be built, else None."""
+        """Return the hashes of the step's inputs if it must be built, else None."""
         blocked = [need for need in step.needs if need in self.outcome.failed or need in self.outcome.left_out]
         if blocked:
             self.outcome.left_out[step.key] = blocked[0]
@@ -160,7 +160,7 @@ class Engine:
         return self.reader.digests(self._inputs(step))
 
     def _inputs(self, step: Step) -> list[str]:
-        """The files that a step depends on, sorted: what it reads, and what the steps that it needs made."""
+        """Return the files that a step depends on, sorted: its own inputs and the outputs of steps that it needs."""
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
         return sorted({*step.inputs, *made})
 
@@ -169,7 +169,7 @@ class Engine:
         return hashed(repr(self._hashes(step)).encode()).decode()
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
-        """Why a step is not fresh, in words; empty when it is."""
+        """Say in words why a step is out of date; empty if it is up to date."""
         entry = self.state.steps.get(step.key)
         if entry is None:
             return ["never built here"]
@@ -201,7 +201,7 @@ class Engine:
         )
 
     def _run(self, step: Step) -> StepOutput:
-        """Run a step's builder; this may happen in a thread of its own, so the reader of facts is not used here."""
+        """Run a step's builder; it may run in a thread of its own, so the reader of facts is not used here."""
         if step.fault:
             raise SpecError(step.fault)
         return made(self._job(step), step.kind.builder, step.targets)
@@ -233,7 +233,7 @@ class Engine:
         self.report("failed", step.key, str(error))
 
     def _own_what_was_left(self, step: Step) -> None:
-        """Record outputs that a failed builder wrote, such as LaTeX's source, so that none counts as a user's edit."""
+        """Record outputs that a failed builder left, such as LaTeX source, so that none counts as a user's edit."""
         entry = self.state.steps.get(step.key)
         if entry is None:
             return
@@ -269,7 +269,7 @@ class Engine:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
 
     def _sweep(self) -> None:
-        """Remove outputs of steps that are gone; none while a file is unreadable, since its steps only seem gone."""
+        """Remove outputs of steps that no longer exist, unless a file is unreadable: its steps only seem gone."""
         gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in gone:
             for path, known in self.state.steps[key]["outputs"].items():

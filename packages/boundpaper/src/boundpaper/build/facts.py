@@ -1,4 +1,4 @@
-"""Facts: what a source file defines, read from its text without importing it, and cached between runs."""
+"""Read from a source file's text, without importing it, what the file defines; cache the facts between runs."""
 
 import ast
 import importlib
@@ -67,7 +67,7 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
-    """The steps that are declared, `name = Cells("What is said.", ...)`."""
+    """Yield the steps that a file declares as `name = Cells("What is said.", ...)`."""
     variables = {name: value for node in tree.body for name, value in _assigned(node)}
     made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     made |= variables
@@ -84,18 +84,18 @@ def _declarations(tree: ast.Module) -> Iterator[Facts]:
 
 
 def _called(node: ast.AST) -> str:
-    """The bare name that a call calls; empty for anything else."""
+    """Return the bare name of the called function; empty if the node is not a call."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def _texts(call: ast.AST) -> list[str]:
-    """The first argument of a call, where it is a text that is written out."""
+    """Return the first argument of a call if it is a string literal; an empty list otherwise."""
     first = call.args[:1] if isinstance(call, ast.Call) else []
     return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """The variables that a statement sets, with what it sets them to."""
+    """Yield the variables that a statement assigns, with the assigned expressions."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     for target in targets:
         if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
@@ -103,7 +103,7 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
-    """The artifacts that an expression names, itself or through what the file defines, in their order."""
+    """Yield the artifacts that an expression names, directly or through variables of the file, in order."""
     if _called(node) == _READING:
         yield from _texts(node)
     if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
@@ -146,7 +146,7 @@ class FactReader:
         return self._hashes[path]
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Content hashes of files, in order; one call per step, since there are tens of thousands of inputs."""
+        """Return content hashes of files, in order; one call per step serves tens of thousands of inputs."""
         known, named = self._hashes, list(paths)
         for path in named:
             if path not in known:
@@ -162,7 +162,7 @@ class FactReader:
         return self._read(path, "", of_python)
 
     def calls(self, path: str, reader: str) -> Facts:
-        """Facts of a template: `calls` as (function, name, line), from the function that `reader` names; `error`."""
+        """Return a template's facts: `error`, and `calls` as (function, name, line), found by the function `reader`."""
 
         def parse(text: str) -> Facts:
             try:
@@ -193,7 +193,7 @@ class FactReader:
         return known
 
     def save(self) -> None:
-        """Write the parsed facts, when any is new; where nothing can be written, they are read again next time."""
+        """Save the facts if any is new; where the cache cannot be written, the facts are read again in the next run."""
         if self._changed and self._cache:
             with suppress(ThesisError):
                 keep(self._cache, {"format": _FORMAT, "facts": self._facts})

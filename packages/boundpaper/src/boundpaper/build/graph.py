@@ -1,4 +1,4 @@
-"""The graph: which step makes which artifact or exhibit, read from file names, parameters and docstrings.
+"""Read the graph of steps, which says what makes each artifact or exhibit, from names, parameters and docstrings.
 
 A step is a function (or a chapter template); its parameters without a default name the artifacts it reads. Nothing is
 imported to find this out, and this module needs the standard library only.
@@ -85,7 +85,7 @@ class Graph:
         raise SpecError(f"no {label} called {bare!r}; {nearest(bare, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
-        """`targets` and all they need, each after its needs.
+        """Return `targets` and all that they need, each step after the steps that it needs.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class _Loader:
                 self._add(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
 
     def connect(self, step: Step) -> Step:
-        """Fill in needs, inputs and faults, now that every name is known."""
+        """Fill in the step's needs, inputs and faults, now that every name is known."""
         kind = step.kind
         faults = [step.fault] if step.fault else []
         needs: dict[str, None] = {}
@@ -259,7 +259,7 @@ class _Loader:
         return tuple(sorted(files))
 
     def _found(self, pattern: str) -> frozenset[str]:
-        """The files that a pattern finds, looked for once: hundreds of steps name the same one."""
+        """Return the files that match a pattern, searched only once, since hundreds of steps use the same pattern."""
         if pattern not in self._globbed and pattern == NAMED:
             self._globbed[pattern] = self._named()
         if pattern not in self._globbed:
@@ -276,11 +276,11 @@ class _Loader:
         return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
 
     def _vocabulary(self) -> Facts | None:
-        """A call for each table that the paper's vocabulary names, and the fault of the vocabulary, if it has one."""
+        """Return the tables that the paper's vocabulary names, as calls, with the vocabulary's fault if it has one."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _held(self, path: str, sealed: bool) -> frozenset[str]:
-        """The tables of a folder, and with `sealed` also the manifests that seal them; for a file, the file itself."""
+        """Return the tables in a folder, with `sealed` also their manifests; for a file, return the file itself."""
         if (path, sealed) not in self._parts:
             held = frozenset({path})
             if (self.root / path).is_dir():

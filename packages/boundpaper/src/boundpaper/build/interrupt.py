@@ -1,8 +1,8 @@
-"""Ctrl-C: a command ends within a second, even if native code runs on or a thread does not end.
+"""Handle Ctrl-C: a command ends within a second, even if native code runs on or a thread does not end.
 
-Python hears of a signal between two of its own instructions only; the main thread may be in a library for a minute. The
-system's handler writes to a pipe at once, and a thread that reads it gives the command its second to end by itself.
-What is finished is on the disk, and programs that were started end with this process.
+Python handles a signal only between two of its own instructions, and the main thread may be in a library for a minute.
+So the signal is written to a pipe at once, and a thread that reads the pipe gives the command its second to end by
+itself. Finished outputs are on disk, and programs that were started end with this process.
 """
 
 import atexit
@@ -26,27 +26,27 @@ _prompt = threading.Event()
 
 
 def begin() -> None:
-    """Begin a command that has not been interrupted yet, whatever an earlier one in this process did."""
+    """Begin a command as not interrupted, even if an earlier command in this process was."""
     if _said.locked():
         _said.release()
 
 
 def say() -> None:
-    """Say on the standard error stream that the command was interrupted, once for each command."""
+    """Print once per command, on the standard error stream, that the command was interrupted."""
     if _said.acquire(blocking=False):
         print(WORDS, file=sys.stderr, flush=True)
 
 
 def was_interrupted() -> bool:
-    """Whether Ctrl-C was pressed; later errors from libraries may be a consequence."""
+    """Return whether Ctrl-C was pressed; later errors from libraries may be a consequence."""
     return _heard.is_set()
 
 
 def leave() -> None:
     """End an interrupted program at once; return only if another program runs the command.
 
-    Taking apart the modules of a library such as torch, one by one, would take as long again, and a thread that
-    waits for something would be waited for.
+    A normal exit would unload the modules of a library such as torch one by one, which takes as long again, and would
+    wait for every thread that still waits for something.
     """
     say()
     if _prompt.is_set():
@@ -57,7 +57,7 @@ def leave() -> None:
 
 
 def end_promptly(seconds: float = SECONDS) -> None:
-    """End this process `seconds` after a Ctrl-C, with the exit status 130, where it has not ended by itself.
+    """End this process `seconds` after a Ctrl-C with exit status 130, unless it ends by itself before.
 
     To be called by the main thread of a program, once.
     """
@@ -71,7 +71,7 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Let the block finish after a Ctrl-C: it undoes things on other machines."""
+    """Let the block finish after a Ctrl-C, because it cleans up on other machines."""
     _patient.set()
     try:
         yield

@@ -1,4 +1,4 @@
-"""A job: what a builder is told about the step that it builds."""
+"""Give a builder what it needs to know about the step that it builds."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Job:
     def frames(self) -> dict[str, pd.DataFrame]:
         """Read every artifact of the step.
 
-        What is typeset gets its text armoured (`boundpaper.typeset.armour`); studies and claims see of the sources the
-        rows of the documents that they are about only (`boundpaper.store.documents`).
+        Steps that typeset text get it armoured (`boundpaper.typeset.armour`); studies and claims get from the sources
+        only rows of the documents that they are about (`boundpaper.store.documents`).
         """
         from boundpaper.store.reader import read
         from boundpaper.typeset import armour
@@ -75,7 +75,7 @@ class Job:
         return self._examined(by_name) if self.kind in EXAMINING else by_name
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """The frames without rows that only concern other documents; results have no such rows and stay whole."""
+        """Drop rows that only concern other documents; results have no such rows and stay unchanged."""
         from boundpaper.store.documents import THESIS, readers
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
@@ -124,7 +124,7 @@ class Job:
             raise
 
     def holding(self, message: str) -> str:
-        """The artifact that holds a text quoted in a message; empty if none does or the message names it."""
+        """Name the artifact that holds a text quoted in a message; empty if none does or the message names it."""
         from boundpaper.store.reader import read
 
         if not self.function or any(name in message for name in self.artifacts):
@@ -143,13 +143,13 @@ class Job:
 
 
 def _artifacts(frames: Mapping[str, pd.DataFrame]) -> str:
-    """The artifacts that a step reads, the first five by name."""
+    """List the artifacts that a step reads, the first five by name."""
     more = f" and {len(frames) - NAMED} more" if len(frames) > NAMED else ""
     return f"; it reads {', '.join(list(frames)[:NAMED])}{more}" if frames else ""
 
 
 def _columns(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
-    """The columns of the frames that a step reads: those of the frame with the name nearest to the absent one."""
+    """List the columns of a step's frames: those of the frame whose name is nearest to the missing one."""
     absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
     for word in absent:

@@ -1,4 +1,4 @@
-"""The kinds of step, as data: where each is written, what it makes, and the builder that makes it."""
+"""Define the kinds of step as data: where each is written, what it makes, and which builder makes it."""
 
 from dataclasses import dataclass
 

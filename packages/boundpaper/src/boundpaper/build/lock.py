@@ -1,4 +1,4 @@
-"""The lock that keeps two builds apart."""
+"""Lock a project, so that two builds never run at once."""
 
 import fcntl
 import os
@@ -15,8 +15,8 @@ from boundpaper.store.files import unwritable
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     """Hold an exclusive lock on `path`; if another build has it, call `waiting` once with its holder.
 
-    Programs that `boundpaper.build.process` starts meanwhile hold it too, so that it lasts until the last of them has
-    ended.
+    Programs that `boundpaper.build.process` starts meanwhile hold the lock too, so that it lasts until the last of
+    these programs has ended.
     """
     stream = _locked(path, waiting)
     try:

@@ -1,4 +1,4 @@
-"""A new paper: an empty frame in a folder of its own, with the engine pinned by its version."""
+"""Create a new paper: a folder with the files of an empty paper, which pins the engine by its version."""
 
 import csv
 import io
@@ -42,7 +42,7 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
 
 
 def _frame(title: str, date: str) -> dict[str, str]:
-    """The files of the frame with the words of this paper filled in."""
+    """Return the files of an empty paper, with its title, date and name filled in."""
     cell = io.StringIO()
     csv.writer(cell, lineterminator="").writerow([title])
     filled = {
@@ -62,6 +62,6 @@ def _frame(title: str, date: str) -> dict[str, str]:
 
 
 def _slug(title: str) -> str:
-    """A title as the name of a package: small letters, digits and hyphens."""
+    """Turn a title into a package name: lower-case letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "paper"

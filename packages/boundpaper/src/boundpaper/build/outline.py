@@ -1,4 +1,4 @@
-"""Outline of the graph: plain nodes for pages to show and follow, without the engine."""
+"""Outline the graph as plain nodes that pages can show and follow without the engine."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class _Step(Protocol):
 
 @dataclass(frozen=True)
 class Node:
-    """A step as a reader sees it.
+    """A step as the site shows it.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Outline:
 
 
 def nodes(steps: Iterable[_Step]) -> list[Node]:
-    """Nodes of a graph's steps; a step that follows another (a figure's picture) belongs to its node."""
+    """Make nodes of a graph's steps; a step that follows another (a figure's picture) belongs to that step's node."""
     return [
         Node(
             key=step.key,

@@ -1,4 +1,4 @@
-"""A pool of processes that take many small calls each, and that end with this process however it ends.
+"""Run many small calls in a pool of processes, which end with this process however it ends.
 
 It imports the standard library and the watchman only, so that a worker follows its parent before it imports more.
 """
@@ -28,16 +28,16 @@ Result = TypeVar("Result")
 
 
 class _Worker(SpawnProcess):
-    """A fresh interpreter that the watchman can end: while importing a library, it cannot notice that it should end."""
+    """A Python process that the watchman can end, since a process that is importing a library cannot end itself."""
 
     def start(self) -> None:
-        """Begin, and tell the watchman at once."""
+        """Start, and put the process on the watchman's list at once."""
         super().start()
         if self.pid is not None:
             watchman.watch_process(self.pid)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait for its end; the watchman forgets it then, since its number may become another's."""
+        """Wait for the process to end; then the watchman forgets its id, which another process may get."""
         super().join(timeout)
         if self.pid is not None and self.exitcode is not None:
             watchman.forget_process(self.pid)
@@ -67,13 +67,13 @@ class Workers:
         self._stack = ExitStack()
 
     def begin(self) -> None:
-        """Accept calls; each process starts only when there is a call for it."""
+        """Accept calls; processes start only when there is a call for them."""
         self._stack.enter_context(single_threads())
         self._pool = process_pool(self.number, SELDOM)
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
-        """Begin a call; None if one of the processes was ended from outside, which ends all of them."""
+        """Submit a call; None if a process was killed from outside, which ends all of the pool."""
         try:
             return self._pool.submit(call, *arguments)
         except BrokenProcessPool:
@@ -113,7 +113,7 @@ class Workers:
 
 
 def end(pool: ProcessPoolExecutor) -> None:
-    """End the workers of a pool in the midst of what they do, as on Ctrl-C."""
+    """End the workers of a pool in the middle of their work, as on Ctrl-C."""
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in active_children():
         if isinstance(worker, _Worker):
@@ -122,7 +122,7 @@ def end(pool: ProcessPoolExecutor) -> None:
 
 @contextmanager
 def single_threads() -> Iterator[None]:
-    """Give each process that begins in the block one thread: they run beside each other and share the cores."""
+    """Limit each process started in the block to one thread, since the processes share the cores."""
     before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
     os.environ.update(dict.fromkeys(before, "1"))
     try:
@@ -147,7 +147,7 @@ def seldom_collected() -> Iterator[None]:
 
 
 def _begin(seldom: int) -> None:
-    """In a new process: leave Ctrl-C to the command, and end with it however it ends."""
+    """Set up a new process: it leaves Ctrl-C to the command, and ends when the command ends."""
     if seldom:
         gc.set_threshold(seldom, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

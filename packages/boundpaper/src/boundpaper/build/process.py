@@ -1,7 +1,7 @@
-"""Running other programs: each in its own process group, with a time limit, and ended with this process.
+"""Run other programs: each in its own process group, with a time limit, and ended when this process ends.
 
-On Ctrl-C this process ends them; on any other signal, SIGKILL included, its watchman does. As long as one of them runs
-it holds the build lock, since it inherits it: no other build shares its folder with a program that is being ended.
+On Ctrl-C this process ends them; on any other signal, SIGKILL included, its watchman does. A running program inherits
+the build lock and so holds it: no other build shares its folder with a program that is being ended.
 """
 
 import os
@@ -30,7 +30,7 @@ GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
 class ProgramEnded(ThesisError):
-    """A program was ended from outside, by `end_all`, before it finished."""
+    """A program was ended by `end_all` before it finished."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def holding(descriptor: int) -> Iterator[None]:
 
 
 def missing(*programs: str) -> list[str]:
-    """The programs among `programs` that are not on the PATH."""
+    """Return the programs among `programs` that are not on the PATH."""
     return [program for program in programs if shutil.which(program) is None]
 
 
@@ -175,7 +175,7 @@ def _begin(
 
 
 def _wait(process: subprocess.Popen[bytes], name: str) -> int:
-    """Wait for the end of a program, and end it with this one; return its exit status."""
+    """Wait for a program to end, and end it if this process is interrupted; return its exit status."""
     try:
         returncode = process.wait()
     except BaseException:
@@ -222,7 +222,7 @@ def _expire(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
 
 
 def _end(processes: list[subprocess.Popen[bytes]]) -> None:
-    """SIGTERM to each group, and SIGKILL to those whose leader is still there after `GRACE` seconds."""
+    """Send SIGTERM to each group, and SIGKILL to those whose leader still runs after `GRACE` seconds."""
     for process in processes:
         _signal(process, signal.SIGTERM)
     deadline = time.monotonic() + GRACE

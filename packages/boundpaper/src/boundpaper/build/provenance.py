@@ -1,4 +1,4 @@
-"""Provenance: where every artifact comes from, as an artifact of its own."""
+"""Record where every artifact comes from, in an artifact of its own."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ from boundpaper.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the inventory: one row per file of sources, measurements and results (itself left out).
+    """Build the inventory: one row per file of sources, measurements and results, except itself.
 
     Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the hash of
     its canonical content).

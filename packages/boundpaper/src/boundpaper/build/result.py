@@ -1,4 +1,4 @@
-"""Results: run a study, and keep the committed result if its numbers agree."""
+"""Run a study, and keep the committed result if its numbers agree with the new ones."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from boundpaper.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Builder of a study's result: `artifacts/results/NAME.csv`, and the note on its content."""
+    """Build a study's result `artifacts/results/NAME.csv`, and the note on its content."""
     frame = job.call()
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")

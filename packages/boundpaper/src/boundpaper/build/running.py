@@ -1,4 +1,4 @@
-"""Running a step: its builder is called, here or in another process, and what goes wrong is named by file and line."""
+"""Run a step: call its builder, in this or another process, and name the file and line of an error."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ Contents = dict[str, str | bytes]
 
 @dataclass(frozen=True)
 class StepOutput:
-    """What a step made: contents by path, the notes of its builder, its seconds."""
+    """What a step made: contents by path, the notes of its builder, and the seconds it took."""
 
     contents: Contents
     notes: list[str]
@@ -27,7 +27,7 @@ class StepOutput:
 
 
 def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
-    """What the builder of a step makes, and how long it took.
+    """Return what the builder of a step makes, and how long it took.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
 
 
 def named(job: Job, error: Exception) -> ThesisError:
-    """A step's error in the project's words; the step's file is added if the error names no file."""
+    """Convert a step's error to an error of the project; the message names the step's file if it names no file."""
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
     if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
@@ -76,13 +76,13 @@ _PATH = re.compile(r"[\w.-]++(?:/[\w.-]++)++")
 
 
 def _begins_with_a_file(root: Path, message: str) -> bool:
-    """Whether a message says at its beginning of which file of the project it speaks."""
+    """Return whether a message begins with the name of a project file."""
     path = _PATH.match(message)
     return path is not None and (root / path[0]).is_file()
 
 
 def _place(job: Job, error: BaseException) -> str:
-    """`file:line` of the deepest frame in the step's own file; else that of the step and the deepest in the project."""
+    """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest in the project."""
     places = _frames(job, error)
     own = _own_place(job, error)
     deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
@@ -90,13 +90,13 @@ def _place(job: Job, error: BaseException) -> str:
 
 
 def _own_place(job: Job, error: BaseException) -> str:
-    """`file:line` of the deepest frame in the step's own file; empty where none lies there."""
+    """Return `file:line` of the deepest frame in the step's own file; empty if there is none."""
     own = [line for file, line in _frames(job, error) if file == job.file]
     return f"{job.file}:{own[-1]}" if own else ""
 
 
 def _frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
-    """File, relative to the project, and line of the frames of an error that lie in the project."""
+    """Return file (relative to the project) and line of each frame of an error that lies in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     place = (job.root / job.file).resolve()  # below another root for a project that is built aside
     inside_project = job.file and not Path(job.file).is_absolute()

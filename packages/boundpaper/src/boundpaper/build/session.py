@@ -1,4 +1,4 @@
-"""A session: one project open for building, with its lock held and progress on the terminal."""
+"""Open a project for building, with its lock held and progress shown on the terminal."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ class Session:
         return outcome
 
     def job(self, step: Step) -> Job:
-        """The job of a step, to call its function outside a build."""
+        """Return the job of a step, with which its function is called outside a build."""
         return Job(
             self.root, step.kind.name, step.name, step.file, step.function, step.artifacts, step.inputs, step.line
         )
 
     def why(self, key: str) -> list[str]:
-        """What would be built for `key` and why, dependencies first; steps never built here share one line."""
+        """Say what would be built for `key` and why, dependencies first; steps never built here share one line."""
         never, lines, due = [], [], set()
         for name in self.graph.order([key]):
             step = self.graph.steps[name]
@@ -141,12 +141,12 @@ def clean_out(root: Path) -> bool:
 
 
 def say(text: str) -> None:
-    """A line on the standard error stream."""
+    """Print a line on the standard error stream."""
     print(plain(text), file=sys.stderr, flush=True)
 
 
 class Progress:
-    """A bar on a terminal once a build has taken a second; silent when piped."""
+    """A progress bar, shown on a terminal once a build has taken a second; silent when piped."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -157,12 +157,12 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long the build has taken."""
+        """Return how long the build has taken, in seconds."""
         return time.monotonic() - self._start
 
     @property
     def is_long(self) -> bool:
-        """Whether the build has taken so long that a user notices the wait."""
+        """Return whether the build has taken so long that a user notices the wait."""
         return self.seconds > LONG
 
     @contextmanager
@@ -181,7 +181,7 @@ class Progress:
             self._rewritten.clear()
 
     def report(self, event: str, key: str, text: str) -> None:
-        """Take an event of the engine."""
+        """Show an event of the engine."""
         if event == "note":
             self._notes.append(f"note: {key}: {text}")
         if event == "rewritten":
@@ -209,7 +209,7 @@ def _words_on_left_out(count: int, failed: int) -> str:
 
 
 def _words_on_edits(paths: Sequence[str], most: int = 3) -> list[str]:
-    """Say in one line which outputs were edited and built again; nothing where there are none."""
+    """Say in one line which outputs were edited by hand and built again; return nothing if there are none."""
     if not paths:
         return []
     more = f" and {len(paths) - most} more" if len(paths) > most else ""

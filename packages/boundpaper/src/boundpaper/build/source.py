@@ -1,4 +1,4 @@
-"""Sources and measurements are checked before a step reads them."""
+"""Check sources and measurements before a step reads them."""
 
 from boundpaper.build.job import Job
 from boundpaper.store.checked import note
@@ -7,6 +7,6 @@ from boundpaper.store.schema import require
 
 
 def build(job: Job) -> dict[str, str]:
-    """Builder of a source or an experiment's measurements: check it, and record what was checked."""
+    """Check a source or an experiment's measurements, and record what was checked."""
     require(job.root, [job.name])
     return note(job.root, job.name, files(job.root, job.name))

@@ -1,4 +1,4 @@
-"""The state: what every step was built from, kept between runs."""
+"""Keep between runs the state: the inputs from which every step was built."""
 
 import time
 from pathlib import Path
@@ -11,7 +11,7 @@ WRITABLE = ("out/", "artifacts/results/")
 
 
 class State:
-    """What was built from what: for each step the hashes of its inputs and outputs, and its seconds."""
+    """The recorded builds: for each step the hashes of its inputs and outputs, and its seconds."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,7 +24,7 @@ class State:
             self.steps = {}  # unreadable, or not what was written: build all
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if None, and save at most once a second."""
+        """Set a step's entry, or remove it if None; the file is saved at most once a second."""
         if entry is None:
             del self.steps[key]
         else:
@@ -41,7 +41,7 @@ class State:
 
 
 def keep_steps(path: Path, steps: dict[str, Any]) -> None:
-    """Write entries of steps as a state; files and their hashes once each, since hundreds of steps share them."""
+    """Save the entries of steps; each file and hash is written once, since hundreds of steps share them."""
     places: dict[tuple[str, str], int] = {}
     numbered = {
         key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
@@ -56,12 +56,12 @@ def writable(path: str) -> bool:
 
 
 def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
-    """Restore the entries of steps that `keep_steps` was given."""
+    """Restore entries in the compact form that `keep_steps` writes."""
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
 def _is_state(steps: object) -> bool:
-    """Whether kept steps have the form that `record` writes; an output elsewhere may be a user's file."""
+    """Return whether entries have the form that `record` writes; an output elsewhere may be a user's file."""
     if not isinstance(steps, dict):
         return False
     for entry in steps.values():

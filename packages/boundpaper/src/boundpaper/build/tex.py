@@ -1,4 +1,4 @@
-"""TeX from the system's packages. As a script it needs Python alone, so that it runs while the rest is installed."""
+"""Install TeX from the system's packages. As a script it needs only Python, so that it can run before all else."""
 
 import os
 import shutil

@@ -1,10 +1,10 @@
-"""Whether files changed since steps were last found fresh, judged by time stamps and sizes as git's index does.
+"""Decide whether files changed since steps were last up to date, by time stamps and sizes as git's index does.
 
-A build that has nothing to do reads and hashes some five thousand files to know it. Here it is known from their times,
-sizes and inodes alone, when all of these are as they were: the whole project below its rooms, folders included, so that
-a new file is seen as well, and what the steps made. A file that changes in the very moment in which it is stamped would
-not be told by its time; nothing is kept unless every file is older than a mark that the file system set itself.
-Anything else, a copy of the project among it, is left to the hashes.
+A build that has nothing to do would read and hash some five thousand files to know it. Here their times, sizes and
+inodes alone tell it, if all of these are as they were: the whole project below its rooms, folders included, so that a
+new file is seen as well, and what the steps made. A file that changes in the very moment in which its time is read
+would look unchanged; nothing is kept unless every file is older than a mark that the file system set itself. Everything
+else, such as a copy of the project, is left to the hashes.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ Stamp = tuple[int, int, int, int]
 
 
 def unchanged(root: Path, keys: Iterable[str]) -> bool:
-    """Whether the steps `keys` were found fresh, with all they need, and no file has been touched since."""
+    """Return whether the steps `keys` and all that they need were up to date, and no file was touched since."""
     kept = _read(root)
     return kept is not None and set(keys) <= set(kept["steps"]) and _holds(root, kept)
 
 
 class Watch:
-    """The stamps of a project before a build, to be kept after it.
+    """The time stamps and sizes of a project's files before a build, to be saved after it.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Watch:
         self._before = _stamps(root, _project(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
-        """Remember that `steps` are fresh, with their `entries` of the state; return whether time stamps can show that.
+        """Save that `steps` are up to date, with their state entries; return whether time stamps can prove that later.
 
         A record that holds and says more is left as it is.
         """
@@ -77,7 +77,7 @@ class Watch:
         return True
 
     def _settled(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
-        """Stamps of files that the build wrote or read elsewhere, when all are older than a mark set afterwards."""
+        """Return stamps of files that the build wrote or read elsewhere; None if one changed meanwhile."""
         mark, stamps = self._since, _stamps(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
@@ -90,7 +90,7 @@ class Watch:
 
 
 def _project(root: Path) -> Iterator[str]:
-    """Every file and folder below the rooms, except what steps make."""
+    """Yield every file and folder below the project's top folders, except what steps make."""
     for room in ROOMS:
         queue = [room] if (root / room).is_dir() else []
         while queue:

@@ -1,4 +1,4 @@
-"""The watchman: a process that outlives this one briefly, to end the programs that it started.
+"""Run a watchman: a process that briefly outlives this one, to end the programs that this one started.
 
 A signal that Python does not see (SIGKILL), or that ends it at once (SIGTERM, SIGHUP, SIGQUIT), leaves no time to end
 anything. The watchman reads from a pipe the process groups and single processes that run; the pipe ends when its writer
@@ -29,7 +29,7 @@ def forget(group: int) -> None:
 
 
 def watch_process(process: int) -> None:
-    """Put a process on the list that shares its group with others."""
+    """Put a process that shares its group with others on the list."""
     _tell(f"+{process}\n")
 
 
@@ -39,7 +39,7 @@ def forget_process(process: int) -> None:
 
 
 def _tell(word: str) -> None:
-    """Write to the watchman; it is started first if it does not run or was killed."""
+    """Write to the watchman, starting it first if it does not run or was killed."""
     global _line
     with _lock:
         for _ in range(2):
@@ -70,7 +70,7 @@ def _start() -> IO[bytes]:
 
 
 def main() -> None:
-    """Keep the list until the pipe ends, then kill what is on it."""
+    """Keep the list until the pipe closes, then kill what is on the list."""
     watched: set[int] = set()  # as `kill` takes them: a group is a negative number
     for line in sys.stdin.buffer:
         signed_pid = int(line[1:])

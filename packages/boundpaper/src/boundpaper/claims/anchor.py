@@ -1,4 +1,4 @@
-"""Anchors: the place of each claim in the documents, as a heading, a line and a hash of the sentence.
+"""Locate each claim in the documents: by a heading, a line and a hash of the sentence.
 
     python -m boundpaper.claims.anchor FOLDER
 

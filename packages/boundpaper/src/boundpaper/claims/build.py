@@ -1,4 +1,4 @@
-"""The builder of claims: call the function, and write its verdicts with the statement and its place."""
+"""Build a claim: call its function, and write the verdicts with the statement and its place."""
 
 import inspect
 import json
@@ -31,7 +31,7 @@ _LEFT_OPEN = ("overreach", "reading")
 
 
 def build(job: Job) -> dict[str, str]:
-    """Builder of one claim: `out/claims/NAME.json`, a list of ledger rows.
+    """Build one claim: `out/claims/NAME.json`, a list of ledger rows.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _absence(verdict: Verdict, statement: str, where: str) -> None:
 
 
 def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
-    """Severity of a claim: what its decorator says, else by its kind and its section.
+    """Return the severity of a claim: as its decorator declares, else from its kind and section.
 
     A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
     headline, as is one of a section that the paper's vocabulary names; any other is supporting.
@@ -106,13 +106,13 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
 
 
 def _failure(verdict: Verdict, declared: str) -> str:
-    """The verdict's own failure; if a failing verdict names none, the one that the claim's decorator declares."""
+    """Return the verdict's own kind of failure; if it names none, the kind that the claim's decorator declares."""
     derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
     return declared if derived else verdict.failure
 
 
 def _sentence(docstring: str) -> str:
-    """A statement with a capital and a full stop, so that all look alike; a symbol or a name at its start is kept."""
+    """Return a statement with a capital and a full stop, but a symbol or a name at its start unchanged."""
     text = docstring.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -1,4 +1,4 @@
-"""Refuse claims that are judged by a p alone: a large p contradicts nothing."""
+"""Refuse claims that are judged by a p-value alone, since a large p-value contradicts nothing."""
 
 import ast
 import functools
@@ -13,7 +13,7 @@ _WRAPPERS = ("bool", "float")
 
 
 def refuse_by_p(root: Path, file: str, function: str) -> None:
-    """Refuse `judge(p < .05, ...)` in a claim's function: at a p of .10 it would say `contradicted`.
+    """Refuse `judge(p < .05, ...)` in a claim's function: it would print `contradicted` for a p-value of .10.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def refuse_by_p(root: Path, file: str, function: str) -> None:
 
 @functools.cache
 def _lines(path: str) -> dict[str, list[int]]:
-    """The lines of such calls by the function that they stand in; a file that cannot be read has none."""
+    """Return the lines of calls `judge(p < level, ...)` by function; empty for a file that cannot be read."""
     try:
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
@@ -59,14 +59,14 @@ def _by_p(call: ast.Call) -> bool:
 
 
 def _bare(node: ast.expr) -> ast.expr:
-    """An expression without `bool()` or `float()` around it."""
+    """Return an expression without an enclosing `bool()` or `float()`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS and node.args:
         return _bare(node.args[0])
     return node
 
 
 def _name(node: ast.expr) -> str:
-    """The last name of `p`, `test.p_value`, `row["p_holm"]`; empty for anything else."""
+    """Return the last name in `p`, `test.p_value` or `row["p_holm"]`; empty for anything else."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             return name

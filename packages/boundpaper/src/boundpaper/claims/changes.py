@@ -1,4 +1,4 @@
-"""Changes of the ledger: which verdicts differ from those of another version, and how many other cells do."""
+"""Compare two versions of the ledger: list the verdicts that differ, and count other cells that do."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ def _rows(text: str) -> Rows:
 
 
 def _other_columns(old: Rows, new: Rows) -> list[str]:
-    """One line per column beside the verdict in which rows of both ledgers differ, with one of them as an example."""
+    """Return one line per column other than the verdict that differs between the ledgers, with an example row."""
     differing: dict[str, list[str]] = {}
     for claim, row in new.items():
         then = old.get(claim, row)

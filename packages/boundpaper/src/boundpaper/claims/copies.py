@@ -1,4 +1,4 @@
-"""Copies: values that a text repeats from a table, and cells that occur in two tables."""
+"""Check copies: values that a text repeats from a table, and cells that occur in two tables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -47,7 +47,7 @@ class Repeats(DeclarationPart):
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
-        """Artifacts that are read: the stated values, and the tables that they repeat."""
+        """Yield the artifacts that are read: the stated values, and the tables that they repeat."""
         yield self.of
         yield from (cell.artifact for cell in self.origins.values())
 
@@ -96,18 +96,18 @@ def _spelled(row: pd.Series) -> QuotedCell:
 
 
 def _section(row: pd.Series) -> str:
-    """What a place in the text is called: the section that its row names, or the part of the document."""
+    """Return the name of a place in the text: the section that its row names, or the part of the document."""
     section = str(row["source"]).partition(" ")[2]
     return f"section {section}" if section[0].isdigit() else f"the part {section}"
 
 
 def _place(row: pd.Series) -> str:
-    """Where a repeated value stands: in a figure's caption, or in the text."""
+    """Say where a repeated value stands: in a figure's caption, or in the text."""
     return f"caption of Figure {row['figure']}" if "figure" in row else "text"
 
 
 def _named(row: pd.Series) -> str:
-    """Name the quantity and whose it is, from the first column of the vocabulary's `stated_of` that the row has.
+    """Name the quantity and what it belongs to, from the first column of the vocabulary's `stated_of` that the row has.
 
     A quantity that is written as a heading begins with a small letter within a sentence, but for a symbol (`Q`).
     """
@@ -123,7 +123,7 @@ def _named(row: pd.Series) -> str:
 
 @dataclass(frozen=True)
 class Copies(DeclarationPart):
-    """Cells that occur in two tables must be equal; cells that are empty in either are skipped.
+    """A check that cells which occur in two tables are equal; cells that are empty in either table are skipped.
 
     Attributes
     ----------

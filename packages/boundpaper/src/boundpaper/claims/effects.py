@@ -22,10 +22,10 @@ def directed(
 ) -> Verdict:
     """Judge a statement that an effect exists, from its interval.
 
-    It holds where the interval lies on the asserted side of no effect and p (the corrected one where there is a
-    family) is below `ALPHA`; it is contradicted where the interval lies on the other side; it is not significant where
-    the interval includes no effect and the estimate has the asserted sign. Elsewhere it is not supported: the estimate
-    has the other sign, or what the interval shows the corrected test does not.
+    It holds where the interval lies on the asserted side of no effect and p (the corrected one where there is a family)
+    is below `ALPHA`; it is contradicted where the interval lies on the other side; it is not significant where the
+    interval includes no effect and the estimate has the asserted sign. Elsewhere it is not supported: the estimate has
+    the other sign, or the interval shows the effect and the corrected test does not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Judge claims: pick what a source prints, and compare it with what the artifacts give."""
+"""Judge claims: select the cell that a source prints, and compare it with the value recomputed from artifacts."""
 
 from dataclasses import dataclass
 
@@ -106,7 +106,7 @@ def compare(
     p_value: float | None = None,
     p_adjusted: float | None = None,
 ) -> Verdict:
-    """Judge a printed number by the recomputed one; a failure is of kind number.
+    """Judge a printed number by the recomputed number; a failure is of the kind `number`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def compare(
 
 
 def approximately(number: float, decimals: int) -> Interval:
-    """Range of values that an approximate number (`~`, about, roughly) allows.
+    """Return the range of values that an approximate number (`~`, about, roughly) allows.
 
     Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
     3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
@@ -199,9 +199,9 @@ def about(
 ) -> Verdict:
     """Judge a number that the source itself calls approximate (`~`, about, roughly).
 
-    The same meanings as those of `compare`, of a wider range: it holds where the value lies in what the number stands
-    for (`approximately`), holds after rounding where only the value's own range meets that, and is contradicted
-    elsewhere.
+    The verdicts are those of `compare`, for a wider range: the statement holds if the value lies in the number's range
+    (`approximately`), holds after rounding if only the value's own range meets that range, and is contradicted
+    otherwise.
 
     Parameters
     ----------

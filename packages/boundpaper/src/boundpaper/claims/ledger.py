@@ -1,4 +1,4 @@
-"""The ledger: all verdicts gathered into the artifact `claims`."""
+"""Gather all verdicts into the ledger, the artifact `claims`."""
 
 import json
 from typing import Any
@@ -31,13 +31,13 @@ COLUMNS = (
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the ledger: one row per verdict, ordered by source document, file and line."""
+    """Build the ledger: one row per verdict, ordered by source document, file and line."""
     path = "artifacts/results/claims.csv"
     return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
 
 
 def gather(job: Job) -> list[dict[str, Any]]:
-    """Rows of all claims, ordered by source document, file and line; each repeat has the verdict of its origin.
+    """Return the rows of all claims, ordered by document, file and line; repeats take the verdict of their origin.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The ledger's rows as a frame of `COLUMNS`."""
+    """Return the ledger's rows as a DataFrame with the columns `COLUMNS`."""
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")
     return frame

@@ -1,8 +1,8 @@
-"""Mutations: whether a claim's verdict changes when its inputs are moved, flipped, reordered or cut, in memory.
+"""Test whether a claim's verdict changes when its inputs are changed in memory: shifted, negated, reordered or cut.
 
     python -m boundpaper.claims.mutate [NAME...]
 
-lists the verdicts that no change of any input turns. A claim whose verdict cannot turn says nothing, whatever it says.
+lists the verdicts that no change of any input changes. A claim whose verdict cannot change says nothing.
 """
 
 import importlib
@@ -58,7 +58,7 @@ class MutationOutcome:
 
 @dataclass
 class Tally:
-    """Outcomes of one claim by key, with how many mutations were tried and how many raised an error."""
+    """The outcomes of one claim by key, with the number of mutations tried and the number that raised an error."""
 
     answers: dict[str, MutationOutcome] = field(default_factory=dict)
     tried: int = 0
@@ -66,12 +66,12 @@ class Tally:
 
     @property
     def done(self) -> bool:
-        """Whether every verdict has changed."""
+        """Return whether every verdict has changed."""
         return all(answer.turned for answer in self.answers.values())
 
     @property
     def speaks(self) -> bool:
-        """Whether any verdict or reason has changed."""
+        """Return whether any verdict or reason has changed."""
         return any(answer.turned or answer.said for answer in self.answers.values())
 
 
@@ -81,7 +81,7 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Steps of a folder's files by name, written or declared; names that begin with `_` are helpers."""
+    """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
         if any(part.startswith("_") for part in parts):
@@ -136,7 +136,7 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: 
 
 
 def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
-    """The verdicts of a claim on these artifacts, by key."""
+    """Return the verdicts of a claim on these artifacts, by key."""
     verdicts = claim(**frames)
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
@@ -152,7 +152,7 @@ def _compare(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) 
 
 
 def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
-    """Whether a verdict has changed while its reason has not.
+    """Return whether a verdict has changed while its reason has not.
 
     A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
     interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
@@ -165,7 +165,7 @@ def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
 
 
 def _tested(verdict: Verdict) -> tuple[float | None, ...]:
-    """The interval and the p that an effect is judged by."""
+    """Return the interval and the p-value by which an effect is judged."""
     return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
@@ -196,7 +196,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
 
 
 def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Printed cells that verdicts report, replaced by what was recomputed: all at once."""
+    """Yield the frame in which all printed cells that verdicts report are replaced by recomputed values at once."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
@@ -204,7 +204,7 @@ def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple
 
 
 def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Make every estimate, with its interval and p, clear or unclear, of either sign; skip parsed columns."""
+    """Make every estimate, with its interval and p-value, clear or unclear, of either sign; skip parsed columns."""
     parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (middle, low, high)
@@ -277,13 +277,13 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _changeable(frame: pd.DataFrame) -> list[str]:
-    """The columns that mutations change one by one: neither remarks nor numbers parsed from the printed text."""
+    """Return the columns that mutations change one by one, without remarks and numbers parsed from printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
 
 
 def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The frame that prints these texts; None if one is not a number, such as a bound with its sign flipped."""
+    """Yield the frame that prints these texts; nothing if one is not a number, such as a bound with a flipped sign."""
     try:
         yield what, reprinted(frame, texts)
     except ThesisError:
@@ -291,13 +291,13 @@ def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[st
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """A long source with these printed texts, parsed again."""
+    """Return a source in long form that prints these texts, with its numbers parsed again."""
     bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
     return parsed(bare.assign(printed=texts), words=True)
 
 
 def moved(text: str, share: float) -> str:
-    """A printed text with each number changed by a share of itself (zero by half), in the same decimals."""
+    """Return a printed text with each number changed by a share of itself (zero by half), with the same decimals."""
 
     def number(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")
@@ -312,7 +312,7 @@ def moved(text: str, share: float) -> str:
 
 
 def flipped(text: str) -> str:
-    """A printed text with the sign of its first number changed."""
+    """Return a printed text with the sign of its first number changed."""
     match = re.search(r"[-+−]?\d", text)
     if not match:
         return text

@@ -1,4 +1,4 @@
-"""Numbers that a document prints in several cells, to notice one that is printed for two quantities.
+"""List numbers that a document prints in several cells, to notice a number printed for two quantities.
 
     python -m boundpaper.claims.numbers
 
@@ -29,7 +29,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def telling(printed: str) -> str | None:
-    """The number in a cell, if it has so many digits that two quantities rarely share it; else None."""
+    """Return the number in a cell if it has enough digits that two quantities rarely share it; else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -43,7 +43,7 @@ def telling(printed: str) -> str | None:
 
 
 def repeated(root: Path) -> list[dict[str, str]]:
-    """Rows of the list, without quantities; `cell` has the values of the row's key."""
+    """Return the rows of the list, without quantities; `cell` holds the values of the row's key."""
     places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:

@@ -1,4 +1,4 @@
-"""Places of claims: where each row of the ledger is stated, computed and used, gathered into `claim_places`."""
+"""Gather where each row of the ledger is stated, computed and used, into the artifact `claim_places`."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Builder of the places: one row per verdict, in the order of the ledger."""
+    """Build the table of places: one row per verdict, in the order of the ledger."""
     rows = places(job.root, gather(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
@@ -50,7 +50,7 @@ def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _anchors(path: Path) -> dict[str, dict[str, str]]:
-    """Anchors in the documents by claim; none where the table is not there."""
+    """Return the anchors in the documents by claim; empty if the table does not exist."""
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as stream:
@@ -58,7 +58,7 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
-    """The chapters that print each verdict; a byte that is not UTF-8 is reported by the chapter's own step."""
+    """Return the chapters that print each verdict; a byte that is not UTF-8 is reported by the chapter's own step."""
     by_claim: dict[str, list[str]] = {}
     for path in chapters:
         for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):

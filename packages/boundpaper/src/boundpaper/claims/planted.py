@@ -1,11 +1,11 @@
-"""Planted typos: change numbers of the sources one at a time, and see whether a verdict of the ledger changes.
+"""Plant typos: change numbers of the sources one at a time, and see whether a verdict of the ledger changes.
 
     python -m boundpaper.claims.planted [COUNT [SEED]]
 
 draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
-wrong, two digits exchanged, a digit lost, the sign turned), computes again in memory what follows from it, studies and
-claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is
-detected when a verdict turns, or the table's range or a step refuses it.
+wrong, two digits exchanged, a digit lost, the sign changed), computes again in memory what follows from it, studies and
+claims, and writes `artifacts/sources/planted_typos.csv`; with a seed, other numbers are drawn and the outcome is only
+printed. A typo is detected when a verdict changes, or the table's range or a step refuses it.
 """
 
 import csv
@@ -40,7 +40,7 @@ Step = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Typo:
-    """A typo: document, table, row (from 1, below the head), what is printed, what is planted, and its kind."""
+    """A planted typo: document, table, row (from 1, below the header), the text as printed and as changed, its kind."""
 
     document: str
     table: str
@@ -51,7 +51,7 @@ class Typo:
 
 
 class ProjectInMemory:
-    """The steps of a project in memory: which study makes which result, and which claims read which artifacts.
+    """A project's steps in memory: which study makes which result, and which claims read which artifacts.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ProjectInMemory:
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """The first verdict that changes (or step that fails) when the artifact `name` is `frame`; else empty.
+        """Return the first verdict that changes (or step that fails) if `frame` replaces the artifact `name`, or "".
 
         Claims on the table itself are asked first, then those on what studies make of it, as far as that differs.
         """
@@ -93,7 +93,7 @@ class ProjectInMemory:
                 changed[ready] = made
 
     def _followers(self, name: str) -> list[str]:
-        """The results that rest on an artifact, directly or not."""
+        """Return the results computed from an artifact, directly or not."""
         followers: list[str] = []
         queue = [name]
         while queue:
@@ -122,7 +122,7 @@ class ProjectInMemory:
 
 
 def reads(step: Step) -> set[str]:
-    """The artifacts that a step's parameters name."""
+    """Return the artifacts that a step's parameters name."""
     return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
 
 
@@ -176,7 +176,7 @@ def _value(text: str) -> tuple[float, float] | None:
 
 
 def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """Typos to plant: numbers drawn from all tables of printed values, equally many per document.
+    """Choose the typos to plant: numbers from all tables of printed values, equally many per document.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Declared cell checks: which cells follow from which; a claim is made of each declaration.
+"""Declare checks of cells: each declaration says which cells follow from others, and becomes a claim.
 
     growth_cells = Cells(
         "The growth of a lamp follows from the two columns beside it.",
@@ -37,10 +37,10 @@ Each = Mapping[str, Sequence[Any] | Rows] | Rows
 
 
 class DeclarationPart:
-    """A part of a declaration: what it reads, and its verdicts."""
+    """A part of a declared check: the artifacts that it reads, and its verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
-        """Artifacts in the order in which they are named."""
+        """Yield the artifacts in the order in which the declaration names them."""
         raise NotImplementedError
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
@@ -49,7 +49,7 @@ class DeclarationPart:
 
 
 class Cells:
-    """A declared claim: its statement, its place, and relations of cells.
+    """A declared claim: its statement, its place, and the relations between cells that it checks.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Cells:
         )
 
     def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
-        """The verdicts on the frames of its artifacts, given in their order or by name.
+        """Return the verdicts on the frames of its artifacts, given in order or by name.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class Relation(DeclarationPart):
-    """A printed cell must equal what follows from other cells, for each set of keys.
+    """A check that a printed cell equals a value computed from other cells, for each set of keys.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Relation(DeclarationPart):
     judged: Mapping[str, str] = field(default_factory=dict)
 
     def reads(self) -> Iterator[Artifact]:
-        """Artifacts of the cell, of the terms, and of the keys."""
+        """Yield the artifacts of the cell, of the terms and of the keys."""
         yield self.cell.artifact
         yield from (cell.artifact for cell in self.follows.cells())
         yield from (rows.artifact for rows in _rows_of_artifacts(self.each))
@@ -187,12 +187,12 @@ class Relation(DeclarationPart):
 
 
 def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
-    """Those parts of what a relation runs over that are rows of an artifact."""
+    """Yield those parts of what a relation runs over that are rows of an artifact."""
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 
 
 def _sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
-    """The sets of keys, one for each cell."""
+    """Return the sets of keys, one for each cell to check."""
     if isinstance(each, Rows):
         return each.keys(frames)
     parts = [

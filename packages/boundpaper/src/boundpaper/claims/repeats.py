@@ -1,4 +1,4 @@
-"""Repeats: a number that is printed again gets the verdict of its first place."""
+"""Handle repeats: a number that is printed again gets the verdict of the place where it first stands."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,7 +15,7 @@ _TAKEN = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjus
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat(Verdict):
-    """A verdict on a number that was printed before, with the rows that judge it.
+    """A verdict on a number that was printed before, with the ledger rows that judge its first place.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Repeat(Verdict):
 
 
 def repeating(verdict: Verdict, *origins: str) -> Verdict:
-    """Mark `verdict` as a repeat of what `origins` judge; unchanged without origins."""
+    """Mark `verdict` as a repeat of the ledger rows `origins`; return it unchanged if there are no origins."""
     if not origins:
         return verdict
     kept = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
@@ -36,10 +36,10 @@ def repeating(verdict: Verdict, *origins: str) -> Verdict:
 
 
 def inherited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Ledger rows in which each faithful repeat has the verdict of its origin.
+    """Return ledger rows in which each repeat that agrees has the verdict of its origin.
 
-    A repeat that is no copy keeps its own verdict: it is a misprint. One with several origins takes the worst of them;
-    where that is no better than the repeat's own, nothing changes.
+    A repeat that is no copy keeps its own verdict: it is a misprint. A repeat with several origins takes the worst of
+    their verdicts, unless that is no better than its own.
 
     Parameters
     ----------

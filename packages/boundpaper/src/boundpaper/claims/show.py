@@ -1,4 +1,4 @@
-"""Show claims on a terminal: the ledger in short, or one claim with all its inputs."""
+"""Show claims on a terminal: the whole ledger in short form, or one claim with all its inputs."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ _COLOURS = {
 
 
 def coloured(verdict: str) -> str:
-    """A verdict in its colour; what prints it takes colours off where there is no terminal."""
+    """Return a verdict in its colour; the function that prints it removes the colour if there is no terminal."""
     import click
 
     return click.style(verdict, fg=_COLOURS.get(verdict))
 
 
 def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Three lines per row, and the count of each verdict as the last line."""
+    """Return three lines per row, and the count of each verdict as the last line."""
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
@@ -36,7 +36,7 @@ def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
-    """Everything about one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
+    """Return all about one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
     where = f"{row['source']}, {row['section']}"
     if place.get("line"):
         where += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'

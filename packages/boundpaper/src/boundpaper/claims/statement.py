@@ -1,4 +1,4 @@
-"""The decorator of a claim: it says which document and section state the sentence of the docstring."""
+"""Define the decorator of a claim, which names the document and section that state the docstring's sentence."""
 
 import functools
 import inspect
@@ -54,7 +54,7 @@ def stated(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
 
 
 class Decorator(Protocol):
-    """What `claim` returns: a function that yields verdicts becomes one that returns the list of them."""
+    """What `claim` returns: a decorator that turns a function which yields verdicts into one that returns a list."""
 
     @overload
     def __call__(self, function: Callable[P, Judged]) -> Callable[P, Judged]: ...

@@ -1,4 +1,4 @@
-"""Terms: the cells that a declared check names, and formulas of them.
+"""Define terms: the cells that a declared check names, and formulas of these cells.
 
     HEIGHTS = Artifact("bean_heights", "the table of heights")
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
@@ -67,7 +67,7 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
 
 @dataclass(frozen=True)
 class TermValue:
-    """Value of a cell or a term: its printed text, its number, its range (None if exact), its decimals and its row."""
+    """Value of a cell or term: its printed text, its number, its range (None if exact), its decimals and its row."""
 
     printed: str
     value: float | None
@@ -77,13 +77,13 @@ class TermValue:
 
     @property
     def quoted(self) -> QuotedCell:
-        """The reading as a printed cell."""
+        """Return the value as a printed cell."""
         within = self.interval or rounding.exact(self.number)
         return QuotedCell(self.printed, self.value, self.decimals, within)
 
     @property
     def number(self) -> float:
-        """The number; an error for a word or a range."""
+        """Return the number; raise an error for a word or a range."""
         return QuotedCell(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
@@ -91,14 +91,14 @@ class TermValue:
 
 
 class Term:
-    """Something that has a number for each set of keys."""
+    """A quantity that has a number for each set of keys."""
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """The number, with its range."""
+        """Return the number for these keys, with its range."""
         raise NotImplementedError
 
     def cells(self) -> Iterator[ArtifactCell]:
-        """The cells of the term, in the order in which it names them."""
+        """Yield the cells of the term, in the order in which it names them."""
         raise NotImplementedError
 
     def __sub__(self, other: Term) -> Term:
@@ -123,7 +123,7 @@ class CombinedTerm(Term):
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """The number, with its range unless all inputs are exact; with decimals if there is one input."""
+        """Return the number, with a range unless all inputs are exact, and with decimals if there is only one input."""
         parts = [part.read(frames, keys) for part in self.of]
         value = self.number(*(part.number for part in parts))
         if all(part.interval is None for part in parts):
@@ -132,7 +132,7 @@ class CombinedTerm(Term):
         return TermValue(f"{value:g}", value, within, parts[0].decimals if len(parts) == 1 else None)
 
     def cells(self) -> Iterator[ArtifactCell]:
-        """The cells of its terms."""
+        """Yield the cells of its terms."""
         for part in self.of:
             yield from part.cells()
 
@@ -163,19 +163,19 @@ class ArtifactCell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> ArtifactCell:
-        """The same cell, judged by the ledger rows `claims`."""
+        """Return the same cell, judged by the ledger rows `claims`."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
-        """The cell, chosen by further columns."""
+        """Return the cell, selected by further columns."""
         return replace(self, where={**self.where, **where})
 
     def filled(self, keys: Keys) -> dict[str, Any]:
-        """The columns and values that choose the row."""
+        """Return the columns and values that select the row."""
         return {name: fill(value, keys) for name, value in self.where.items()}
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """The printed cell, or the number of the column."""
+        """Return the printed cell, or the number in the column."""
         frame, where = self.artifact.frame(frames), self.filled(keys)
         row = pick(frame, **where)
         if not self.column:
@@ -187,19 +187,19 @@ class ArtifactCell(Term):
         return TermValue(f"{value:g}", value, within, row=row)
 
     def cells(self) -> Iterator[ArtifactCell]:
-        """Return this cell."""
+        """Yield this cell."""
         yield self
 
 
 def _in_words(row: pd.Series) -> QuotedCell:
-    """The whole number that a cell writes in words; its range is half a unit to each side."""
+    """Return the whole number that a cell writes in words; its range is half a unit to each side."""
     number = float(row["as_number"])
     return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """An artifact by name: how reasons call its exhibit, which of its rows are meant, and added columns.
+    """An artifact by name: how reasons call its exhibit, which of its rows are selected, and added columns.
 
     The build reads the name from the source text: write it out, in the file of the claim.
 
@@ -228,7 +228,7 @@ class Artifact:
     added: tuple[tuple[str, str], ...] = ()
 
     def __call__(self, **where: object) -> ArtifactCell:
-        """The printed cell of the row that `where` picks."""
+        """Return the printed cell of the row that `where` selects."""
         return ArtifactCell(self, where)
 
     def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> ArtifactCell:
@@ -246,7 +246,7 @@ class Artifact:
         return ArtifactCell(self, where, column, ends)
 
     def where(self, **columns: object) -> Artifact:
-        """The rows in which the columns have these values, or one of them where a tuple is given.
+        """Return the rows in which the columns have these values (a tuple: any one of its values).
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class Artifact:
         return replace(self, only=(*self.only, *columns.items()))
 
     def assign(self, **columns: str) -> Artifact:
-        """Add columns of text, whose braces are filled in from each row.
+        """Add columns of text, in which names in braces are replaced by the values of each row.
 
         Parameters
         ----------
@@ -266,11 +266,11 @@ class Artifact:
         return replace(self, added=(*self.added, *columns.items()))
 
     def printed(self) -> Artifact:
-        """The rows whose cell is not empty."""
+        """Keep only the rows whose printed cell is not empty."""
         return replace(self, only=(*self.only, ("low", _PRINTED)))
 
     def rows(self, *columns: str) -> Rows:
-        """Sets of keys for a relation: the different values of these columns in order; of all columns if none is named.
+        """Return sets of keys for a relation: the distinct values of these columns (of all if none is named), in order.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Artifact:
         return Rows(self, columns)
 
     def frame(self, frames: Frames) -> pd.DataFrame:
-        """The rows that are meant.
+        """Return the selected rows.
 
         Parameters
         ----------
@@ -302,37 +302,37 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Rows:
-    """The different values of some columns of an artifact."""
+    """The distinct values of some columns of an artifact."""
 
     artifact: Artifact
     columns: tuple[str, ...]
 
     def keys(self, frames: Frames) -> list[dict[str, Any]]:
-        """A set of keys for each row."""
+        """Return one set of keys for each row."""
         rows = self.artifact.frame(frames)
         wanted = rows[list(self.columns)].drop_duplicates() if self.columns else rows
         return [{str(name): value for name, value in row.items()} for _, row in wanted.iterrows()]
 
 
 def mean(*terms: Term) -> Term:
-    """The mean of several terms."""
+    """Return the mean of several terms."""
     return CombinedTerm(terms, lambda *each: sum(each) / len(each), lambda *each: rounding.mean(each))
 
 
 def percent_change(before: Term, after: Term) -> Term:
-    """100 (after / before - 1)."""
+    """Return 100 (after / before - 1)."""
     return CombinedTerm((before, after), lambda a, b: 100 * (b / a - 1), rounding.percent_change)
 
 
 def percent_lost(before: Term, after: Term) -> Term:
-    """100 (1 - after / before)."""
+    """Return 100 (1 - after / before)."""
     return CombinedTerm(
         (before, after), lambda a, b: 100 * (1 - b / a), lambda a, b: rounding.relative_decline(a, b) * 100
     )
 
 
 def percent_share(part: Term, rest: Term) -> Term:
-    """100 part / (part + rest); its range is that of 100 / (1 + rest / part), where each term occurs once."""
+    """Return 100 part / (part + rest); its range is that of 100 / (1 + rest / part), in which each term occurs once."""
 
     def within(part: Interval, rest: Interval) -> Interval:
         quotient = rounding.ratio(rest, part)

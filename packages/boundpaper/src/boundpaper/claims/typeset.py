@@ -1,4 +1,4 @@
-"""Reasons and statements for readers: keys replaced by names, signs and powers of ten as in print."""
+"""Typeset reasons and statements for readers: keys become names; signs and powers of ten appear as in print."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The verdict on one claim: what each word means, and what it requires.
+"""Define the verdict on one claim: what each verdict means, and what it requires.
 
 The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
 """
@@ -161,7 +161,7 @@ class Verdict:
         return self.ci_low, self.ci_high
 
     def _direction(self) -> None:
-        """A statement with a direction: the verdict agrees with estimate and interval."""
+        """Check a statement with a direction: the verdict must agree with the estimate and its interval."""
         if self.sign not in (1, 0, -1) or self.estimate is None:
             raise ValueError("a direction needs an estimate and a sign of 1, 0 or -1")
         low, high = self._interval()

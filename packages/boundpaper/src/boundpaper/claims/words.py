@@ -1,4 +1,4 @@
-"""Wording that reasons share: lists of names, p-values, counts of trials."""
+"""Word what reasons have in common: lists of names, p-values and counts of trials."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def listed(names: Sequence[str]) -> str:
 
 
 def p(value: float) -> str:
-    """A p-value with its relation, for a reason: `p = 0.012`, `p < 0.001`."""
+    """Return a p-value with its relation, for a reason: `p = 0.012`, `p < 0.001`."""
     return f"p {pvalue(relation=True).show(value, 'plain')}"
 
 
 def of_trials(row: pd.Series) -> str:
-    """`4 of 5 (38 to 96 %)` for a row with correct, trials and an interval in percent."""
+    """Return `4 of 5 (38 to 96 %)` for a row with correct answers, trials and an interval in percent."""
     return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
 
 
 def as_text(value: float, decimals: int) -> str:
-    """A recomputed number with the given decimals; very large and small ones with three digits; never -0."""
+    """Return a number with the given decimals; very large and small ones with three significant digits; never -0."""
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"
     text = f"{value:.{max(decimals, 0)}f}"

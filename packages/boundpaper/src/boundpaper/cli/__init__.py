@@ -1,4 +1,4 @@
-"""The command line: the commands are found in the files of this folder; each is a few lines that call a room."""
+"""Collect the commands from the files of this folder; each is a few lines that call the code of another folder."""
 
 import importlib
 import pkgutil
@@ -16,7 +16,7 @@ OF_THE_PAPER = "analysis/commands.py"
 
 
 def commands(root: Path | None = None) -> Iterator[click.Command]:
-    """All commands that modules list in `COMMANDS`; a file of this folder without the list has none.
+    """Yield all commands that modules list in `COMMANDS`; a file of this folder without that list has no commands.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Commands for an existing LaTeX paper: adopt it, bind and find its numbers, and give it back as it was."""
+"""Define the commands for an existing LaTeX paper: adopt it, find and bind its numbers, and restore plain LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adopted() -> Folder:
-    """The adopted paper in the working directory or above it; DataError if there is none."""
+    """Return the adopted paper in the working directory or above it; DataError if there is none."""
     from boundpaper.adopt.folder import read
     from boundpaper.errors import DataError
     from boundpaper.places import ADOPTED, nearest_adopted
@@ -132,7 +132,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
 
 
 def _asked(finding: NumberFinding) -> Candidate | None:
-    """The cell that the author chooses for a number; None to leave it."""
+    """Ask the author which cell a number comes from; return None to leave the number as typed."""
     if not finding.candidates:
         return None
     numeral = finding.numeral

@@ -1,4 +1,4 @@
-"""The command that audits documents."""
+"""Define the command that audits documents."""
 
 from pathlib import Path
 

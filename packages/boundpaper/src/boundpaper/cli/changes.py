@@ -1,4 +1,4 @@
-"""Commands that trace a number to its source, and compare results with a revision."""
+"""Define commands that trace a number to its source, and that compare results with a revision."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The command that lists and shows the ledger, and compares it with a revision."""
+"""Define the command that lists and shows the ledger, and compares it with a revision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def claims(
 
 
 def _check_ledger(revision: str) -> None:
-    """Compare the ledger with a revision's; exit with 1 when it differs."""
+    """Compare the ledger with that of a revision; exit with status 1 if they differ."""
     from boundpaper.build.build_copy import build_in_copy
     from boundpaper.build.changes import at_revision
     from boundpaper.claims.changes import changes
@@ -65,7 +65,7 @@ def _check_ledger(revision: str) -> None:
 
 
 def _show_claims(names: Sequence[str]) -> None:
-    """Run the claims of these names (a claim, or after a dot one of its verdicts) and print all about them."""
+    """Run the claims of these names (a claim, or `CLAIM.KEY` for one verdict) and print all about them."""
     import json
 
     from boundpaper.claims.places import places
@@ -96,7 +96,7 @@ def _show_claims(names: Sequence[str]) -> None:
 
 
 def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
-    """Rows of the ledger that have the wanted words; an unknown word is a usage error."""
+    """Return the ledger rows that match the given words; an unknown word is a usage error."""
     import csv
 
     from boundpaper.suggestions import nearest

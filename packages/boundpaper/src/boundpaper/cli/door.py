@@ -1,4 +1,4 @@
-"""The command line: commands of this package, of packages that bring some, and of the paper itself."""
+"""Assemble the command line: commands of this package, of packages that add some, and of the paper itself."""
 
 import errno
 import os
@@ -18,12 +18,12 @@ from boundpaper.places import nearest_project, open_project
 
 
 class Commands(click.Group):
-    """A group that answers a mistyped command with the nearest one and keeps tracebacks for `--debug`."""
+    """A command group that suggests the nearest name for a mistyped command; only `--debug` prints tracebacks."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or say which one is near."""
+        """Find a command, or suggest the nearest name."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -33,7 +33,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; print the project's errors in their own words and exit with 1."""
+        """Run a command; print an error of the project as its plain message and exit with status 1."""
         interrupt.begin()
         try:
             status = super().invoke(ctx)
@@ -57,7 +57,7 @@ class Commands(click.Group):
 
 
 def _words(error: Exception) -> str | None:
-    """An error in the project's words, such as a file that cannot be used; None for a fault in the program."""
+    """Return the message of an error that the user can mend, such as an unusable file; None for a program's fault."""
     from boundpaper.errors import MissingDependency
 
     if isinstance(error, ThesisError):
@@ -83,7 +83,7 @@ def _words(error: Exception) -> str | None:
 
 
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
-    """The command line of the paper in the folder that `root` names when a command runs."""
+    """Return the command line of the paper in the folder that `root` returns when a command runs."""
 
     def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         if asked and not ctx.resilient_parsing:
@@ -111,7 +111,7 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 
 
 def run(line: click.Group, name: str) -> None:
-    """Run a command line under a name; it ends within a second of Ctrl-C."""
+    """Run a command line as the program `name`; it ends within a second of Ctrl-C."""
     interrupt.end_promptly()
     try:
         line(prog_name=name)
@@ -120,12 +120,12 @@ def run(line: click.Group, name: str) -> None:
 
 
 def main() -> None:
-    """Run the command line of the paper that lies in the working directory or above it."""
+    """Run the command line of the paper in the working directory or above it."""
     run(command_line(), "boundpaper")
 
 
 def _opened(root: Callable[[], Path]) -> Path | None:
-    """Open the project for this process; None outside of a project, where commands that need none still work."""
+    """Open the project for this process; return None outside a project, where some commands still work."""
     try:
         folder = root()
     except DataError:
@@ -136,7 +136,7 @@ def _opened(root: Callable[[], Path]) -> Path | None:
 
 
 def _versions(root: Callable[[], Path]) -> str:
-    """The version of this package, and that of the open paper, if there is one, from its `pyproject.toml`."""
+    """Return the version of this package and, if a paper is open, the paper's version from its `pyproject.toml`."""
     own = f"boundpaper {__version__}"
     try:
         folder = root()

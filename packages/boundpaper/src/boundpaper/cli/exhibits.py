@@ -1,4 +1,4 @@
-"""Tables and figures, one at a time."""
+"""Define the commands that build single tables and figures."""
 
 import shutil
 import sys
@@ -47,7 +47,7 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
 
 
 def _rendered(spec: Any, name: str, form: str) -> str:
-    """A table in a format; as text on a terminal it fits the window and has colours."""
+    """Return a table in a format; as text on a terminal it fits the window and has colours."""
     from boundpaper.tables.read import read
     from boundpaper.tables.render import render
     from boundpaper.tables.screen import screen

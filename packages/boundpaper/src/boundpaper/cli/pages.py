@@ -1,4 +1,4 @@
-"""Commands that write pages for a browser: the site, and annotated copies of the judged documents."""
+"""Define commands that write pages for a browser: the site, and annotated copies of the judged documents."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The project that commands work on: its folder, its graph, an open session, and what options share."""
+"""Give commands the project that they work on: its folder, its graph, an open session, and shared options."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def _context() -> dict[str, Any]:
-    """What the command line said before the command; nothing while a shell completes a word."""
+    """Return what the command line set before the command; an empty dict while a shell completes a word."""
     context = click.get_current_context(silent=True)
     return (context.obj if context else None) or {}
 
 
 def root() -> Path:
-    """The project's folder; outside of one, a DataError that says where to go."""
+    """Return the project's folder; outside a project, raise DataError that says where to go."""
     settings = _context()
     return (settings["root"] or nearest_project()) if "root" in settings else opened_project()
 
 
 def jobs_option(command: Any) -> Any:
-    """`--jobs`: how many processes may run at a time."""
+    """Add the option `--jobs`: how many processes may run at a time."""
     return click.option(
         "-j", "--jobs", type=click.IntRange(1), help="Number of processes to run at once [number of cores]."
     )(command)
@@ -40,7 +40,7 @@ def jobs_option(command: Any) -> Any:
 
 @contextmanager
 def session(jobs: int | None = None) -> Iterator[Session]:
-    """An open project: its graph, the build lock held, and progress on the terminal."""
+    """Open the project: yield a session with its graph, with the build lock held and progress on the terminal."""
     from boundpaper.build.session import Session
 
     with Session.opened(root(), jobs=jobs or 0, debug=bool(_context().get("debug"))) as opened:
@@ -49,7 +49,7 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 @contextmanager
 def waiting(words: str) -> Iterator[Callable[[str], None]]:
-    """On a terminal, show what the block does and for how long; yields what prints a line of the answer above it."""
+    """On a terminal, show what the block does and for how long; yield a function that prints a line of output above."""
     import sys
 
     if not sys.stderr.isatty():
@@ -66,14 +66,14 @@ def waiting(words: str) -> Iterator[Callable[[str], None]]:
 
 
 def fresh(keys: Iterable[str]) -> bool:
-    """Whether the steps `keys` are known to be fresh, decided within milliseconds; if not, a session is needed."""
+    """Return whether the steps `keys` are known to be up to date, within milliseconds; if not, a session must check."""
     from boundpaper.build.unchanged import unchanged
 
     return unchanged(root(), keys)
 
 
 def show(text: str) -> None:
-    """Print a text; one that is longer than the window goes through the pager (`PAGER`)."""
+    """Print a text; a text longer than the window goes through the pager (`PAGER`)."""
     import shutil
     import sys
 
@@ -85,16 +85,16 @@ def show(text: str) -> None:
 
 
 class Tolerance(click.FloatRange):
-    """A number of at least 0; NaN is refused."""
+    """A parameter type: a number of at least 0, not NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the number."""
+        """Convert an option's text to the number."""
         number = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value!r} is no number to compare with", param, ctx)
 
 
 def complete(*kinds: str) -> Any:
-    """Shell completion over the names of steps."""
+    """Return a shell completion that offers the names of steps."""
 
     def names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return sorted(
@@ -107,7 +107,7 @@ def complete(*kinds: str) -> Any:
 
 
 def read_graph() -> Graph:
-    """The steps of the project, without a lock on it."""
+    """Read the graph of the project's steps without locking the project."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 
@@ -115,7 +115,7 @@ def read_graph() -> Graph:
 
 
 def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
-    """The steps of these names; an unknown one is a usage error (exit code 2)."""
+    """Return the steps with these names; an unknown name is a usage error (exit status 2)."""
     from boundpaper.errors import SpecError
 
     try:

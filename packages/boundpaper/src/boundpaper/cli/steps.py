@@ -1,4 +1,4 @@
-"""Commands for steps: run studies, check artifacts, say what would be built and why."""
+"""Define commands for steps: run studies, check artifacts, say what would be built and why."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check() -> None:
 
 
 def _shortened(lines: list[str], name: str) -> list[str]:
-    """The first faults of a table, and how many more: one removed row may be a fault in every row that names it."""
+    """Return a table's first faults and count the rest: one removed row may be a fault in each row that names it."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
 

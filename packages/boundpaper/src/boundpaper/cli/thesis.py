@@ -1,4 +1,4 @@
-"""Commands for the document: build it, watch it, and pack it."""
+"""Define commands for the document: build it, watch it, and pack it."""
 
 import sys
 

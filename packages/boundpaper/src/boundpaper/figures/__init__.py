@@ -50,7 +50,7 @@ def from_matplotlib(
     width: float = TEXT_WIDTH_MM,
     height: float | None = None,
 ) -> Figure:
-    """Take over a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
+    """Use a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def from_matplotlib(
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """Colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`.
+    """Return colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The builder of figures: what the engine calls to make one figure's sources."""
+"""Build figures: the engine calls this builder to make the LaTeX sources of one figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a figure before it is drawn; every fault names the figure, the panel and the series."""
+"""Check a figure before it is drawn; every fault names the figure, the panel and the series."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """Refuse an unnamed reference line with the dash of a series: dashes tell series apart."""
+    """Refuse an unnamed reference line that has the dash pattern of a series: dashes tell series apart."""
     drawn = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels
@@ -159,7 +159,7 @@ def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
 
 
 def _along(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Each axis, and all that the series draws along it."""
+    """Yield each axis with all values that the series draws along it."""
     if isinstance(series, Forest):
         yield "x", (*series.estimate, *series.low, *series.high)
     elif isinstance(series, Bundle):

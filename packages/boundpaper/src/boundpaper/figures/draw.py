@@ -25,7 +25,7 @@ MARK_MM = 0.63
 
 @dataclass
 class Canvas:
-    """A panel while it is drawn: its scales, and the texts placed on it."""
+    """A panel being drawn: its scales, and the texts placed on it."""
 
     ready: PreparedPanel
     x: Scale
@@ -35,19 +35,19 @@ class Canvas:
     tops: list[tuple[float, str, str]] = field(default_factory=list)
 
     def point(self, x: float, y: float) -> tuple[str, str]:
-        """The coordinates that PGFPlots is given."""
+        """Return the coordinates that PGFPlots gets for a point."""
         return number(self.x.drawn(x)), number(self.y.drawn(y))
 
     def mm(self, x: float, y: float) -> tuple[float, float]:
-        """The place in mm from the axes' lower left corner."""
+        """Return a point's place in mm from the lower left corner of the axes."""
         return self.x.at(x), self.y.at(y)
 
     def share(self, x: float, y: float) -> tuple[str, str]:
-        """A place in mm as a share of the axes."""
+        """Return a place in mm as fractions of the width and height of the axes."""
         return f"{x / self.x.length:.4f}", f"{y / self.y.length:.4f}"
 
     def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **more: str) -> None:
-        """Write a text at a place in mm; `anchor` is the text's own edge there."""
+        """Write a text at a place in mm; `anchor` is the edge of the text that lies there."""
         at_x, at_y = self.share(x, y)
         plain = {"size": "", "rotate": "", "align": "", "fill": ""}
         self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **plain, **more})
@@ -62,7 +62,7 @@ def _both(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tupl
 
 
 def _deltas(scale: Scale, at: float, low: float, high: float) -> tuple[str, str]:
-    """Lengths of an error bar upwards and downwards, in the coordinates that are drawn."""
+    """Return the lengths of an error bar upwards and downwards, in the coordinates that are drawn."""
     a, b = sorted((scale.drawn(low), scale.drawn(high)))
     return number(max(b - scale.drawn(at), 0.0)), number(max(scale.drawn(at) - a, 0.0))
 
@@ -72,7 +72,7 @@ def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequen
 
 
 def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """A line, its band behind it or its error bars on it."""
+    """Draw a line, with its band behind it or its error bars on it."""
     s = item.series
     assert isinstance(s, Line | Fit)
     bars = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
@@ -87,7 +87,7 @@ def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
 
 def points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Points, one plot per look (and per size)."""
+    """Draw points, as one plot per look (and per size)."""
     s = item.series
     assert isinstance(s, Points)
     groups: dict[tuple[Look, str], list[int]] = {}
@@ -112,7 +112,7 @@ def points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
 
 def value_text(value: float, decimals: int | None) -> str:
-    """A number at a bar: fixed decimals, or at most three significant digits."""
+    """Return a bar's number as text: with fixed decimals, or at most three significant digits."""
     if decimals is None:
         size = math.floor(math.log10(abs(value))) if value else 0
         text = f"{value:.{min(max(0, 2 - size), 6)}f}"
@@ -123,7 +123,7 @@ def value_text(value: float, decimals: int | None) -> str:
 
 
 def bar_texts(s: Bars | Stacked) -> list[str]:
-    """What is printed at each bar; empty without values."""
+    """Return the text printed at each bar; empty if values are not printed."""
     values = s.x if isinstance(s, Bars) and s.horizontal else s.y
     if s.values is False:
         return []
@@ -133,7 +133,7 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
 
 
 def lengthless(axis: Axis) -> bool:
-    """Whether bars have no meaningful length on this axis, so that marks are drawn instead.
+    """Return whether the length of bars on this axis means nothing, so that marks are drawn instead.
 
     A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a ratio).
     """
@@ -195,7 +195,7 @@ def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
 
 def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
-    """All layers of a panel's stacks, from the bottom up."""
+    """Draw all layers of a panel's stacks, from the bottom up."""
     height: dict[float, float] = {}
     plots = []
     for item in items:
@@ -217,7 +217,7 @@ def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
 
 
 def _ink(shown: Look) -> str:
-    """White words on dark plain fills, black ones elsewhere."""
+    """Return the colour of words on a fill: white on dark plain fills, black elsewhere."""
     dark = shown.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or shown.color.endswith("!black")
     return "white" if dark and not shown.hatch else "okblack"
 
@@ -227,7 +227,7 @@ def _paper(shown: Look) -> str:
 
 
 def bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Thin lines in one plot, interrupted by NaN rows; the band of the middle 80 %; the mean."""
+    """Draw thin lines as one plot, separated by NaN rows, with the band of the middle 80 % and the mean."""
     import numpy as np
 
     s = item.series
@@ -250,7 +250,7 @@ def bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
 
 def forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Estimates with intervals, one plot per look."""
+    """Draw estimates with intervals, one plot per look."""
     s = item.series
     assert isinstance(s, Forest)
     groups: dict[Look, list[int]] = {}

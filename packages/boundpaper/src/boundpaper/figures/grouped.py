@@ -1,4 +1,4 @@
-"""Series of a frame, one for each group of its rows."""
+"""Make series from a DataFrame, one for each group of its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def lines(
     frame: pd.DataFrame, x: str, y: str, by: str | None = None, low: str | None = None, high: str | None = None
 ) -> list[Line]:
-    """One line for each value of a column, in the order in which values first appear.
+    """Return one line for each value of a column, in the order in which the values first appear.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Place names so that none covers another: along an edge, and among points.
+"""Place names so that none covers another, along an edge and among points.
 
 Both are small deterministic searches in millimetres; LaTeX only prints what they decide.
 """
@@ -64,17 +64,17 @@ class PlacedLabel:
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Its centre."""
+        """Return the centre of the label."""
         return (self.left + self.right) / 2, (self.low + self.high) / 2
 
     def overlap(self, other: PlacedLabel) -> float:
-        """Shared area in square mm."""
+        """Return the area that two labels share, in square mm."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         tall = min(self.high, other.high) - max(self.low, other.low)
         return max(wide, 0.0) * max(tall, 0.0)
 
     def holds(self, x: float, y: float, room: float) -> bool:
-        """Whether a point is in the box, or closer to it than `room`."""
+        """Return whether a point lies in the box, or closer to it than `room`."""
         return self.left - room < x < self.right + room and self.low - room < y < self.high + room
 
 
@@ -151,7 +151,7 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
 
 
 def _conflicts(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
-    """What a box costs beside other labels: shared area, and leaders that cross leaders or labels."""
+    """Return the cost of a box beside other labels: shared area, and leader lines that cross leaders or labels."""
     total = 0.0
     for other, end in others:
         shared = box.overlap(other)
@@ -181,7 +181,7 @@ def _options(
     points: Sequence[tuple[float, float]],
     obstacles: Sequence[tuple[float, float]],
 ) -> list[tuple[PlacedLabel, float]]:
-    """Boxes around one point with what each costs on its own."""
+    """Return boxes around one point, each with its cost regardless of other labels."""
     options = []
     gap = radius + 0.6
     for dx, dy in _AROUND:
@@ -217,7 +217,7 @@ def _through(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -
 
 
 def _near(a: tuple[float, float], b: tuple[float, float], p: tuple[float, float]) -> float:
-    """The distance of a point from a line between two others."""
+    """Return the distance of the point `p` from the line between `a` and `b`."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     share = min(1.0, max(0.0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / (dx * dx + dy * dy)))
     return math.hypot(a[0] + share * dx - p[0], a[1] + share * dy - p[1])

@@ -1,4 +1,4 @@
-"""The page of a figure: size and position of every panel in mm, before anything is drawn.
+"""Lay out the page of a figure: size and position of every panel in mm, before anything is drawn.
 
 Axes line up in rows and columns: a column's axes start at one place, whatever their tick labels need.
 """
@@ -26,7 +26,7 @@ TITLE_MM = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedPanel:
-    """One panel on the page; lengths in mm from the figure's lower left corner."""
+    """A panel's place on the page; lengths are in mm from the figure's lower left corner."""
 
     ready: PreparedPanel
     x: Scale
@@ -132,7 +132,7 @@ def _title(figure: Figure, panel: Panel, i: int) -> str:
 
 
 def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> float:
-    """Height of the axes: as asked; by rows where rows have names; else in proportion."""
+    """Return the height of the axes: as given; from the number of rows if rows have names; else in proportion."""
     if figure.height is not None:
         return figure.height
     if any(isinstance(d.series, Forest) for d in panel.drawn):
@@ -147,7 +147,7 @@ def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> 
 
 
 def _scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
-    """Settle all panels' scales along one axis, together where the figure shares them."""
+    """Set the scales of all panels along one axis, in common if the figure shares them."""
     shared = figure.share_x if axis == "x" else figure.share_y
     spans = [_span(panel, axis) for panel in panels]
     if shared:
@@ -193,7 +193,7 @@ def _scale(panel: PreparedPanel, axis: str, values: Sequence[float], length: flo
 
 
 def _blocks(panel: PreparedPanel, axis: str) -> bool:
-    """Whether categories hold bars or rows, which need half a place at the ends."""
+    """Return whether categories hold bars or rows, which need half a place at both ends."""
     return axis == "y" or any(isinstance(d.series, Bars | Stacked) for d in panel.drawn)
 
 

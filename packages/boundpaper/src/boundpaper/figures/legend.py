@@ -1,4 +1,4 @@
-"""The legend: marks and names in one row above the panels, or in several if one is too short."""
+"""Lay out the legend: marks and names in one row above the panels, or in several rows if one is too short."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ APART_MM = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class LegendEntry:
-    """One name with the mark it explains."""
+    """A name with the mark that it explains."""
 
     label: str
     look: Look
@@ -32,12 +32,12 @@ class LegendEntry:
 
     @property
     def image_width(self) -> float:
-        """The mark's width in mm."""
+        """Return the mark's width in mm."""
         return IMAGE_MM if self.image == "line" else 4.0
 
     @property
     def seen(self) -> tuple[object, ...]:
-        """What identifies its picture: names with equal pictures cannot be told apart."""
+        """Return what identifies the entry's picture: names with equal pictures cannot be told apart."""
         shown = self.look
         if self.image == "reported":
             return ("reported",)
@@ -116,12 +116,12 @@ def rows_of(figure: Figure, name: str) -> Legend:
 
 
 def _differ(one: LegendEntry, other: LegendEntry) -> bool:
-    """Whether two entries of one name have unlike pictures; marks may be missing on the line with many points."""
+    """Return whether two entries of one name differ in picture; a line with many points may lack its marks."""
     return replace(one, marks=True).seen != replace(other, marks=True).seen
 
 
 def _values(series: Series, panel: Panel) -> Axis:
-    """The axis that a series' values lie along."""
+    """Return the axis along which a series' values lie."""
     return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
 
 
@@ -153,7 +153,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
 
 
 def entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
-    """Every entry at its place in mm."""
+    """Return every entry with its place in mm."""
     whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
     start = max(0.0, (page.width - whole) / 2)
     top = page.legend_low + legend.height

@@ -1,4 +1,4 @@
-"""What surrounds a panel's axes, in mm: tick labels, axis labels, names at the edges, colour bars."""
+"""Measure in mm what surrounds a panel's axes: tick labels, axis labels, names at the edges, colour bars."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SMALL = LINE_MM["scriptsize"] + 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class TickLabels:
-    """How the labels of an x axis are set: their lines, size and angle in degrees."""
+    """How the tick labels of an x axis are set: their lines, size and angle in degrees."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"
@@ -30,7 +30,7 @@ class TickLabels:
 
 
 def left_of(panel: PreparedPanel, y: Scale, outer: bool) -> float:
-    """Millimetres left of the axes, for tick texts and the label."""
+    """Return the room left of the axes in mm, for tick labels and the axis label."""
     if not outer:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
@@ -49,12 +49,12 @@ def _plain(text: str) -> str:
 
 
 def label_lines(label: str, room: float) -> int:
-    """Lines that an axis' label takes."""
+    """Return the number of lines that an axis label takes."""
     return len(wrap(label, room) or [label]) if label else 0
 
 
 def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
-    """Width right of the axes: names, a colour bar, the texts of a forest, half of the last tick label."""
+    """Return the room right of the axes: for names, a colour bar, a forest's texts, half of the last tick label."""
     needs = [1.5]
     last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
     needs += last
@@ -70,7 +70,7 @@ def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
 
 
 def limits(s: Heatmap) -> tuple[float, float]:
-    """Limits of a heat map's colours."""
+    """Return the limits of a heat map's colours."""
     values = [v for row in s.values for v in row if v is not None]
     low = min(values) if s.low is None else s.low
     high = max(values) if s.high is None else s.high
@@ -81,19 +81,19 @@ def limits(s: Heatmap) -> tuple[float, float]:
 
 
 def bar_scale(s: Heatmap, length: float) -> Scale:
-    """The scale of a heat map's colour bar."""
+    """Return the scale of a heat map's colour bar."""
     low, high = limits(s)
     return with_ticks(Scale(kind="linear", low=low, high=high, length=length), Axis(), every=11.0)
 
 
 def named_above(panel: PreparedPanel) -> bool:
-    """Whether ranges or rules are named above the axes."""
+    """Return whether ranges or rules are named above the axes."""
     p = panel.panel
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
 def below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
-    """Millimetres below the axes, for tick texts and the label."""
+    """Return the room below the axes in mm, for tick labels and the axis label."""
     if not outer:
         return TICK_MM + 0.8
     lines = label_lines(panel.panel.x.label, wide)
@@ -101,7 +101,7 @@ def below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> 
 
 
 def x_ticks(panel: PreparedPanel, x: Scale) -> TickLabels:
-    """Set the labels below an axis in one line; if they do not fit, broken, else smaller, else rotated."""
+    """Set the tick labels of an x axis in one line; if they do not fit, break them, else shrink, else rotate them."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:

@@ -1,4 +1,4 @@
-"""Names on a panel: placed at points without covering anything, and at the right edge without overlap."""
+"""Place names on a panel: at points without covering anything, and at the right edge without overlap."""
 
 import math
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ EDGE_ROOM = 24.0
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """A name at the right edge, of a line or of a rule across the panel."""
+    """A name at the right edge, which belongs to a line or to a rule across the panel."""
 
     lines: tuple[str, ...]
     color: str
@@ -94,7 +94,7 @@ class Edge:
 
 
 def edge_names(ready: PreparedPanel) -> list[Edge]:
-    """What is named at the right edge: lines, horizontal rules and horizontal ranges."""
+    """Return what is named at the right edge: lines, horizontal rules and horizontal ranges."""
     edges: list[Edge] = []
     for item in ready.drawn:
         s = item.series
@@ -118,7 +118,7 @@ def _crossing(ready: PreparedPanel, label: str, entity: str, at: float) -> Edge:
 
 
 def _stops_short(canvas: Canvas, name: Edge) -> bool:
-    """Whether a line ends so far from the edge that its name belongs at its last point."""
+    """Return whether a line ends so far from the edge that its name belongs at the line's last point."""
     return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
 
 

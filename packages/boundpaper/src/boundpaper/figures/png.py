@@ -1,4 +1,4 @@
-"""Dense matrices as PNG: pixels computed here, the same on every machine."""
+"""Draw dense matrices as PNG; the pixels are computed here, so that they are the same on every machine."""
 
 import struct
 import zlib
@@ -12,7 +12,7 @@ WHITE = (255, 255, 255)
 
 
 def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, colors: str) -> bytes:
-    """Draw a matrix, its first row on top.
+    """Draw a matrix as PNG, its first row on top.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A panel prepared for drawing: categories as positions, entities as looks, and the range of its values."""
+"""Prepare a panel for drawing: categories become positions, entities get looks, and the range of values is found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from boundpaper.figures.style import Look, Style, look, style
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSeries:
-    """One series in numbers, with its look; `looks` has one for each point if points differ.
+    """A series in numbers, with its look; `looks` has one look per point if the points differ.
 
     `shift` and `thick` are a bar's place beside its neighbours and its thickness, in the unit of the category axis;
     `slots` are a forest's rows.
@@ -51,11 +51,11 @@ class PreparedPanel:
     own: Mapping[str, Style | str] = field(default_factory=dict)
 
     def axis(self, name: str) -> Axis:
-        """The axis as specified."""
+        """Return the axis as specified."""
         return self.panel.x if name == "x" else self.panel.y
 
     def position(self, value: Any, axis: str) -> float:
-        """A category's number, or the number itself."""
+        """Return the number of a category, or the number itself."""
         if isinstance(value, str):
             from boundpaper.errors import DataError
 
@@ -109,7 +109,7 @@ def prepare(
 
 
 def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
-    """The categories that panels use along an axis: as the axis orders them, else in order of first appearance."""
+    """Return the categories that panels use along an axis: in the axis' order, else in order of first appearance."""
     given = {str(c): None for p in panels for c in (p.x if axis == "x" else p.y).categories}
     if given:
         return tuple(given)
@@ -184,7 +184,7 @@ def span(item: PreparedSeries, axis: str) -> list[float]:
 
 
 def stack_tops(items: Sequence[PreparedSeries]) -> dict[float, float]:
-    """The height of each pile."""
+    """Return the height of each stack."""
     tops: dict[float, float] = {}
     for item in items:
         if isinstance(item.series, Stacked):
@@ -194,5 +194,5 @@ def stack_tops(items: Sequence[PreparedSeries]) -> dict[float, float]:
 
 
 def sharing(items: Sequence[PreparedSeries], kind: type) -> list[PreparedSeries]:
-    """The series of one kind."""
+    """Return the series of one kind."""
     return [d for d in items if isinstance(d.series, kind)]

@@ -1,4 +1,4 @@
-"""From a figure to its LaTeX: the standalone document, the float that includes its PDF, and pictures."""
+"""Turn a figure into LaTeX: a standalone document, the float that includes its PDF, and pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def preamble() -> str:
-    """The preamble that figures share: fonts, palette, and the look of axes."""
+    """Return the preamble that figures share: fonts, palette, and the look of axes."""
     return (TEMPLATES / "preamble.tex").read_text(encoding="utf-8")
 
 
@@ -96,7 +96,7 @@ def assets(figure: Figure, name: str) -> dict[str, bytes]:
 
 
 def _first_sentence(caption: str) -> str:
-    """The caption up to its first full stop, without citations: what the list of figures shows."""
+    """Return the caption up to its first full stop, without citations, for the list of figures."""
     from boundpaper.typeset.text import without_citations
 
     plain = without_citations(caption)
@@ -105,7 +105,7 @@ def _first_sentence(caption: str) -> str:
 
 
 def _room() -> Path | None:
-    """The folder of the project in which a figure's own template lies; None outside of a project."""
+    """Return the project's folder in which a figure's own template lies; None outside a project."""
     root = project_or_none()
     return root / "figures" if root else None
 

@@ -1,4 +1,4 @@
-"""Scale of an axis: its limits, and the position of a value in mm."""
+"""Define the scale of an axis: its limits, and the position of a value in mm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """One axis with its limits and length.
+    """An axis with its limits and length.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Scale:
     reverse: bool = False
 
     def drawn(self, value: float) -> float:
-        """The coordinate that PGFPlots is given."""
+        """Return the coordinate that PGFPlots gets for a value."""
         if self.kind == "log":
             return value
         along = self._along(value) - self.origin
@@ -64,10 +64,10 @@ class Scale:
 
     @property
     def origin(self) -> float:
-        """Origin of the coordinates, if values are close together far from zero; else 0.
+        """Return the origin of the coordinates: not 0 if values are close together but far from zero.
 
-        Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be one. It
-        is the limit next to zero, from which bars then rise as they would from zero.
+        Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be equal.
+        The origin is the limit nearest to zero, from which bars then rise as they would from zero.
         """
         if self.kind not in ("linear", "symlog"):
             return 0.0
@@ -93,7 +93,7 @@ class Scale:
 
     @property
     def geometric(self) -> bool:
-        """Whether the borders of a heat map are evenly spaced on a log axis."""
+        """Return whether the borders of a heat map's cells are evenly spaced on a log axis."""
         if len(self.edges) < 3 or self.edges[0] <= 0:
             return False
         factors = [b / a for a, b in pairwise(self.edges)]
@@ -102,12 +102,12 @@ class Scale:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The limits that PGFPlots is given, the smaller first."""
+        """Return the limits that PGFPlots gets, the smaller first."""
         a, b = self.drawn(self.low), self.drawn(self.high)
         return (a, b) if a < b else (b, a)
 
     def at(self, value: float) -> float:
-        """The distance in mm from the lower (left) end of the axis."""
+        """Return the distance of a value in mm from the lower (left) end of the axis."""
         share = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
         return (1 - share if self.reverse else share) * self.length
 

@@ -1,4 +1,4 @@
-"""What a panel can show: one frozen dataclass per kind, plain data and nothing about how it is drawn.
+"""Define what a panel can show: one frozen dataclass per kind, with data only and nothing about how it is drawn.
 
 Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings): they are
 laid out in the order of `Axis.categories`, or of first appearance. `entity` names who the series is about
@@ -72,7 +72,7 @@ class Series:
 
     @property
     def title(self) -> str:
-        """Name of this series in error messages."""
+        """Return the name of this series for error messages."""
         return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
 
 
@@ -189,7 +189,7 @@ class Fit(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Series):
-    """Bars; several series in one panel are side by side.
+    """Bars; several such series in one panel stand side by side.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class Stacked(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Series):
-    """A matrix as colours; its panel can hold only rules and annotations besides.
+    """A matrix as colours; its panel can hold nothing else but rules and annotations.
 
     Attributes
     ----------

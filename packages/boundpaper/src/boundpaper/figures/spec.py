@@ -1,4 +1,4 @@
-"""Specification of a figure as frozen dataclasses: panels with axes, series and marks, and a caption."""
+"""Specify a figure as frozen dataclasses: panels with axes, series and marks, and a caption."""
 
 from __future__ import annotations
 

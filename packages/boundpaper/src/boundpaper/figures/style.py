@@ -1,4 +1,4 @@
-"""Looks shared by all figures: one palette in which each colour always means the same thing.
+"""Define the looks that all figures share: one palette in which each colour always means the same thing.
 
 Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A
 colour never stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them
@@ -55,7 +55,7 @@ SIGNED: tuple[tuple[int, int, int], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How one entity looks.
+    """How an entity looks.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
 
 
 def of_family(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
-    """Looks of a family and its members: one hue and one mark; later members are darker and change dash and hatch.
+    """Return looks of a family and its members: one hue and mark; later members are darker, with other dash and hatch.
 
     The first of several members has the family's own hue, or a lighter one where there are more members than darker
     steps; a member by itself has the family's dash.
@@ -162,12 +162,12 @@ OWN: Mapping[str, Style] = {
 
 
 def styles() -> Mapping[str, Style]:
-    """Looks of all entities: those of `OWN`, of the paper's vocabulary, and of its families and their members."""
+    """Return looks of all entities: those of `OWN`, the paper's vocabulary, and its families and their members."""
     return _known()[0]
 
 
 def _known() -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    """Looks by entity, and entities by their names and labels without case, spaces, hyphens and underscores."""
+    """Return looks by entity, and entities by their names and labels without case, spaces, hyphens and underscores."""
     root = project_or_none()
     if root is None:
         return _looks(None, EMPTY, ())
@@ -189,7 +189,7 @@ def _looks(
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A style applied to a series: `mark` names the filled form, and `hollow` ones are drawn with a white inside."""
+    """A style applied to a series: `mark` names the filled form; `hollow` marks are drawn with a white inside."""
 
     color: str
     mark: str
@@ -200,7 +200,7 @@ class Look:
 
     @property
     def text(self) -> str:
-        """The colour for words: light hues are darkened until they can be read."""
+        """Return the colour for words: light hues are darkened until they can be read."""
         base = self.color.partition("!")[0]
         if self.color.endswith("!white"):
             return f"{base}!90!black"
@@ -259,7 +259,7 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
 
 
 def display(entity: str) -> str:
-    """The name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are.
+    """Return the name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Text inside figures, in LaTeX."""
+"""Convert text inside figures to LaTeX."""
 
 from boundpaper.typeset.text import prose
 
@@ -9,5 +9,5 @@ def latex(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Convert a name, a category or another cell of the data, as `latex` does, digits and hyphens as written."""
+    """Convert a name, category or other cell of the data as `latex` does, with digits and hyphens as written."""
     return prose(text, "latex", numbers=False)

@@ -1,4 +1,4 @@
-"""Positions and labels of ticks."""
+"""Compute positions and labels of ticks."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
 
 
 def _enough(make: Callable[[int], list[float]], wanted: int) -> list[float]:
-    """Three ticks or more, since two tell no scale; those wanted where no number of ticks gives three."""
+    """Return at least three ticks, since two show no scale; as many as wanted if no number of ticks gives three."""
     return next((at for count in range(wanted, 10) if len(at := make(count)) > 2), make(wanted))
 
 
 def is_year(value: object) -> bool:
-    """Whether a number, or a text of digits, is most likely a year: a name of four digits."""
+    """Return whether a number, or a text of digits, is most likely a year, which has four digits."""
     try:
         return 1800 <= float(str(value)) <= 2100 and float(str(value)).is_integer()
     except ValueError:
@@ -60,7 +60,7 @@ def is_year(value: object) -> bool:
 
 
 def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
+    """Return multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
     raw = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
@@ -70,7 +70,7 @@ def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
-    """Powers of the base; over less than two decades 1, 2 and 5 times these, or round numbers."""
+    """Return powers of the base; over less than two decades also their multiples (3, or 2 and 5), or round numbers."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
@@ -86,7 +86,7 @@ def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
 
 
 def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
-    """Zero, and powers of ten from the threshold outwards."""
+    """Return zero, and powers of ten from the threshold outwards."""
     start = math.ceil(math.log10(threshold))
     stop = math.floor(math.log10(max(abs(low), abs(high), threshold)))
     sizes = [10.0**p for p in range(start, stop + 1)]
@@ -103,7 +103,7 @@ def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
 
 
 def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
-    """Write the numbers of an axis, with equal decimals if asked; very large and small ones with a power of ten."""
+    """Write an axis' numbers, with equal decimals if asked; very large and small numbers with a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
     if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has
@@ -124,7 +124,7 @@ def _power(value: float, base: int) -> str:
 
 
 def decimals(value: float) -> int:
-    """Decimals that a number needs, up to six significant digits."""
+    """Return the decimals that a number needs, up to six significant digits."""
     text = f"{value:.6g}"
     if "e" in text:
         mantissa, _, exponent = text.partition("e")
@@ -133,7 +133,7 @@ def decimals(value: float) -> int:
 
 
 def thousands(text: str) -> str:
-    """Set groups of three digits apart by commas, as tables and captions do; for use within mathematics."""
+    """Separate groups of three digits by commas, as tables and captions do; for use within mathematics."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
     return sign + grouped(whole).replace(",", "{,}") + point + rest

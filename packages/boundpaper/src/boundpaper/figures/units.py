@@ -25,7 +25,7 @@ _HOW = frozenset(
 
 
 class _Shown(NamedTuple):
-    """A column of an artifact on an axis, and its unit."""
+    """A column of an artifact that is shown on an axis, with its unit."""
 
     field: str
     artifact: str
@@ -38,10 +38,10 @@ class _Shown(NamedTuple):
 def contradicted(
     root: Path, artifacts: Mapping[str, str], frames: Callable[[], Mapping[str, pd.DataFrame]], figure: Figure
 ) -> str:
-    """The first contradiction between an axis and the data package, in words; empty if there is none.
+    """Describe the first contradiction between an axis and the data package; empty if there is none.
 
-    A column counts as that of an artifact where its name and all its values stand there; one that the figure converts
-    has other values, and no unit that is known.
+    A column is taken for an artifact's if the artifact has its name and all of its values; a column that the figure
+    converts has other values, and its unit is not known.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ def contradicted(
 
 
 def _columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
-    """The columns of numbers that lie along an axis."""
+    """Yield the columns of numbers that lie along an axis."""
     for each in series:
         values = (getattr(each, name, None) for name in _fields(each, axis))
         yield from (value for value in values if isinstance(value, FieldValues))
 
 
 def _fields(series: Series, axis: str) -> tuple[str, ...]:
-    """The fields of a series whose numbers lie along an axis."""
+    """Return the fields of a series whose numbers lie along an axis."""
     if isinstance(series, Heatmap):
         return ()
     if isinstance(series, Forest):
@@ -87,7 +87,7 @@ def _fields(series: Series, axis: str) -> tuple[str, ...]:
 
 
 def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
-    """The artifacts that hold the shown values in this column; empty if a unit is missing or differs between rows."""
+    """Find the artifacts that hold this column's values; empty if a unit is missing or differs between rows."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     found = [
         _Shown(column.field, name, unit)
@@ -121,7 +121,7 @@ def _fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
 
 
 def _written(axis: Axis, known: set[str]) -> str:
-    """The unit that an axis writes: a percent sign at each tick, what stands in brackets, or a unit at the end.
+    """Return the unit that an axis states: a percent sign at each tick, the text in brackets, or a unit at the end.
 
     Square brackets hold nothing but a unit. Round ones hold a unit where it is `known`, or where it looks like one:
     `(francs)`, and neither `(mean of 5 runs)` nor `(log scale)`.

@@ -1,4 +1,4 @@
-"""What templates receive of a laid-out figure: nested dictionaries of texts and numbers."""
+"""Describe a laid-out figure for the templates, in nested dictionaries of texts and numbers."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def view(figure: Figure, name: str) -> dict[str, Any]:
 
 
 def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
-    """The heat maps that become pictures, with the numbers of their panels."""
+    """Return the heat maps that become pictures, each with the number of its panel."""
     return [
         (i, s)
         for i, panel in enumerate(figure.panels)
@@ -112,7 +112,7 @@ def _axis(panel: PlacedPanel, axis: str) -> dict[str, Any]:
 
 
 def _values(panel: PlacedPanel) -> str:
-    """The axis that carries the values, whose ticks get light lines."""
+    """Return the axis of the values, whose ticks get light lines."""
     return "x" if any(isinstance(d.series, Forest) for d in panel.ready.drawn) else "y"
 
 
@@ -139,7 +139,7 @@ def _plots(canvas: Canvas, picture: str) -> list[Plot]:
 
 
 def _layer(item: PreparedSeries) -> int:
-    """Bars and bundles lie behind lines, lines behind points."""
+    """Return a series' layer: bars and bundles lie behind lines, lines behind points."""
     order: tuple[type, ...] = (Heatmap, Bars, Bundle, Fit, Line, Forest, Points)
     return order.index(type(item.series)) if type(item.series) in order else 0
 
@@ -162,7 +162,7 @@ def _matrix(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
 
 
 def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
-    """The matrix as it is seen, top row first."""
+    """Return the matrix as it is seen, top row first."""
     rows = [list(reversed(row)) if mirror else list(row) for row in s.values]
     return rows[::-1] if flip else rows
 
@@ -184,7 +184,7 @@ def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
 
 
 def _rows(canvas: Canvas) -> list[Plot]:
-    """Light lines that lead the eye from a forest's row names to their estimates."""
+    """Draw light lines that lead the eye from a forest's row names to their estimates."""
     plots: list[Plot] = []
     if not sharing(canvas.ready.drawn, Forest):
         return plots
@@ -196,7 +196,7 @@ def _rows(canvas: Canvas) -> list[Plot]:
 
 
 def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
-    """A range behind the data; plain ones alternate between two greys, so that neighbours stay apart."""
+    """Describe a shaded range; ranges without an entity alternate between two greys, so that neighbours differ."""
     ready = canvas.ready
     scale = canvas.x if shade.axis == "x" else canvas.y
     ends = zip((shade.low, shade.high), (scale.low, scale.high), strict=True)

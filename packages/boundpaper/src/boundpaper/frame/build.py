@@ -1,4 +1,4 @@
-"""The door of the command line: `python build.py paper`, and `python build.py --help` for the rest."""
+"""Run the command line: `python build.py paper` builds, and `python build.py --help` lists all commands."""
 
 import signal
 from pathlib import Path

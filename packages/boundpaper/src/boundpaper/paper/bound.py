@@ -1,6 +1,6 @@
-r"""Bound values: numbers and texts that remember the cells they were read from, even after arithmetic, and their links.
+r"""Define values that remember the cells they were read from, even after arithmetic, and link to them in print.
 
-`n(...)` of a chapter returns one; what is printed of it becomes `\numberof{ARTIFACT}{...}`, a verdict
+`n(...)` in a chapter returns such a value; it is printed as `\numberof{ARTIFACT}{...}`, a verdict as
 `\verdictof{CLAIM}{...}`. The preamble says where these lead.
 """
 
@@ -29,22 +29,22 @@ class Origin:
 
     @property
     def claim(self) -> str:
-        """The ledger row of this origin; empty for other artifacts."""
+        """Return the ledger row of this origin; empty for other artifacts."""
         return dict(self.where).get("claim", "") if self.artifact == "claims" else ""
 
     def record(self) -> dict[str, Any]:
-        """The origin as JSON has it."""
+        """Return the origin in its JSON form."""
         return {**asdict(self), "where": dict(self.where)}
 
 
 class Whole(int):
-    """A whole number out of an artifact."""
+    """A whole number from an artifact."""
 
     origins: tuple[Origin, ...] = ()
 
 
 class Fraction(float):
-    """A number out of an artifact."""
+    """A number from an artifact."""
 
     origins: tuple[Origin, ...] = ()
 
@@ -70,19 +70,19 @@ def bound(value: Any, origins: Iterable[Origin]) -> Any:
 
 
 def origin(artifact: str, column: str, where: Mapping[str, object]) -> Origin:
-    """The origin of a cell."""
+    """Return the origin of a cell."""
     return Origin(artifact, column, tuple((name, str(value)) for name, value in where.items()))
 
 
 def origins_of(value: object) -> tuple[Origin, ...]:
-    """Cells that a value, or each value of a pair such as an interval, was read from; empty if unknown."""
+    """Return the cells from which a value, or each value of a pair such as an interval, was read; empty if unknown."""
     if isinstance(value, (tuple, list)):
         return tuple(dict.fromkeys(each for part in value for each in origins_of(part)))
     return tuple(getattr(value, "origins", ()))
 
 
 def linked(text: str, origins: tuple[Origin, ...]) -> str:
-    r"""LaTeX for a printed value that links to the entry of its first origin."""
+    r"""Return LaTeX for a printed value that links to the entry of its first origin."""
     if not origins or not text:
         return text
     first = origins[0]

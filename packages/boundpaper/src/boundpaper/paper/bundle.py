@@ -1,4 +1,4 @@
-"""The bundle: the project's files that pdflatex read, with the `.bbl`, in an archive that is always the same.
+"""Pack the project's files that pdflatex read, with the `.bbl`, in an archive whose bytes are reproducible.
 
 arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
 as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
@@ -25,7 +25,7 @@ _INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 
 
 def contents(out: Path) -> list[str]:
-    """Files of the bundle, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
+    """Return the bundle's files, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
 
     The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent.
 
@@ -67,7 +67,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
 
 
 def _tarred(members: Mapping[str, bytes]) -> bytes:
-    """A `.tar.gz` of files by path."""
+    """Return a `.tar.gz` of files by path."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=int(latex.EPOCH)) as stream,
@@ -81,7 +81,7 @@ def _tarred(members: Mapping[str, bytes]) -> bytes:
 
 
 def zipped(members: Mapping[str, bytes]) -> bytes:
-    """A `.zip` of files by path."""
+    """Return a `.zip` of files by path."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(members.items()):
@@ -103,7 +103,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""One `thesis.tex` with every `\input` filled in, and the pictures beside it without folders.
+    r"""Write one `thesis.tex` with every `\input` filled in, and the pictures beside it without folders.
 
     Parameters
     ----------

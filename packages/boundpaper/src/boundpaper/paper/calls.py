@@ -1,4 +1,4 @@
-"""Calls in chapter templates: what a chapter depends on, read from its text with the standard library only."""
+"""Find calls in chapter templates: what a chapter depends on, read from its text with the standard library only."""
 
 import re
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ def _tags(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _end_of_code(text: str, start: int, closing: str) -> int:
-    """Offset of the sign that closes the tag whose code begins at `start`; -1 if a tag opens first, or none closes."""
+    """Return the offset of the sign that closes the tag whose code starts at `start`; -1 if the tag is not closed."""
     opened: list[int] = []
     for piece in _PIECE.finditer(text, start):
         if piece["tag"]:
@@ -137,7 +137,7 @@ def _end_of_code(text: str, start: int, closing: str) -> int:
 
 
 class _Unclosed(ValueError):
-    """A tag, text or bracket that is never closed; the message begins with its line."""
+    """An error: a tag, text or bracket is never closed; the message begins with its line."""
 
 
 def _never_ends(text: str, start: int, before: str, after: str, end: int | None = None) -> _Unclosed:
@@ -147,7 +147,7 @@ def _never_ends(text: str, start: int, before: str, after: str, end: int | None 
 
 
 def line_of(text: str, offset: int) -> int:
-    """The line of an offset, from 1."""
+    """Return the line of an offset, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 

@@ -1,4 +1,4 @@
-r"""Chapters: Jinja2 templates in LaTeX whose numbers, verdicts and exhibits come from artifacts.
+r"""Render chapters: Jinja2 templates in LaTeX whose numbers, verdicts and exhibits come from artifacts.
 
 A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement %>` and `<# comment #>`, and calls
 
@@ -145,14 +145,14 @@ def render(
 
 
 def escaped(text: str) -> Latex:
-    """Data text, made safe for LaTeX: each character means itself."""
+    """Escape text of the data for LaTeX, so that each character stands for itself."""
     from boundpaper.typeset.text import escape
 
     return Latex.of(escape(text, "latex"), origins_of(text))
 
 
 def words(value: object) -> Latex:
-    """A small whole number as a word: 7 becomes seven; from 21 on, digits."""
+    """Return a small whole number as a word (7 becomes seven); from 21 on, as digits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
         raise SpecError(f"words takes a whole number from 0, not {value!r}")
     from boundpaper.typeset.numbers import integer
@@ -162,7 +162,7 @@ def words(value: object) -> Latex:
 
 
 def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
-    r"""A range `(low, high)` as `97--100`, or `$-$2 to 67` where an end is below zero.
+    r"""Return a range `(low, high)` as `97--100`, or `$-$2 to 67` if an end is below zero.
 
     With `percent` a percent sign follows; the numbers are percentages already.
     """
@@ -279,6 +279,6 @@ def _frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.DataFrame:
 
 
 def _line(error: BaseException, file: str) -> int:
-    """Line of the template that raised: Jinja2 rewrites its own frames of the traceback to the template's lines."""
+    """Return the line of the template that raised an error; Jinja2 maps its frames to the template's lines."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return (lines[-1] if lines else 0) or 0

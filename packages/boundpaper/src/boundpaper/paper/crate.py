@@ -1,4 +1,4 @@
-"""The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive accepts as is.
+"""Write an RO-Crate for an archive: a folder with data package, results, ledger, PDF and site.
 
 Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
 that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
@@ -94,14 +94,14 @@ class CrateFile:
 
     @property
     def content(self) -> bytes:
-        """The content; for a table in Parquet, its CSV."""
+        """Return the content of the file; for a table in Parquet, its CSV."""
         if isinstance(self.source, bytes):
             return self.source
         return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
 
 
 def parts(root: Path) -> Iterator[CrateFile]:
-    """The files of a project's crate: its artifacts, then the others, sorted within each room.
+    """Yield the files of a project's crate: its artifacts, then the others, sorted within each folder.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def parts(root: Path) -> Iterator[CrateFile]:
 
 
 def artifacts(root: Path) -> Iterator[CrateFile]:
-    """The data package in full, with the size and hash of every table, then the tables and their manifests."""
+    """Yield the complete data package, with size and hash of every table, then the tables and their manifests."""
     tables = list(_tables(root))
     sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
     described = standard(root)
@@ -131,7 +131,7 @@ def artifacts(root: Path) -> Iterator[CrateFile]:
 
 
 def _tables(root: Path) -> Iterator[CrateFile]:
-    """Every table that the data package describes, and the manifests beside measurements."""
+    """Yield every table that the data package describes, and the manifests beside measurements."""
     paths = sorted(path for entry in package(root)["resources"] for path in files(root, entry["name"]))
     for file in paths:
         path, name = root / file, Path(file).with_suffix(CSV).as_posix()
@@ -150,7 +150,7 @@ def _no_link(root: Path, path: Path) -> Path:
 
 
 def left_out(root: Path) -> list[str]:
-    """Files beside the tables that neither the data package nor a manifest knows and that are left out, sorted."""
+    """Return files beside the tables that are left out, as no data package or manifest lists them; sorted."""
     known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
     there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
@@ -245,14 +245,14 @@ def citation(root: Path) -> dict[str, Any]:
 
 
 def cited_authors(root: Path) -> str:
-    """Names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
+    """Return the names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
     named = citation(root).get("authors")
     people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
     return ", ".join(each.name for each in people if each.name)
 
 
 def version(root: Path) -> str:
-    """The project's version, as `pyproject.toml` has it."""
+    """Return the project's version from `pyproject.toml`."""
     return str(described_project(root)["project"]["version"])
 
 
@@ -268,7 +268,7 @@ def _described(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
 
 
 def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
-    """Who wrote the paper: as its metadata says, else as `CITATION.cff` does.
+    """Return the paper's authors: as its metadata says, else as `CITATION.cff` does.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
 
 
 def _cited(told: dict[str, Any]) -> metadata.Author:
-    """An author of `CITATION.cff`: a person by its names, or an entity by its own."""
+    """Return an author of `CITATION.cff`: a person by first and family name, or an entity by its own name."""
     person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
     words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
     about = {name: str(told[key]) for key, name in words.items() if told.get(key)}
@@ -291,7 +291,7 @@ def _cited(told: dict[str, Any]) -> metadata.Author:
 
 
 def _licence(crate: Any, description: str, cited: str) -> Any:
-    """The licence as an entity: by its name in the SPDX list where the paper or its citation gives one."""
+    """Return the licence as an entity, named as in the SPDX list if the paper or its citation gives an SPDX name."""
     from rocrate.model.contextentity import ContextEntity
 
     name = description if _SPDX.fullmatch(description) else cited
@@ -301,7 +301,7 @@ def _licence(crate: Any, description: str, cited: str) -> Any:
 
 
 def _one(licence: str | list[str]) -> str:
-    """The licence's name if there is exactly one; empty if there are several."""
+    """Return the licence's name if there is exactly one; empty otherwise."""
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
@@ -323,7 +323,7 @@ def _author(crate: Any, number: int, told: metadata.Author) -> Any:
 
 
 def _identifier(crate: Any, address: str, edition: str) -> Any:
-    """The paper's identifier as an entity: its DOI or address, else the commit of its artifacts; None without one."""
+    """Return the paper's identifier as an entity: its DOI or address, else the commit of its artifacts, else None."""
     from rocrate.model.contextentity import ContextEntity
 
     doi = re.sub(r"^(doi:|https?://(dx\.)?doi\.org/)", "", address)
@@ -342,7 +342,7 @@ def _identifier(crate: Any, address: str, edition: str) -> Any:
 
 
 def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
-    """The description in one order, and without the time of its making."""
+    """Return the description in a fixed order, without the time at which it was made."""
     for entity in found["@graph"]:
         if entity["@id"] == "./":
             entity["datePublished"] = when

@@ -1,4 +1,4 @@
-"""The thesis: `out/thesis.tex` from its template, and the PDF that LaTeX makes of it."""
+"""Build the thesis: `out/thesis.tex` from its template, and the PDF that LaTeX makes of it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def build(job: Job) -> dict[str, str | bytes]:
 
 
 def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
-    """Text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
+    """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
 
 
 def _placed(described: Metadata) -> list[tuple[str, str]]:
-    """Name and affiliation of each author in LaTeX; empty where nobody has one, and the names stand in a line."""
+    """Return name and affiliation of each author in LaTeX; empty if none has one, and the names share a line."""
     from boundpaper.typeset.text import prose
 
     if not any(each.affiliation for each in described.authors):
@@ -125,8 +125,8 @@ def _placed(described: Metadata) -> list[tuple[str, str]]:
 def compile_thesis(root: Path) -> bytes:
     """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
 
-    What the last run left makes this one short. It is not trusted: what a killed run left is discarded, and a failure
-    with auxiliary files from before counts only when it comes back without them.
+    Files that the last run left make this run short. They are not trusted: those of a killed run are discarded, and a
+    failure with old auxiliary files counts only if it recurs without them.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def compile_thesis(root: Path) -> bytes:
 
 
 def _compiled(root: Path) -> bytes:
-    """Run LaTeX once; when it fails its folder is removed, unless it ran out of time or made a PDF with faults."""
+    """Run LaTeX once; if it fails, remove its folder, unless it ran out of time or made a PDF with faults."""
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
@@ -178,9 +178,9 @@ def _compiled(root: Path) -> bytes:
 
 
 def _once(out: Path, form: str) -> process.CompletedProgram | None:
-    """Run a single pass; None unless its auxiliary files exist and neither they nor the bibliography change.
+    """Run a single pass; return None unless its auxiliary files exist and neither they nor the bibliography change.
 
-    Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
+    Most changes of a table or figure change no page number. All else, errors included, is left to latexmk.
     """
     state = out / STATE
     before = _auxiliary(state)
@@ -206,19 +206,19 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
 
 
 def _auxiliary(state: Path) -> dict[Path, str]:
-    """Hashes of what a run hands to the next one, and its PDF."""
+    """Return hashes of the files that a run hands to the next run, and of its PDF."""
     names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
     return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
 
 
 def _stale(state: Path) -> bool:
-    """Whether the entries have changed since the bibliography was made from them."""
+    """Return whether the entries have changed since the bibliography was made from them."""
     entries, made = state / "references.bib", state / "thesis.bbl"
     return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def _further(out: Path, found: log.Log) -> log.Log:
-    """All errors of the document: those found, and those after the first error, at which that run stopped."""
+    """Return all errors of the document: those found, and those after the first error, where that run stopped."""
     if not found.errors:
         return found
     every, _ = _through(out, "thesis.tex")
@@ -228,7 +228,7 @@ def _further(out: Path, found: log.Log) -> log.Log:
 
 
 def draft(root: Path) -> list[str]:
-    """Typeset the thesis from what is built, in spite of errors, with a note for each missing exhibit or chapter.
+    """Typeset the thesis from what is built, despite errors, with a note for each missing exhibit or chapter.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def draft(root: Path) -> list[str]:
 
 
 def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
-    """One run past every error, in a folder of its own that is removed: its log, and the PDF if there is one."""
+    """Run LaTeX once past every error, in a temporary folder; return its log, and the PDF if there is one."""
     scratch = out / DRAFT
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -284,7 +284,7 @@ def _check(root: Path, described: Metadata) -> None:
 
 
 def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.ChapterFault]:
-    """Citations of captions and notes that the bibliography does not hold, by the file of the exhibit."""
+    """Return citations in captions and notes that the bibliography lacks, by the file of the exhibit."""
     findings = []
     for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
         path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")

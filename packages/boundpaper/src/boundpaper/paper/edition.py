@@ -1,4 +1,4 @@
-"""The edition: what distinguishes one printing of the chapters, namely the commit of its artifacts and its site.
+"""Record the edition: what distinguishes one printing of the chapters, namely the commit of its artifacts and its site.
 
 The file `out/edition.json` is an input of the thesis, so that a new commit of artifacts or another site sets it again.
 """
@@ -24,7 +24,7 @@ _FULL = re.compile(r"[0-9a-f]{40,64}")
 
 @dataclass(frozen=True)
 class Edition:
-    """Commit and site of an edition.
+    """Commit and site address of an edition.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Edition:
 
     @property
     def words(self) -> str:
-        """The commit in words: `commit 1a2b3c4d5e6f of 2026-11-22, with changes`; empty without one."""
+        """Return the commit in words: `commit 1a2b3c4d5e6f of 2026-11-22, with changes`; empty without a commit."""
         if not self.commit:
             return ""
         day = datetime.fromtimestamp(self.time, UTC).date()
@@ -54,7 +54,7 @@ class Edition:
 
 
 def read(root: Path) -> Edition:
-    """Read the last edition; an empty one if there is none or its file cannot be read."""
+    """Read the last edition; return an empty edition if there is none or its file cannot be read."""
     try:
         kept = json.loads((root / FILE).read_text(encoding="utf-8"))
         return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
@@ -63,7 +63,7 @@ def read(root: Path) -> Edition:
 
 
 def settle(root: Path, edition: Edition) -> None:
-    """Write the edition for the thesis to read; an equal one is not rewritten."""
+    """Write the edition for the thesis to read; an unchanged edition is not rewritten."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 

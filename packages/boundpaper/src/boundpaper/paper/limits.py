@@ -1,4 +1,4 @@
-"""Limits of time and memory for Python code that might run for ever."""
+"""Limit the time and memory of Python code that might run for ever."""
 
 import resource
 import signal
@@ -17,7 +17,7 @@ _STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit
 def limited(seconds: float, memory: int) -> Iterator[None]:
     """End the block after so many seconds of processor time, or when it takes so many bytes more than before.
 
-    It holds in the main thread only, since none other hears of signals.
+    The limits hold in the main thread only, since no other thread receives signals.
 
     Raises
     ------

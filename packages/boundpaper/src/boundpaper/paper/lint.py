@@ -1,4 +1,4 @@
-"""Lint of chapters: numbers belong to artifacts, citations to the bibliography, references to labels that exist."""
+"""Lint chapters: numbers must come from artifacts, citations from the bibliography, references from existing labels."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _LITERAL = re.compile(r"\s*[-+]?\d")
 
 @dataclass(frozen=True)
 class ChapterFault:
-    """One fault of a chapter: where, what, and how to mend it."""
+    """A fault of a chapter: its place, what is wrong, and how to mend it."""
 
     file: str
     line: int
@@ -71,7 +71,7 @@ def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
 
 
 def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find exhibits that a chapter includes and no chapter refers to with `\cref`."""
+    r"""Find exhibits that a chapter includes but that no chapter refers to with `\cref`."""
     called = {
         key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
     }
@@ -136,7 +136,7 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Keys in columns that the data package says to cite (`cites`), which the bibliography lacks, by file and row."""
+    """Return keys that the bibliography lacks, by file and row, in columns that the data package marks as citations."""
     from boundpaper.store.descriptor import files, package
     from boundpaper.store.missing import markers
     from boundpaper.store.table_file import rows
@@ -155,7 +155,7 @@ def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
 
 
 def cited(text: str) -> tuple[str, ...]:
-    r"""Keys that a chapter's template cites, in order, without repeats."""
+    r"""Return the keys that a chapter's template cites, in order, without repeats."""
     keys = (key for match in CITE.finditer(_code(text)) for key in _keys(match["keys"]))
     return tuple(dict.fromkeys(keys))
 
@@ -175,7 +175,7 @@ def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Cha
 
 
 def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
+    r"""Find `\ref` and similar commands to labels that neither a chapter nor an exhibit included in a chapter sets."""
     labels: set[str] = set()
     for file, text in chapters.items():
         labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
@@ -213,7 +213,7 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
 
 
 def _states_value(formula: str) -> bool:
-    """Whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
+    """Return whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False
     inner = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
@@ -236,12 +236,12 @@ def _unknown(key: str, labels: set[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """The template without comments, verbatim parts and expressions, every line where it was."""
+    """Return the template without comments, verbatim parts and expressions, with every line at its place."""
     return without_hidden(_without_tags(text))
 
 
 def words_of(text: str) -> str:
-    """Text that a reader sees as words, with headings, labels, mathematics and calls blanked so that offsets stay."""
+    """Return the text that a reader sees as words; headings, labels, mathematics and calls become blanks."""
     text = _MATH.sub(_gone, _code(text))
     text = CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
     return without_commands(_LENGTH.sub(_gone, text), SILENT)

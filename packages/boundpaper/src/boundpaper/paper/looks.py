@@ -1,4 +1,4 @@
-"""Look of a paper: the preamble and template of its document, with what the paper adds or replaces."""
+"""Choose the look of a paper: the preamble and template of its document, with what the paper adds or replaces."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 def template(root: Path) -> tuple[str, str]:
-    """The file of the document's template, as messages name it, and its text.
+    """Return the template of the document: its file, as messages name it, and its text.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def template(root: Path) -> tuple[str, str]:
 
 
 def preamble(root: Path) -> str:
-    """Both preambles, each after a comment that names its file.
+    """Return both preambles, each after a comment that names its file.
 
     Raises
     ------
@@ -42,5 +42,5 @@ def preamble(root: Path) -> str:
 
 
 def own_preamble(root: Path) -> str:
-    """The paper's own preamble; empty where it has none."""
+    """Return the paper's own preamble; empty if it has none."""
     return text_of(root, OWN_PREAMBLE, SpecError) if (root / OWN_PREAMBLE).is_file() else ""

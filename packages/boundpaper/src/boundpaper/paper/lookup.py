@@ -1,4 +1,4 @@
-"""Look up single numbers in artifacts by keys of their row; errors suggest the name that was meant."""
+"""Look up single numbers in artifacts by the keys of their row; errors suggest the name that was meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
-    """The one cell of `frame` in column `value` whose row matches `where`.
+    """Return the cell of `frame` in column `value` of the one row that matches `where`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
 
 
 def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.DataFrame:
-    """The one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
+    """Return the one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 
 def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
-    """Mask of the rows in which a column has this value: numbers match numbers, everything else matches as text."""
+    """Return a mask of rows in which a column has this value: numbers match numbers, all else matches as text."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):

@@ -1,4 +1,4 @@
-"""The paper's metadata (`paper/metadata.yaml`): title page, order of chapters, and names that look like numbers."""
+"""Read the paper's metadata (`paper/metadata.yaml`): title page, order of chapters, names that look like numbers."""
 
 import re
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ OWN_CLASS = (
 
 @dataclass(frozen=True)
 class Author:
-    """Who wrote the paper; all but the name may be empty.
+    """An author of the paper; all fields but the name may be empty.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Author:
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata:
-    """What `paper/metadata.yaml` says.
+    """The content of `paper/metadata.yaml`.
 
     Attributes
     ----------
@@ -159,17 +159,17 @@ def _authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Names as they are printed in a row: `A`, `A and B`, `A, B and C`."""
+    """Return names as they are printed in a row: `A`, `A and B`, `A, B and C`."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def templates(root: Path) -> list[str]:
-    """Names of all chapter templates, sorted."""
+    """Return the names of all chapter templates, sorted."""
     return sorted(path.name.removesuffix(".tex.j2") for path in (root / "paper" / "chapters").glob("*.tex.j2"))
 
 
 def chapters(root: Path) -> dict[str, str]:
-    """The texts of all chapter templates, by file."""
+    """Return the texts of all chapter templates, by file."""
     files = (f"paper/chapters/{name}.tex.j2" for name in templates(root))
     return {file: text_of(root, file, SpecError) for file in files}
 

@@ -1,4 +1,4 @@
-r"""Rows of artifacts in chapters: an estimate with interval and p in one notation, and short names for artifacts.
+r"""Print rows of artifacts in chapters: an estimate with interval and p-value in one notation, and short names.
 
 `r('height_tests', 'light', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
 is its estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends
@@ -35,7 +35,7 @@ DIGITS = 2
 
 
 class Format(Protocol):
-    """A format of `artifacts.numbers`."""
+    """A number format of `artifacts.numbers`."""
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write a number."""
@@ -68,21 +68,21 @@ class Row:
 
     @property
     def bare(self) -> Row:
-        """The estimate and its interval without p."""
+        """Return the estimate and its interval without the p-value."""
         return replace(self, p=False)
 
     def formatted(self, form: Format) -> Row:
-        """The same row, its numbers written by `form`."""
+        """Return the same row, with its numbers written by `form`."""
         return replace(self, format=form)
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The cell that is printed first."""
+        """Return the cell that is printed first."""
         column = next((shape[0] for shape in SHAPES if shape[0] in self.cells), "")
         return (Origin(self.artifact, column, self.where),)
 
     def latex(self) -> str:
-        """Value, interval and p, as far as the artifact has them.
+        """Return value, interval and p-value in LaTeX, as far as the artifact has them.
 
         Raises
         ------
@@ -125,13 +125,13 @@ class Row:
         return cell is None or cell != cell or str(cell) in ("", "<NA>")
 
     def _any(self, *, shown: bool = False) -> str:
-        """The first column that is not empty, as an example for a message; with `shown`, also its value."""
+        """Return the first column that is not empty, as an example for a message; with `shown`, also its value."""
         column = next(name for name, cell in self.cells.items() if name != "study" and not self._empty(name))
         return f"{column}={self.cells[column]!r}" if shown else column
 
 
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
-    """The one row that contains `words`, and whose columns have the values of `where`.
+    """Return the one row that contains `words`, and whose columns have the values of `where`.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callabl
 
 
 def _words(column: pd.Series[Any]) -> bool:
-    """Whether a column holds names rather than numbers."""
+    """Return whether a column holds names rather than numbers."""
     from pandas.api.types import is_numeric_dtype
 
     return not is_numeric_dtype(column)

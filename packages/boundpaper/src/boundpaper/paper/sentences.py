@@ -1,4 +1,4 @@
-"""Sentences of a line of LaTeX, or of a chapter's template."""
+"""Split a line of LaTeX, or of a chapter's template, into sentences."""
 
 import re
 
@@ -10,7 +10,7 @@ _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[
 
 
 def split(line: str) -> tuple[str, ...]:
-    """Sentences of a line: each ends at a stop, if a space and a capital, a formula or an expression come next.
+    """Return the sentences of a line: each ends at a stop before a space and a capital, a formula or an expression.
 
     A mark belongs to the sentence before it. Stops of abbreviations end nothing, nor do those of inline headings and of
     the notes of a citation.

@@ -30,7 +30,7 @@ look();
 
 
 class Server(ThreadingHTTPServer):
-    """Serves an output folder on loopback; `version` goes up when something was built.
+    """A server of an output folder on this machine; `version` increases when something was built.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address for a browser."""
+        """Return the address for a browser."""
         return f"http://{HOST}:{self.server_address[1]}/"
 
     def built(self) -> None:
@@ -56,12 +56,12 @@ class Server(ThreadingHTTPServer):
         self.version += 1
 
     def begin(self) -> None:
-        """Serve beside what else is done, until the process ends or `shutdown`."""
+        """Serve in the background until the process ends or `shutdown` is called."""
         Thread(target=self.serve_forever, daemon=True).start()
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Answers for the viewer, its script, the version, the PDF and the site."""
+    """A handler that serves the viewer, its script, the version, the PDF and the site."""
 
     server: Server
 
@@ -104,7 +104,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Log nothing: the terminal is for builds."""
 
     def _file(self, path: str, within: str) -> Path | None:
-        """The file that a path asks for, links followed; None where that is a folder or not within that place."""
+        """Return the file at a path, with links followed; None if that is a folder or lies outside of `within`."""
         place = Path(self.directory).resolve() / within
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file

@@ -1,4 +1,4 @@
-"""Verdicts in chapters: their words, and the small mark that links a sentence to its row of the ledger."""
+"""Show verdicts in chapters: their words, and the small mark that links a sentence to its ledger row."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Claim:
 
     @property
     def phrase(self) -> Latex:
-        """The verdict as a verb phrase: "is not supported"."""
+        """Return the verdict as a verb phrase: "is not supported"."""
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in PHRASES:
@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def mark(self) -> Latex:
-        """The verdict as a mark that links to its ledger row: in the paper if printed there, else in the supplement."""
+        """Return the verdict as a mark that links to its ledger row, in the paper or else in the supplement."""
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:
@@ -80,7 +80,7 @@ class Claim:
 
     @property
     def words(self) -> Latex:
-        """The verdict's words."""
+        """Return the verdict's words."""
         self.shown.add(self.name)
         from boundpaper.typeset.text import escape
 
@@ -88,7 +88,7 @@ class Claim:
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Origin of the verdict: its cell of the ledger."""
+        """Return the origin of the verdict: its cell of the ledger."""
         return (Origin("claims", "verdict", (("claim", self.name),)),)
 
     def __getattr__(self, column: str) -> Any:

@@ -40,12 +40,12 @@ def blank(text: str) -> str:
 
 
 def without_hidden(text: str) -> str:
-    """A text without its comments and verbatim parts."""
+    """Return a text without its comments and verbatim parts."""
     return _HIDDEN.sub(lambda match: blank(match[0]), text)
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
-    """A text without command names, their options, and as many braced arguments as `silent` gives for each."""
+    """Return a text without command names, their options, and as many braced arguments as `silent` states for each."""
     closing = closed(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):
@@ -78,7 +78,7 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
 
 
 def closed(text: str) -> dict[int, int]:
-    """For each opening brace the place behind the one that closes it."""
+    """Return for each opening brace the place after the brace that closes it."""
     found, opened = {}, []
     for match in _BRACE.finditer(text):
         if match[0] == "{":

@@ -18,7 +18,7 @@ QUIET = 200  # milliseconds without another change, after which a build begins
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Whether a change of this file calls for a build: a source of the project, but no draft of an editor.
+    """Return whether a change of this file calls for a build: a source of the project, but not an editor's draft.
 
     Editors that save by way of a temporary file name it as they like; what a room holds has an ending of its own.
     """

@@ -1,4 +1,4 @@
-r"""What a PDF says of itself in XMP, as the standard for archives (PDF/A, ISO 19005-2, 6.6) asks: the same as its Info.
+r"""Write a PDF's XMP metadata, equal to its Info, as the standard for archives (PDF/A, ISO 19005-2, 6.6) requires.
 
 It stands in the `.tex` as the text of a stream. All but letters, digits and plain signs are numeric references, so that
 neither TeX nor XML reads more in a title than its words.
@@ -16,7 +16,7 @@ NAMESPACES = {
 
 
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:
-    r"""XMP of a document of PDF/A-2b.
+    r"""Return the XMP of a PDF/A-2b document.
 
     Parameters
     ----------

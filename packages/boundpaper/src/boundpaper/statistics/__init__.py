@@ -1,4 +1,4 @@
-"""Statistics on plain arrays: tests, intervals, effect sizes, corrections and guards.
+"""Compute statistics on plain arrays: tests, intervals, effect sizes, corrections and guards.
 
 Every test takes arrays with the keywords study, comparison and unit, and returns an `Estimate` (a row); `frame` makes a
 table of rows. Nothing here knows the project's artifacts. A name of `__init__.pyi` is imported on first use: most steps
@@ -12,7 +12,7 @@ need few of them, and scipy is slow to load.
 
 
 def __getattr__(name: str) -> object:
-    """Import an offered name from its module."""
+    """Import a name that the package offers from the module that defines it."""
     from boundpaper.offered import find
 
     return find(__name__, name)

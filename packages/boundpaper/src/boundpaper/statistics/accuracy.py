@@ -1,4 +1,4 @@
-"""Accuracy above chance, and how much of it a disruption removes."""
+"""Measure accuracy above chance, and how much of it a disruption removes."""
 
 from functools import partial
 

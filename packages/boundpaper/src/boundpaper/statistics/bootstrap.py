@@ -1,4 +1,4 @@
-"""Seeded resampling of units with replacement."""
+"""Resample units with replacement, from a seed."""
 
 from collections.abc import Iterator
 

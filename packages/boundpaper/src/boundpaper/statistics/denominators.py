@@ -1,4 +1,4 @@
-"""Counts of answers that a stored share allows, if unreadable answers were left out of the denominator."""
+"""Find counts of answers that a stored share allows if unreadable answers were left out of the denominator."""
 
 import math
 from dataclasses import dataclass
@@ -28,22 +28,22 @@ class PossibleCounts:
 
     @property
     def known(self) -> Pair | None:
-        """Right answers and answers read, if the share allows exactly one such pair."""
+        """Return the counts (right answers, answers read) if the share allows exactly one such pair."""
         return self.pairs[0] if len(self.pairs) == 1 and self.pairs[0][1] else None
 
     @property
     def unread(self) -> bool:
-        """Whether possibly no answer could be read, so that there is no share."""
+        """Return whether possibly no answer could be read, in which case there is no share."""
         return any(answered == 0 for _, answered in self.pairs)
 
     @property
     def answered(self) -> Pair:
-        """Fewest and most answers read."""
+        """Return the fewest and the most answers read."""
         return self._ends(1)
 
     @property
     def right(self) -> Pair:
-        """Fewest and most right answers."""
+        """Return the fewest and the most right answers."""
         return self._ends(0)
 
     def _ends(self, place: int) -> Pair:

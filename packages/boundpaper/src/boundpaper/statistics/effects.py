@@ -1,4 +1,4 @@
-"""Standardised differences of means and their noncentral-t intervals.
+"""Compute standardised differences of means and their noncentral-t intervals.
 
 Which d is which (Lakens 2013): d_z divides the mean difference of pairs by the standard deviation of the differences;
 d_s divides the difference of two independent means by their pooled standard deviation; Hedges' g is d_s without its
@@ -19,7 +19,7 @@ Ends = tuple[float, float]
 
 
 def d_z(differences: npt.ArrayLike) -> float | None:
-    """Give mean / sd (ddof 1) of the differences of pairs; None for fewer than two or without variance.
+    """Give mean / sd (ddof 1) of paired differences; None for fewer than two pairs or without variance.
 
     Parameters
     ----------

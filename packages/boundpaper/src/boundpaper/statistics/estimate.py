@@ -1,4 +1,4 @@
-"""The row that every test returns, and the table of such rows."""
+"""Define the row that every test returns, and the table of such rows."""
 
 import math
 from collections.abc import Iterable
@@ -166,7 +166,7 @@ def no(*what: str, because: str) -> str:
 
 
 def one_sided_note(alternative: str) -> list[str]:
-    """Word that a p is one-sided; nothing where it is two-sided."""
+    """Word that a p-value is one-sided; empty if it is two-sided."""
     return [] if alternative == "two-sided" else [f"one-sided p, the alternative is {alternative} than zero"]
 
 

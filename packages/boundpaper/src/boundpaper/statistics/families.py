@@ -1,4 +1,4 @@
-"""Families of tests: which rows of a study are corrected together, as `sources/test_families.csv` declares it."""
+"""Correct families of tests: `sources/test_families.csv` declares which rows of a study are corrected together."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
@@ -68,7 +68,7 @@ def corrected(
 
 
 def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
-    """The declaration of a row."""
+    """Return the declaration of the family to which a row belongs."""
     where = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
     fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]

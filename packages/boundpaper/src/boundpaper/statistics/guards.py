@@ -1,4 +1,4 @@
-"""Guards: conditions under which a number means less than it seems to.
+"""Guard against misreading: note conditions under which a number means less than it seems to.
 
 A guard is a function that returns the notes it raises, none when all is well. A raised note reads
 `guard NAME: what was seen`, so a table can mark the row by looking for the name (`fired`).
@@ -64,7 +64,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Share of independent units in a row with `dependent_units`; 0 if the note gives no count.
+    """Return the share of independent units in a row with `dependent_units`; 0 if the note gives no count.
 
     None for a row without that guard.
     """
@@ -241,7 +241,7 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
 
 
 def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> Notes:
-    """Fire when the same items chose a layer, head or threshold and judge it; give the shared items."""
+    """Fire when the items that chose a layer, head or threshold also judge it; name the shared items."""
     common = sorted(set(selected_on) & set(evaluated_on))
     if not common:
         return ()
@@ -250,7 +250,7 @@ def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> No
 
 
 def _disagreement(values: Mapping[str, str]) -> str:
-    """Word the groups of each value, or nothing when there is one value only."""
+    """Word which groups have each value; empty if there is only one value."""
     groups: dict[str, list[str]] = defaultdict(list)
     for group, value in values.items():
         groups[value].append(group)

@@ -1,4 +1,4 @@
-"""Correction for many tests: Holm within a family."""
+"""Correct for many tests by Holm's method within a family."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from boundpaper.statistics.estimate import Estimate, join_notes
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:
-    """Give Holm's adjusted p of one family (Holm 1979), in the order given.
+    """Give Holm's adjusted p-values of one family (Holm 1979), in the order given.
 
     Parameters
     ----------

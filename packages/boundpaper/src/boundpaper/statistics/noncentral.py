@@ -1,4 +1,4 @@
-"""The noncentral t distribution: its tails, and the interval of its noncentrality."""
+"""Compute the noncentral t distribution: its tails, and the interval of its noncentrality."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""Effects on perplexity, as differences of mean log-perplexity in nats over texts.
+"""Measure effects on perplexity, as differences of mean log-perplexity in nats over texts.
 
 Percentages of perplexity do not add and their ratio depends on the baseline; it is shown beside the difference only.
 """
@@ -223,7 +223,7 @@ class _Mean:
 def _mean_over_texts(
     change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_Mean, list[str]]:
-    """Test the mean change by Student's t, and write notes on it; `size` is that of the logarithms it comes from."""
+    """Test the mean change by Student's t, and write notes on it; `size` is the magnitude of the logarithms."""
     check_confidence(confidence)
     if change.size == 1:
         return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

@@ -1,4 +1,4 @@
-"""Power, and the smallest effect that a small sample can detect."""
+"""Compute power, and the smallest effect that a small sample can detect."""
 
 from functools import lru_cache
 
@@ -199,7 +199,7 @@ def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alph
 
 
 def detectable_note(name: str, smallest: float, n: int) -> str:
-    """Word the smallest detectable effect for a row's note; empty above n = 15, where it is not asked for."""
+    """Word the smallest detectable effect for a row's note; empty above n = 15, where the note is not needed."""
     if n > SMALL:
         return ""
     return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"

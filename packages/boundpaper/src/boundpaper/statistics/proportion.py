@@ -1,4 +1,4 @@
-"""Proportions: Wilson intervals, McNemar's test over the same items, Fisher's over different ones."""
+"""Estimate and compare proportions: Wilson intervals, McNemar's test (same items), Fisher's test (different items)."""
 
 import math
 from functools import partial
@@ -334,7 +334,7 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
 
 
 def _smallest_fisher_p(right: int, n_first: int, n_second: int) -> float:
-    """Give the smallest p of all tables with these margins: that of the most extreme one."""
+    """Give the smallest p-value of all tables with these margins: that of the most extreme table."""
     low, high = max(0, right - n_second), min(right, n_first)
     tables = (np.array([[count, n_first - count], [right - count, n_second - right + count]]) for count in (low, high))
     return min(1.0, *(float(stats.fisher_exact(table).pvalue) for table in tables))

@@ -1,4 +1,4 @@
-"""Printed p-values: text that never claims more than the number."""
+"""Print p-values as text that never claims more than the number."""
 
 import math
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Precision of printed numbers: the range of values that a printed number stands for, and arithmetic on such ranges.
+"""Handle the precision of printed numbers: the range of values that a number stands for, and arithmetic on ranges.
 
 A number printed with d decimals stands for the interval of half a unit of its last place on either side. Results of
 rounded inputs are intervals too; each function below gives the exact range, given that its inputs vary independently.
@@ -46,12 +46,12 @@ class Interval:
 
     @property
     def middle(self) -> float:
-        """The middle of the range."""
+        """Return the middle of the range."""
         return (self.low + self.high) / 2
 
     @property
     def width(self) -> float:
-        """The length of the range."""
+        """Return the length of the range."""
         return self.high - self.low
 
     def __neg__(self) -> "Interval":

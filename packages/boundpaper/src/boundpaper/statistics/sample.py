@@ -1,4 +1,4 @@
-"""Samples: checks that every test makes before it computes."""
+"""Check samples, as every test does before it computes."""
 
 import math
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def distinct(values: FloatArray) -> int:
 
 
 def levels(values: FloatArray) -> IntArray:
-    """Number the distinct values from 0 upwards; values that differ by floating-point noise only share a number.
+    """Number the distinct values from 0 upwards; values that differ only by floating-point noise share a number.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def levels(values: FloatArray) -> IntArray:
 
 
 def at_unit_scale(values: FloatArray) -> FloatArray:
-    """Give the values times the power of two that brings the largest size to between 1/2 and 1.
+    """Multiply the values by the power of two that brings the largest magnitude to between 1/2 and 1.
 
     Exact, so that nothing rounds; squares and sums of what comes out can neither overflow nor vanish.
     """
@@ -126,7 +126,7 @@ def check_whole(counts: Sequence[float], caller: str) -> None:
 
 
 def check_confidence(confidence: float) -> float:
-    """Give `confidence` back, or raise ValueError when it does not lie strictly between 0 and 1."""
+    """Return `confidence`, or raise ValueError if it does not lie strictly between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; give a share between 0 and 1, such as 0.95")
     return confidence

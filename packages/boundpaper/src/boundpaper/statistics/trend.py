@@ -1,4 +1,4 @@
-"""How far a profile is from declining throughout: draw-up, distance to an isotonic fit, number of rises."""
+"""Measure how far a profile is from declining throughout: draw-up, distance to an isotonic fit, number of rises."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,1 +1,1 @@
-"""The store: reads, checks, writes and compares artifacts, and knows documents and families."""
+"""Read, check, write and compare artifacts, and read the tables of documents and families."""

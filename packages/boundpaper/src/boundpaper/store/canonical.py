@@ -1,8 +1,8 @@
-"""Canonical numbers: written, compared and hashed alike on every processor.
+"""Make numbers canonical, so that they are written, compared and hashed alike on every processor.
 
-Kernels of linear algebra sum in different orders, so the last digits of a result, and every digit of what should be
-zero, differ from one processor to the next. A column is therefore rounded to `DIGITS` significant digits, and what is
-smaller than `FLOOR` of its largest number is zero. Probabilities have no such floor: their smallness is the message.
+BLAS kernels sum in different orders, so the last digits of a result, and every digit of what should be zero, differ
+from one processor to the next. A column is therefore rounded to `DIGITS` significant digits, and what is smaller than
+`FLOOR` of its largest number is zero. P-values have no such floor: their smallness is the message.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Floats = npt.NDArray[np.float64]
 
 
 def is_probability(column: str) -> bool:
-    """Whether a column holds probabilities of tests, by its name: `p`, `p_value`, `p_adjusted`, `p_...`."""
+    """Return whether a column holds p-values, judged by its name: `p`, `p_value`, `p_adjusted`, `p_...`."""
     return column == "p" or column.startswith("p_")
 
 
 def scale(values: Floats) -> float:
-    """The largest finite magnitude of a column, 0 when it has none."""
+    """Return the largest finite magnitude in a column, 0 if it has no finite number."""
     finite = np.abs(values[np.isfinite(values)])
     return float(finite.max()) if len(finite) else 0.0
 
 
 def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
-    """A column's numbers to `digits` significant digits, rounding noise and -0 as 0; NaN stays.
+    """Round a column's numbers to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FL
 
 
 def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
-    """A frame with every column of floats `rounded`."""
+    """Return a frame in which every column of floats is `rounded`."""
     import pandas as pd
 
     changed = {
@@ -67,9 +67,9 @@ def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
 
 
 def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Mask of equal numbers in two columns: within `tolerance` of the larger, or both within its noise.
+    """Return a mask of equal numbers in two columns: within `tolerance` of the larger, or both within its noise.
 
-    The noise is ten times `FLOOR` of the scale of both columns, and none for probabilities. Two missing numbers are the
+    The noise is ten times `FLOOR` of the scale of both columns, and none for p-values. Two missing numbers are the
     same, a missing one and a number are not.
     """
     noise = 0.0 if is_probability(column) else 10 * FLOOR * max(scale(left), scale(right))
@@ -79,7 +79,7 @@ def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = T
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Mask of cells in two columns of text that are equal or are the `equal_numbers` number; lengths must agree."""
+    """Return a mask of cells in two text columns of equal length that are equal, as text or as `equal_numbers`."""
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
@@ -89,7 +89,7 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
-    """Whether two CSV texts hold the same columns and rows, their cells the same by `same_cells`."""
+    """Return whether two CSV texts have the same columns and rows, with cells that are the same by `same_cells`."""
     import pandas as pd
 
     try:
@@ -102,7 +102,7 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
 
 
 def content_hash(text: str) -> tuple[int, str]:
-    """Rows of a CSV below its header, and the hash of its content, 32 hexadecimal digits.
+    """Return the number of rows in a CSV, without its header, and the hash of its content, 32 hexadecimal digits.
 
     The content is its cells, with fractions to `HASHED_DIGITS` digits: equal for two processors' versions of one
     result, for other line ends and for other quoting.

@@ -1,6 +1,6 @@
-"""What is kept of each table that was checked or made: its digest, its rows, and the hash of its content.
+"""Record for each table that was checked or made: its digest, its number of rows, and the hash of its content.
 
-Each step writes down its own, beside others, so that the inventory of all of them reads no table again.
+Each step writes a record of its own, so that the inventory of all tables reads no table again.
 """
 
 import json
@@ -16,18 +16,18 @@ PLACE = "out/checked/{name}.json"
 
 
 def note(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
-    """The note that a step writes on the tables that it checked: the note's text by its path."""
+    """Return the record that a step writes on the tables it checked, as {path of the record: its text}."""
     kept = {path: [digest(root / path), *content_hash(words(root / path))] for path in paths}
     return _note(name, kept)
 
 
 def note_of_result(name: str, path: str, made: bytes) -> dict[str, str]:
-    """The note on a result that is not yet written: the note's text by its path."""
+    """Return the record on a result that is not written yet, as {path of the record: its text}."""
     return _note(name, {path: [hashed(made).decode(), *content_hash(made.decode())]})
 
 
 def content(root: Path, name: str, path: str) -> tuple[int, str]:
-    """Rows and content hash of a table, as its step noted them; computed anew if the table has changed since."""
+    """Return the number of rows and the content hash of a table from its record; computed anew if the table changed."""
     place = root / PLACE.format(name=name)
     kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     known, *found = kept.get(path, ("",))

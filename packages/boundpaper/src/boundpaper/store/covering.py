@@ -1,4 +1,4 @@
-"""Coverage: what a table must contain for each row of another table, so that a study finds what it needs."""
+"""Check coverage: a table must have certain rows for each row of another table, so that a study finds what it needs."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from boundpaper.store.table_file import rows
 
 
 def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
-    """Rows that `covers` asks for and that are missing, one line for each row of the other table.
+    """Return missing rows that `covers` asks for, one line for each row of the other table.
 
     Rows of documents that the thesis does not examine ask for nothing: no study reads them.
 

@@ -1,4 +1,4 @@
-"""The descriptor: `datapackage.yaml` with its abbreviations written out.
+"""Read the descriptor `datapackage.yaml` with its abbreviations written out.
 
 A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
 resource in full; `standard` gives the package as others read it.
@@ -31,7 +31,7 @@ OWN = ("columns", "shared")  # of this file's notation; no part of a Data Packag
 
 
 def package(root: Path) -> dict[str, Any]:
-    """The data package's descriptor, every resource in full.
+    """Return the data package's descriptor, with every resource in full.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:
-    """The description of the table called `name`, or None."""
+    """Return the description of the table called `name`, or None."""
     for entry in package(root)["resources"]:
         if entry.get("name") == name:
             return entry  # type: ignore[no-any-return]
@@ -61,7 +61,7 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def brought(root: Path, name: str) -> dict[str, Any] | None:
-    """A package's description of a table, for a folder that is not a project; None if no package describes it."""
+    """Return an installed package's description of a table, for a folder that is not a project; None without one."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
             for entry in _read(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
@@ -71,7 +71,7 @@ def brought(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def files(root: Path, name: str) -> list[str]:
-    """The files of a source, a result or an experiment's measurements, relative to `root`.
+    """Return the files of a source, a result or an experiment's measurements, relative to `root`.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def files(root: Path, name: str) -> list[str]:
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """Fields of a table's file; the file of a measurement may omit `model`, which its name gives."""
+    """Return the fields of a table's file; a measurement's file may omit `model`, which the file's name gives."""
     fields: list[dict[str, Any]] = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -102,7 +102,7 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 
 
 def standard(root: Path) -> dict[str, Any]:
-    """The package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
+    """Return the package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
 
     Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
     measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
@@ -135,7 +135,7 @@ def _finite(number: float) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """Return the paper's descriptor (the first of the files), completed by tables that packages describe."""
+    """Return the paper's descriptor (the first of the files), completed by tables that other packages describe."""
     (root, file, _), *others = stamps
     brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}
@@ -151,7 +151,7 @@ def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[st
 
 
 def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """A file of descriptions with every resource in full; `shared` are schemas that it may name beside its own."""
+    """Return a file of descriptions with every resource in full; it may use the schemas `shared` besides its own."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
         descriptor["resources"] = []  # `resources:` with nothing below it yet
@@ -171,7 +171,7 @@ def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[st
 def _resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
 ) -> dict[str, Any]:
-    """A resource in full; DataError if a property that is read is missing or points elsewhere."""
+    """Return a resource in full; DataError if a property that is read is missing or points elsewhere."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{called}: resource {number} has no `name`")
@@ -202,7 +202,7 @@ def _resource(
 
 
 def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
-    """A schema that tables share, by its name."""
+    """Return a schema that tables share, by its name."""
     if name not in shared:
         raise DataError(
             f"{where}: `schema` is {name!r}, which is none of `shared`; {nearest(name, shared)}"
@@ -248,7 +248,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
 
 
 def as_list(value: Any) -> list[Any]:
-    """One name or several, as Table Schema allows both, in a list."""
+    """Return one name or several, both of which Table Schema allows, as a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -258,7 +258,7 @@ def _foreign(column: str, other: str) -> dict[str, Any]:
 
 
 class DescribedField(NamedTuple):
-    """A field in full, its mark, and the table that its cells refer to."""
+    """A field in full, its mark, and the table to which its cells refer."""
 
     field: dict[str, Any]
     mark: str = ""
@@ -266,7 +266,7 @@ class DescribedField(NamedTuple):
 
 
 def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
-    """A column, given by its name, by its name with what differs from the dictionary, or as a full field."""
+    """Return a column in full; it is given by its name, by its name with deviations, or as a full field."""
     if isinstance(item, str):
         name, mark = _marked(item)
         if name not in columns:

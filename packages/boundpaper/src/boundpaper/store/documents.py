@@ -1,4 +1,4 @@
-"""Documents: the table of judged documents, and which rows of the sources belong to which.
+"""Read the table of judged documents, and find which rows of the sources belong to which document.
 
 Documents of one group report one work and are judged on the same rows. The row `thesis` says which group this thesis
 examines: studies, its own claims, and a claim of any document of that group are given the rows of that group. A claim
@@ -24,7 +24,7 @@ _COLUMNS = ("document", "group", "title", "citation", "coverage")
 
 @dataclass(frozen=True)
 class JudgedDocument:
-    """A row of the table.
+    """A row of the table of documents.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class JudgedDocument:
 
 
 def documents(root: Path) -> tuple[JudgedDocument, ...]:
-    """The documents of a project, in their order, `thesis` among them.
+    """Return the documents of a project in order, including `thesis`.
 
     Raises
     ------
@@ -70,36 +70,36 @@ def _read(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument, ...]:
 
 
 def sources(root: Path) -> tuple[str, ...]:
-    """Keys of the documents that are judged, without the thesis itself."""
+    """Return the keys of the documents that are judged, without the thesis itself."""
     return tuple(each.key for each in documents(root) if each.key != THESIS)
 
 
 @dataclass(frozen=True)
 class Readers:
-    """Documents whose rows a step receives: its `own`, among all that are `known`."""
+    """The documents whose rows a step receives: its `own`, among all `known` documents."""
 
     own: frozenset[str]
     known: frozenset[str]
 
     def foreign(self, source: object) -> bool:
-        """Whether a `source` cell such as `005 T1` names another document; a path in `data/` names none.
+        """Return whether a `source` cell such as `005 T1` names another document; a path in `data/` names none.
 
-        A number of three digits that no row of the table describes is another document's too.
+        A three-digit code that no row of the table describes counts as another document, too.
         """
         code = str(source).partition(" ")[0]
         return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
 
     def others(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
-        """Keys of the rows of a table that come from other documents, by its column `source`."""
+        """Return the keys of a table's rows that come from other documents, according to its column `source`."""
         if not {"source", key} <= set(frame.columns):
             return frozenset()
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Rows of a source that a step receives: none from other documents or about things that only those have.
+        """Return the rows of a source that a step receives: none from other documents or on things only found there.
 
-        A row or a document that is added to the sources is so shown by exhibits that read the sources, and moves
-        neither a result nor a verdict about the documents that never saw it.
+        So a row or document that is added to the sources appears in exhibits that read the sources, but changes neither
+        a result nor a verdict about other documents.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""Families: looks and order of things that belong together in figures.
+"""Read families: looks and order of things that belong together in figures.
 
-A paper's vocabulary names the tables: one has a row for each family, one the members, one, where there is any, the
-members' names on figures and which entities they look like.
+A paper's vocabulary names the tables: one has a row for each family, one has the members, and a third, if there is one,
+has the members' names on figures and the entities whose looks they share.
 """
 
 import functools
@@ -69,7 +69,7 @@ class Family:
 
 
 def families(root: Path) -> tuple[Family, ...]:
-    """Families of a project, in order; empty if its vocabulary names no table of families.
+    """Return the families of a project in order; empty if its vocabulary names no table of families.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def families(root: Path) -> tuple[Family, ...]:
 
 
 def stamps(root: Path) -> tuple[Stamp, ...]:
-    """Sizes and times of the tables that the vocabulary names; cached content is valid while they stay."""
+    """Return sizes and times of the tables that the vocabulary names; cached content is valid while they stay equal."""
     made = []
     for path in read(root).tables():
         try:
@@ -114,7 +114,7 @@ def _families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
 
 
 def _labels(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
-    """Makes a member of its key and its name."""
+    """Return a function that makes a member from its key and its name."""
     told = own.families.get("labels")
     if not told:
         return Member
@@ -141,7 +141,7 @@ def _path(table: str) -> str:
 
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
-    """The rows of a table of sources, with the columns that are named."""
+    """Return the rows of a source table, with the given columns."""
     made = []
     for _, row in rows(root / _path(table)):
         try:

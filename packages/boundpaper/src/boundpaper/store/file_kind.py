@@ -1,4 +1,4 @@
-"""Recognise files that cannot be read here by how they begin, whatever their name."""
+"""Recognise files that cannot be read here by their first bytes, whatever their name."""
 
 _UNPACK = "unpack it and keep what was in it"
 _SHEET = "save its sheet as CSV with commas, in UTF-8"
@@ -25,7 +25,7 @@ _PAGES = ("<!doctype html", "<html")
 
 
 def foreign(content: bytes) -> str:
-    """Name the kind of a file's bytes, and the mend; empty if they may be UTF-8 text."""
+    """Name the kind of a file's bytes, and what to do; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"
@@ -36,5 +36,5 @@ def foreign(content: bytes) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is an HTML page, such as a server sends for a missing file."""
+    """Return whether a text is an HTML page, which a server may send in place of a missing file."""
     return text.lstrip()[:20].lower().startswith(_PAGES)

@@ -1,4 +1,4 @@
-"""Files: hashing and atomic writing."""
+"""Hash files, and write them atomically."""
 
 import atexit
 import errno
@@ -26,7 +26,7 @@ _DAY = 86_400  # seconds after which a draft of another machine, whose processes
 
 
 def digest(path: Path | str) -> str:
-    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file.
+    """Return the content hash of a file as 32 hexadecimal digits, or `ABSENT` if there is no such file.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
     The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill) sees the old
     file or the new one, never half of one. An equal file is left untouched, time stamp included. A new file has the
-    permissions that the umask leaves, an old one keeps its own. What is `lasting` is on the disk before it takes its
-    place, so that the same holds of a loss of power: for what took hours to measure. What a build makes is made again
-    when its hash is not the recorded one, and does without the wait.
+    permissions that the umask leaves, an old one keeps its own. `lasting` content is on the disk before it takes its
+    place, so that the same holds after a loss of power: for what took hours to measure. Outputs of a build need no such
+    wait: they are made again if their hash is not the recorded one.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 
 def draft(path: Path) -> Path:
-    """Path of a draft that a library writes before it becomes `path`; `sweep` removes it after a kill."""
+    """Return the path of a draft that a library writes before it becomes `path`; `sweep` removes it after a kill."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
@@ -90,7 +90,7 @@ def draft(path: Path) -> Path:
 def temporary(parent: Path | None = None) -> Iterator[Path]:
     """Make an empty folder in `parent`, or among the system's temporary ones, for the length of a block.
 
-    Those that killed processes left there are removed first: the system's own never are.
+    Such folders that killed processes left there are removed first; other programs' folders never are.
     """
     parent = parent or Path(tempfile.gettempdir())
     for path in parent.iterdir():
@@ -106,9 +106,9 @@ def temporary(parent: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a draft of a folder for the length of a block, which then takes its place: it is there whole or not at all.
+    """Yield a draft folder that takes the place of `folder` when the block ends, so that it is complete or absent.
 
-    Drafts of it that killed processes left are removed first.
+    Drafts of this folder that killed processes left are removed first.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def passing() -> Path:
 def sweep(folder: Path) -> list[Path]:
     """Remove drafts of killed processes below `folder`; return `folder`.
 
-    On a file system that machines share, what another one writes is left alone until it is a day old.
+    On a file system that machines share, what another machine writes is left alone until it is a day old.
     """
     removed = []
     for place, _, names in os.walk(folder):
@@ -169,7 +169,7 @@ def sweep(folder: Path) -> list[Path]:
 
 
 def abandoned(path: Path) -> bool:
-    """Whether this is a draft of a file or folder whose writer no longer runs."""
+    """Return whether a path is the draft of a file or folder whose writer no longer runs."""
     match = _DRAFT.fullmatch(path.name)
     if not match:
         return False

@@ -1,4 +1,4 @@
-"""Frames: long sources with their parsed numbers, and the pivot to one column per metric."""
+"""Make frames: long sources with their numbers parsed, and pivots with one column per metric."""
 
 from collections.abc import Sequence
 
@@ -75,7 +75,7 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
 
 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """The one row of a frame whose columns equal `where`.
+    """Return the one row of a frame whose columns equal `where`.
 
     Parameters
     ----------

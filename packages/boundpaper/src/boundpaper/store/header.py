@@ -1,4 +1,4 @@
-"""Header: compare the first line of a table with the columns that its schema describes."""
+"""Compare the first line of a table with the columns that its schema describes."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ LONGEST = 300  # characters of a message
 
 
 def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """The first wrong column of a header, and what is wrong; two empty texts if the header is right.
+    """Return the first wrong column of a header, and what is wrong; two empty texts if the header is right.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ GZIP = b"\x1f\x8b"
 
 
 def binary(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked if they are gzip, whatever its name."""
+    """Open a file as bytes, unpacked if they are gzip, whatever the file's name."""
     stream = path.open("rb")
     packed = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
@@ -24,7 +24,7 @@ def binary(path: Path) -> IO[bytes]:
 
 
 def values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each value of a file with its place, `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
+    """Yield each value of a file with its place `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def values(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def value(line: bytes, where: str) -> Any:
-    """The value of one line; `where` is its place in messages.
+    """Return the value of one line; `where` is its place in messages.
 
     Raises
     ------

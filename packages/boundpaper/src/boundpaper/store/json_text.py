@@ -1,4 +1,4 @@
-"""Read JSON strictly: a key that an object has twice is an error, while Python's reader keeps the last."""
+"""Read JSON strictly: a repeated key in an object is an error, while Python's reader keeps the last value."""
 
 import json
 from collections import Counter
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class DoubledKeyError(ValueError):
-    """An object of JSON that has a key twice."""
+    """A JSON object has the same key twice."""
 
 
 def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
-    """The value of a JSON text; numbers with a point or exponent go through `decimal` if given.
+    """Return the value of a JSON text; numbers with a point or exponent go through `decimal` if given.
 
     Raises
     ------

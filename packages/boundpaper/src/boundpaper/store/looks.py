@@ -1,4 +1,4 @@
-"""Rules for looks in figures, in a paper's vocabulary and its table of families."""
+"""Define rules for looks in figures, in a paper's vocabulary and its table of families."""
 
 from collections.abc import Mapping
 

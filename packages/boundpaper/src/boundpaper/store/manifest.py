@@ -1,4 +1,4 @@
-"""The manifest beside a measurement: how it was made, and a seal that shows whether the table is whole.
+"""Read and seal the manifest beside a measurement: how it was made, and a seal that shows whether the table is whole.
 
 The seal has a hash of the table and one of the manifest's other facts, so that neither is changed unseen.
 """
@@ -34,7 +34,7 @@ _RULE: Rule = mapping(
 
 
 def manifest(root: Path, table: str) -> dict[str, Any]:
-    """The manifest of a table file, which is relative to `root`; empty where there is none.
+    """Return the manifest of a table file, whose path is relative to `root`; empty if there is none.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 
 def _facts(content: dict[str, Any]) -> str:
-    """Hash of what a manifest says beside its seal, 32 hexadecimal digits, whatever its layout."""
+    """Return the hash of what a manifest says besides its seal, 32 hexadecimal digits, whatever its layout."""
     facts = {key: value for key, value in content.items() if key != SEAL}
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
@@ -66,13 +66,13 @@ def sealed(content: dict[str, Any], path: Path) -> bytes:
 
 
 def spelt(content: dict[str, Any]) -> bytes:
-    """Text of a manifest: keys in order, one per line at the top level, deeper values on one line if they fit."""
+    """Return a manifest's text: sorted keys, one per line at the top level; deeper values on one line if they fit."""
     entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
     return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
 
 
 def _spelt(value: Any, depth: int, start: str) -> str:
-    """JSON of a value after the start of its line; if it does not fit the line, its plain parts share lines."""
+    """Return the JSON of a value after the start of its line; if it is too long, its plain parts share lines."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
@@ -92,7 +92,7 @@ def _spelt(value: Any, depth: int, start: str) -> str:
 
 
 def broken(root: Path, table: str) -> str:
-    """Contradiction between a manifest and its table; empty if they agree or there is no manifest."""
+    """Describe a contradiction between a manifest and its table; empty if they agree or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
     content = manifest(root, table)
     if not content and not (root / file).is_file():

@@ -1,4 +1,4 @@
-"""The file of a measurement: a readable CSV while it is small, Parquet when it is large.
+"""Store a measurement: as a readable CSV while it is small, as Parquet when it is large.
 
 `python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size
 asks for, so that tables written by another version, or by hand, may lie there as CSV first.
@@ -21,7 +21,7 @@ FOLDER = "artifacts/measurements"
 
 
 def path_of(root: Path, name: str, model: str) -> Path:
-    """The file of a model's measurement: the existing one, else the CSV of a small one."""
+    """Return the file of a model's measurement: the existing file, else the path of a small one's CSV."""
     forms = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
     return next((path for path in forms if path.is_file()), forms[0])
 
@@ -65,7 +65,7 @@ def _types(root: Path, name: str) -> dict[str, str]:
 
 
 def settle(root: Path) -> list[Path]:
-    """Convert all measurements and their manifests to the form that their size asks for; return the changed files.
+    """Convert all measurements and manifests to the format that their size requires; return the changed files.
 
     Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept.
 

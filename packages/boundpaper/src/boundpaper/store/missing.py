@@ -1,8 +1,8 @@
-"""Missing values: the cells that a schema declares to stand for one (`missingValues`), at the schema or at a field.
+"""Handle missing values: the cells that stand for one (`missingValues`), as declared for a schema or a field.
 
-A table that says nothing of them has the empty cell, as the standard has it. A list that leaves `""` out makes the
-empty cell a value: a text without letters, and no number. What stands for a missing value by declaration is there on
-purpose, so that it needs no `reason`; an empty cell does.
+A table that declares none has the empty cell, as in the standard. A list that leaves `""` out makes the empty cell a
+value: a text without letters, and no number. What stands for a missing value by declaration is there on purpose, so
+that it needs no `reason`; an empty cell does.
 """
 
 import csv
@@ -17,7 +17,7 @@ EMPTY = frozenset([""])
 
 
 def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
-    """The cells of a field that stand for a missing value: its own list, else that of the schema, else the empty cell.
+    """Return a field's cells that stand for a missing value: its own list, else the schema's list, else the empty cell.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[st
 
 
 def cleared(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
-    """A table's CSV text whose cells that stand for a missing value are empty.
+    """Return a table's CSV text in which cells that stand for a missing value are empty.
 
     Parameters
     ----------

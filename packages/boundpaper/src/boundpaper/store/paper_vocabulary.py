@@ -1,4 +1,4 @@
-"""A paper's vocabulary: printed names of the keys of its data, and looks in its figures.
+"""Read a paper's vocabulary: printed names of the keys of its data, and looks in its figures.
 
 `paper/vocabulary.yaml` is optional, as is every part of it; the engine itself knows no metric, model or look of one
 paper. A step that reads the file depends on it.
@@ -24,14 +24,14 @@ METRIC = "metric"  # words of this kind are those of quantities
 
 
 def _expression(value: Any) -> BrokenRule | None:
-    """Rule: the value is a regular expression, and none that could take for ever."""
+    """Check that the value is a regular expression that cannot take for ever (a rule)."""
     if wrong := text(value):
         return wrong
     return BrokenRule("", f"{value!r} {words}") if (words := fault(value)) else None
 
 
 def _replacement(value: Any) -> BrokenRule | None:
-    """Rule: the value is a replacement that names only groups of its own expression."""
+    """Check that the value is a replacement that names only groups of its own expression (a rule)."""
     if wrong := mapping({"find": _expression, "show": text}, ("find", "show"))(value):
         return wrong
     try:
@@ -64,7 +64,7 @@ RULE: Rule = mapping(
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A table of sources whose rows have printed names.
+    """A source table whose rows have printed names.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class NamedTable:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """What `paper/vocabulary.yaml` says.
+    """The content of `paper/vocabulary.yaml`.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Vocabulary:
     families: Mapping[str, Any] = field(default_factory=dict)
 
     def tables(self) -> Iterator[str]:
-        """Files of the tables that the vocabulary names, relative to the project."""
+        """Yield the files of the tables that the vocabulary names, relative to the project."""
         names = [each.table for each in self.named]
         if self.families:
             names += [self.families["table"], self.families["members"]]
@@ -124,7 +124,7 @@ EMPTY = Vocabulary()
 
 
 def read(root: Path) -> Vocabulary:
-    """The vocabulary of a project; empty if the file is absent.
+    """Return the vocabulary of a project; empty if the file is absent.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _read(root: Path, stamp: tuple[int, int]) -> Vocabulary:
 
 
 def _of_text(words_of_file: str) -> Vocabulary:
-    """The vocabulary that the text of a file gives; an empty one for nothing but comments."""
+    """Return the vocabulary that the text of a file gives; empty for a file of comments only."""
     content = yaml_in(words_of_file, VOCABULARY)
     if content is None:
         return EMPTY
@@ -169,7 +169,7 @@ def _of_text(words_of_file: str) -> Vocabulary:
 
 
 def tables_named(content: str) -> list[tuple[str, str, int]]:
-    """The tables that the text of a vocabulary names, as the graph keeps calls: ("table", file, 0).
+    """Return the tables that a vocabulary's text names, as the graph keeps calls: ("table", file, 0).
 
     Raises
     ------
@@ -183,7 +183,7 @@ def tables_named(content: str) -> list[tuple[str, str, int]]:
 
 
 def vocabulary() -> Vocabulary:
-    """The vocabulary of the open project; empty if no project is open."""
+    """Return the vocabulary of the open project; empty if no project is open."""
     try:
         root = project()
     except DataError:
@@ -192,7 +192,7 @@ def vocabulary() -> Vocabulary:
 
 
 def words(kind: str) -> Mapping[str, str]:
-    """The words of all keys of a kind, in their order.
+    """Return the words of all keys of a kind, in order.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def words(kind: str) -> Mapping[str, str]:
 
 
 def word(kind: str, key: str) -> str:
-    """The printed name of a key, such as `word("metric", "weight")`.
+    """Return the printed name of a key, such as `word("metric", "weight")`.
 
     Raises
     ------
@@ -222,10 +222,10 @@ def word(kind: str, key: str) -> str:
 
 
 def in_text(named: Vocabulary) -> dict[str, str]:
-    """Printed names of metrics by key, without those whose key is a common word or whose name is a formula."""
+    """Return printed names of metrics by key, without metrics whose key is a common word or whose name is a formula."""
     return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
 
 
 def names_of(rows: Sequence[Mapping[str, Any]], named: NamedTable) -> dict[str, str]:
-    """Names in print by key, of the rows of a table that have both."""
+    """Return printed names by key, for the rows of a table that have both."""
     return {row[named.key]: row[named.name] for row in rows if row.get(named.key) and row.get(named.name)}

@@ -1,4 +1,4 @@
-"""A table as Parquet: the same cells as its CSV, typed, sealed page by page, and much smaller.
+"""Store a table as Parquet: the same cells as its CSV, but typed, sealed page by page, and much smaller.
 
 What a table says is its CSV text, whatever file holds it: checks, seals and hashes go by that text, so that they depend
 neither on the library that wrote the file nor on its version. The library is loaded when a file is read or written.
@@ -30,7 +30,7 @@ _BOOLEANS = {"True": True, "False": False}
 
 
 def packed(text: str, types: Mapping[str, str]) -> bytes:
-    """A CSV text as Parquet, from which `unpacked` gives back every cell as it stands.
+    """Return a CSV text as Parquet, from which `unpacked` restores every cell exactly.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
 
 
 def unpacked(path: Path) -> str:
-    """The CSV text of a Parquet file.
+    """Return the CSV text of a Parquet file.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def unpacked(path: Path) -> str:
 def unpacked_rows(
     path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows that hold a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
+    """Yield the rows with a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def _table(path: Path) -> pa.Table:
 
 @contextmanager
 def _faults_named(path: Path) -> Iterator[None]:
-    """Raise a DataError for a file that cannot be read, was cut off or is damaged."""
+    """Raise a DataError in the block for a file that cannot be read, was cut off or is damaged."""
     import pyarrow as pa
 
     try:
@@ -180,7 +180,7 @@ def _damaged(path: Path, error: Exception) -> DataError:
 
 
 def _column(cells: list[str], kind: str) -> pa.Array:
-    """Cells as a column of their type, an empty one as null; as text where the type would write them otherwise."""
+    """Return cells as a column of their type, empty ones as null; as text if the type would write them differently."""
     import pyarrow as pa
 
     try:
@@ -199,7 +199,7 @@ def _value(cell: str, kind: str) -> object:
 
 
 def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
-    """The type of a column's cells: text, numbers or booleans; a DataError for any other."""
+    """Return the type of a column's cells: text, numbers or booleans; DataError for any other."""
     import pyarrow as pa
 
     kind, types = column.type, pa.types
@@ -212,7 +212,7 @@ def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
 
 
 def _cells(path: Path, table: pa.Table) -> list[list[str]]:
-    """The cells as text, column by column."""
+    """Return the cells as text, column by column."""
     import pyarrow as pa
 
     cells = []
@@ -229,11 +229,11 @@ def _cells(path: Path, table: pa.Table) -> list[list[str]]:
 
 
 def _word(value: object) -> str:
-    """A cell as a CSV has it."""
+    """Return a cell as a CSV has it."""
     return "" if value is None else _digits(value) if isinstance(value, float) else str(value)
 
 
 def _digits(value: float) -> str:
-    """A number with the digits that the store writes, or with all of its digits if it has more."""
+    """Return a number with the digits that the store writes, or with all of its digits if it has more."""
     short = f"{value:.{DIGITS}g}"
     return short if float(short) == value or value != value else repr(value)

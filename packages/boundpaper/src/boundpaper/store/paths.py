@@ -1,4 +1,4 @@
-"""Paths of tables that code reads by name, relative to the project's folder, and endings of table files."""
+"""List paths of tables that code reads by name, relative to the project's folder, and endings of table files."""
 
 SCHEMA = "artifacts/datapackage.yaml"
 TABLES = "tables.yaml"  # of a package: descriptions of the tables that it reads or writes by name

@@ -1,4 +1,4 @@
-"""Regular expressions: those that could take for ever on a long text are refused before use."""
+"""Refuse regular expressions that could take for ever on a long text, before they are used."""
 
 import importlib
 import re
@@ -12,7 +12,7 @@ UNBOUNDED = 4  # of these without an end: each may add a factor of the word's le
 
 
 def fault(pattern: str) -> str:
-    """Reason why a pattern may not be used; empty if it may.
+    """Return the reason why a pattern may not be used; empty if it may.
 
     A repeat without end whose inside can itself be read in several lengths, or in two ways that begin alike, takes a
     time that doubles with every letter: `(a+)+`, `(a|ab)*`.
@@ -35,7 +35,7 @@ def fault(pattern: str) -> str:
 
 
 def _parts(parsed: Any) -> Iterator[tuple[Any, Any]]:
-    """Every part of a parsed pattern, from the outside in."""
+    """Yield every part of a parsed pattern, from the outside in."""
     for kind, value in parsed:
         yield kind, value
         for inside in _insides(value):
@@ -51,14 +51,14 @@ def _insides(value: Any) -> Iterator[Any]:
 
 
 def _repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
-    """Least, most and inside of every repeat that can be of several lengths."""
+    """Yield least count, greatest count and content of every repeat that can have several lengths."""
     for kind, value in _parts(parsed):
         if str(kind) in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0] != value[1]:
             yield value
 
 
 def _begin_alike(inside: Any) -> bool:
-    """Whether two alternatives anywhere inside may begin with one character, as far as can be told."""
+    """Return whether two alternatives anywhere inside may begin with the same character, as far as can be told."""
     for kind, value in _parts(inside):
         if str(kind) == "BRANCH":
             firsts = [str(each[0]) if len(each) and str(each[0][0]) == "LITERAL" else "" for each in value[1]]

@@ -1,4 +1,4 @@
-"""The parts of a paper's `pyproject.toml` that the engine reads: its requirements and `[tool.boundpaper]`."""
+"""Read the parts of a paper's `pyproject.toml` that the engine uses: its requirements and `[tool.boundpaper]`."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ _RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
 
 
 def described_project(root: Path) -> dict[str, Any]:
-    """Content of the file, except the tables of other tools.
+    """Return the content of the file, except the tables of other tools.
 
     Raises
     ------

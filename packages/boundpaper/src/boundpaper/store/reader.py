@@ -1,4 +1,4 @@
-"""The store: artifacts read as frames, with the types that the schema gives them."""
+"""Read artifacts as frames, with the types that the schema gives their columns."""
 
 import functools
 import io
@@ -43,7 +43,7 @@ def read(root: Path, name: str) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=256)
 def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
-    """The frame of an artifact, read once a process: hundreds of claims read the same few tables."""
+    """Return the frame of an artifact, read once per process, since hundreds of claims read the same few tables."""
     described = resource(root, name)
     frames = [_frame(root, path, described) for path, *_ in stamp[:-1]]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)

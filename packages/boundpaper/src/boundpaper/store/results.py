@@ -1,4 +1,4 @@
-"""Results: what a study returns, written as a stable CSV that only changes when its numbers do."""
+"""Write results: what a study returns, as a stable CSV that only changes when its numbers do."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ _REASONS = ("reason", "note")
 
 
 def text(frame: pd.DataFrame, name: str) -> str:
-    """A frame as CSV: canonical numbers, stable line ends.
+    """Return a frame as CSV, with canonical numbers and stable line ends.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:
-    """The bytes to write at `path`: the old ones if they `agree` with the new."""
+    """Return the bytes to write at `path`: the old bytes if they `agree` with the new."""
     if not path.is_file():
         return new
     old = path.read_bytes()

@@ -1,8 +1,8 @@
-"""Rules for mappings that somebody writes in YAML or JSON, key by key; each finds what is wrong.
+"""Define rules for mappings that somebody writes in YAML or JSON, key by key; each rule finds what is wrong.
 
 A rule is a function of a value. It returns None where the value may stand, else the path from the value to the fault
 (`.fields[height].format`) and what is wrong there. `mapping` makes one rule of many, and refuses a key that it does not
-know: a misspelt key is told with the nearest name, never passed over.
+know: a misspelt key is reported with the nearest name, never ignored.
 """
 
 import math
@@ -50,28 +50,28 @@ def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = Dat
 
 
 def shown(value: object) -> str:
-    """A value quoted for a message, cut to `LONGEST` characters."""
+    """Return a value quoted for a message, cut to `LONGEST` characters."""
     words = str(value) if isinstance(value, date) else repr(value)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def anything(value: Any) -> BrokenRule | None:
-    """Rule: any value is allowed."""
+    """Accept any value (a rule)."""
     return None
 
 
 def text(value: Any) -> BrokenRule | None:
-    """Rule: the value is text."""
+    """Check that the value is text (a rule)."""
     return None if isinstance(value, str) else BrokenRule("", f"{shown(value)} is no text; put it in quotes")
 
 
 def flag(value: Any) -> BrokenRule | None:
-    """Rule: the value is true or false."""
+    """Check that the value is true or false (a rule)."""
     return None if isinstance(value, bool) else BrokenRule("", f"{shown(value)} is neither true nor false")
 
 
 def whole(value: Any) -> BrokenRule | None:
-    """Rule: the value is a whole number of at least 0."""
+    """Check that the value is a whole number of at least 0 (a rule)."""
     return at_least(0)(value)
 
 
@@ -93,18 +93,18 @@ def number(value: Any) -> BrokenRule | None:
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
-    """Rule: the value is a number; infinities, which mean an open end, are allowed."""
+    """Check that the value is a number; infinities, which mean an open end, are allowed (a rule)."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if good else BrokenRule("", f"{shown(value)} is no number")
 
 
 def not_negative(value: Any) -> BrokenRule | None:
-    """Rule: the value is a finite number of at least 0."""
+    """Check that the value is a finite number of at least 0 (a rule)."""
     return number(value) or (None if value >= 0 else BrokenRule("", f"{shown(value)} is below 0"))
 
 
 def positive(value: Any) -> BrokenRule | None:
-    """Rule: the value is a finite number above 0."""
+    """Check that the value is a finite number above 0 (a rule)."""
     return number(value) or (None if value > 0 else BrokenRule("", f"{shown(value)} is not above 0"))
 
 
@@ -131,7 +131,7 @@ def matching(pattern: str, words: str) -> Rule:
 
 
 def refused(mend: str) -> Rule:
-    """Make a rule that allows no value: the standard has this word, but nothing here follows it."""
+    """Make a rule that allows no value, for a word of the standard that is not supported here."""
     return lambda value: BrokenRule("", f"a word of the standard that is not heeded here; {mend}")
 
 

@@ -1,4 +1,4 @@
-"""The schema: check tables against their descriptions.
+"""Check tables against their descriptions in the schema.
 
 Beside what Table Schema asks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
 cell needs a reason, a printed number must parse, and a metric must lie in its range.
@@ -43,7 +43,7 @@ class Fault:
 
 
 def check(root: Path, name: str) -> list[Fault]:
-    """Everything that is wrong with the artifact `name`, in file order."""
+    """Return everything that is wrong with the artifact `name`, in file order."""
     described = resource(root, name)
     try:
         paths = files(root, name)
@@ -83,7 +83,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
 
 
 def _damage(root: Path, described: dict[str, Any], path: str) -> str:
-    """What is wrong with a file as a whole, before any cell is read; empty when nothing is."""
+    """Return what is wrong with a file as a whole, before any cell is read; empty if nothing is."""
     try:
         text = words(root / path)
         if not text.strip():
@@ -101,7 +101,7 @@ def _damage(root: Path, described: dict[str, Any], path: str) -> str:
 
 
 def _other_sum(path: Path, described: dict[str, Any]) -> str:
-    """What the file's size or hash says against its description's `bytes` and `hash`; empty when they agree."""
+    """Say how the file's size or hash differs from its description's `bytes` and `hash`; empty if they agree."""
     if not any(key in described for key in SUMS):
         return ""
     content = path.read_bytes()
@@ -139,7 +139,7 @@ def _foreign(
 
 
 def _cut(text: str, awaits: str) -> str:
-    """The sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
+    """Return the sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
     """
@@ -185,13 +185,13 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
 
 
 def beyond(described: dict[str, Any], metric: str, value: float) -> str:
-    """Fault of a number that a table's description excludes for its metric; empty if it is allowed."""
+    """Describe the fault of a number that a table's description excludes for its metric; empty if it is allowed."""
     low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"lies outside {low} to {high}"
 
 
 def require(root: Path, names: Sequence[str]) -> None:
-    """Raise DataError with all faults of the artifacts called `names`, one a line."""
+    """Raise DataError with all faults of the artifacts called `names`, one per line."""
     lines = [str(fault) for name in names for fault in check(root, name)]
     if lines:
         shown = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])

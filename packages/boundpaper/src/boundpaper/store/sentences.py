@@ -1,4 +1,4 @@
-"""Sentences of a document: how it is split, how each is identified without its words, and how it is found again.
+"""Split a document into sentences, identify each one without its words, and find it again.
 
 A sentence is known by a hash of its letters and digits, so that what is recorded of a document holds none of its words.
 """
@@ -40,7 +40,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True)
 class DocumentSentence:
-    """A sentence (or item, or row of a table) of a document, its line counted from 1, and the headings it is under."""
+    """A sentence, item or table row of a document, with its line (from 1) and the headings above it."""
 
     line: int
     text: str
@@ -48,17 +48,17 @@ class DocumentSentence:
 
     @property
     def anchor(self) -> str:
-        """First twelve digits of the SHA-256 of its normalised words."""
+        """Return the first twelve digits of the SHA-256 of its normalised words."""
         return hashlib.sha256(normalised(self.text).encode()).hexdigest()[:12]
 
 
 def normalised(text: str) -> str:
-    """Letters and digits of a sentence in lower case with single spaces, which marks and line ends do not affect."""
+    """Return a sentence's letters and digits in lower case with single spaces, regardless of marks and line ends."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
 def sentences(text: str) -> list[DocumentSentence]:
-    """The sentences of a Markdown document outside code."""
+    """Return the sentences of a Markdown document outside code."""
     parts: list[DocumentSentence] = []
     headings: list[tuple[int, str]] = []
     code = False
@@ -77,7 +77,7 @@ def sentences(text: str) -> list[DocumentSentence]:
 
 
 def printed(reported: str, document: str) -> str:
-    """Hash of what a claim reports, if its document prints it as a whole or in pieces; else empty.
+    """Return the hash of what a claim reports if its document prints that, whole or in pieces; else empty.
 
     Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
     """
@@ -87,25 +87,25 @@ def printed(reported: str, document: str) -> str:
 
 
 def digest(reported: str) -> str:
-    """First twelve digits of the SHA-256 of what a claim reports."""
+    """Return the first twelve digits of the SHA-256 of what a claim reports."""
     return hashlib.sha256(_typed(reported).encode()).hexdigest()[:12]
 
 
 def _typed(text: str) -> str:
-    """In lower case with one sort of minus and of comparison, without what Markdown adds; signs and points stay."""
+    """Return a text in lower case without Markdown's marks, with one kind of minus and of comparison signs."""
     for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
         text = text.replace(mark, plain)
     return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
 
 
 def _stands(piece: str, text: str) -> bool:
-    """Whether a piece is printed as itself, and not as part of a word, of a longer number or of a negative one."""
+    """Return whether a piece is printed by itself, and not within a word, a longer number or a negative number."""
     thousands = r"(?<!\d,)" if re.match(r"\d{3}(?!\d)", piece) else ""
     return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
 
 
 def under(section: str, document: Sequence[DocumentSentence]) -> str:
-    """The heading that best matches a section named in the ledger; empty if they share no word.
+    """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
     A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
     a figure without a section stands where the document first names it.
@@ -141,7 +141,7 @@ def _stems(text: str) -> set[str]:
 
 
 def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
-    """The anchor of one row of the ledger.
+    """Return the anchor of one row of the ledger.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text:
 
 
 def tabled(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """The row of a table that prints what a cell check reports; None if no row or several do.
+    """Return the table row that prints what a cell check reports; None if no row or several rows do.
 
     Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
     it names alike leave it open, and so does a row of which it names nothing.
@@ -226,7 +226,7 @@ def _prints(cell: str, reported: str) -> bool:
 
 
 def _share_named(label: str, named: set[str]) -> float:
-    """The share of a label's words and numbers that are among those named."""
+    """Return the share of a label's words and numbers that are among the named ones."""
     own = _names(label)
     return len(own & named) / len(own) if own else 0.0
 
@@ -238,7 +238,7 @@ def _names(text: str) -> set[str]:
 def best(
     statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], least: float
 ) -> DocumentSentence | None:
-    """The sentence that shares most of a statement's weight, in which rare words and numbers count most."""
+    """Return the sentence that shares most of a statement's weight, in which rare words and numbers count most."""
     seen = Counter(term for sentence in document for term in _terms(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _terms(statement)}
     total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
@@ -253,7 +253,7 @@ def best(
 
 
 def shared(statement: str, sentence: str) -> float:
-    """Share of a statement's words and numbers that a sentence contains."""
+    """Return the share of a statement's words and numbers that a sentence contains."""
     terms = _terms(statement)
     return len(terms & _terms(sentence)) / len(terms) if terms else 0.0
 

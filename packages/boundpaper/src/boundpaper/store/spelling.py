@@ -1,7 +1,7 @@
-"""Spelling: find two spellings of one word that look alike.
+"""Find two spellings of one word that look alike.
 
 A blank at the end, a no-break blank, a letter with its accent as one character or as two: the eye sees one word, and
-every comparison sees two, so that groups and keys part without a word.
+every comparison sees two, so that groups and keys split silently.
 """
 
 import functools
@@ -12,7 +12,7 @@ _LIKE = frozenset(["<compat>", "<noBreak>", "<wide>", "<narrow>", "<initial>", "
 
 
 def clean(text: str) -> str:
-    """A text in Unicode form NFC with single blanks inside, none at its ends, and no invisible marks."""
+    """Return a text in Unicode form NFC, with single blanks inside, none at its ends, and no invisible marks."""
     if text.isascii():
         return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text).translate(_DROPPED).split())
@@ -40,7 +40,7 @@ def spelt(text: str) -> str:
 
 
 def difference(text: str) -> str:
-    """Why a text is not `clean`, in a few words; empty when it is."""
+    """Say in a few words why a text is not `clean`; empty if it is."""
     if text == clean(text):
         return ""
     if text != text.strip():

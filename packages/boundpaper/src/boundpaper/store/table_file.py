@@ -1,4 +1,4 @@
-"""A table file: its rows as text, with their place; CSV, or Parquet where a measurement is large.
+"""Read a table file, CSV or (for a large measurement) Parquet: its rows as text, with their place.
 
 `python -m boundpaper.store.table_file FILE` prints one, which makes `git diff` readable (`.gitattributes`).
 """
@@ -18,7 +18,7 @@ from boundpaper.store.text_file import text_of
 
 
 def words(path: Path) -> str:
-    """A table as CSV text, whatever file holds it.
+    """Return a table as CSV text, whatever the format of its file.
 
     Raises
     ------
@@ -46,29 +46,29 @@ def words(path: Path) -> str:
 
 
 def identity(path: Path) -> str:
-    """Hash of what a table says, 32 hexadecimal digits: that of its CSV text, whatever file holds it."""
+    """Return the hash of a table's CSV text, 32 hexadecimal digits, whatever the format of its file."""
     return hashlib.blake2b(words(path).encode(), digest_size=16).hexdigest()
 
 
 def header_of(path: Path) -> list[str]:
-    """The column names of a table; none for an empty file."""
+    """Return the column names of a table; empty for an empty file."""
     return next(csv.reader(_stream(path)), [])
 
 
 def records(path: Path) -> Iterator[list[str]]:
-    """Every record of a table as its cells, the header first, blank lines as records without cells."""
+    """Yield every record of a table as its cells, the header first, blank lines as records without cells."""
     yield from csv.reader(_stream(path))
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Every row of a table as (number of the row, counted in records with the header as 1; cells by field)."""
+    """Yield every row of a table: its number, counted in records with the header as 1, and its cells by field."""
     yield from enumerate(csv.DictReader(_stream(path)), start=2)
 
 
 def rows_with(
     path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows, as `rows` numbers them, that hold a cell whose text `fits`; fast where few do.
+    """Yield the rows, numbered as by `rows`, with a cell whose text `fits`; fast if few have one.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""A text file: its words, or its YAML, JSON or TOML; every fault names the file, and the line or key if there is one.
+"""Read a text file, or its YAML, JSON or TOML; every fault names the file, and the line or key if there is one.
 
-A byte order mark at its beginning, as programs for Windows write it, is no part of the text, in no file of any sort.
-What is no text at all is told by how it begins, whatever its name ends with.
+A byte order mark at its beginning, as programs for Windows write it, is no part of the text, in no file of any sort. A
+file that is not text is recognised by its first bytes, whatever its ending.
 """
 
 import json
@@ -26,7 +26,7 @@ _SAFE = 1_000  # levels that the loader, which calls itself for each, reads with
 
 
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
-    """The text of `file`, which is relative to `root`, without a byte order mark.
+    """Return the text of `file`, whose path is relative to `root`, without a byte order mark.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
-    """The object in a JSON file; DataError if it has none, or something that `held_in` refuses."""
+    """Return the object in a JSON file; DataError if there is no object, or content that `held_in` refuses."""
     content = held_in(text_of(root, file), file)
     if not isinstance(content, dict):
         raise DataError(f"{file}: holds no JSON object; restore the file")
@@ -65,7 +65,7 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
 
 
 def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """Content of a JSON, TOML or YAML text, by the ending of its file's name; other endings are read as YAML.
+    """Parse a JSON, TOML or YAML text by the ending of its file's name; other endings are read as YAML.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
-    """Content of a YAML file, by `yaml_in`.
+    """Return the content of a YAML file, parsed by `yaml_in`.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """Content of a YAML text, read by the safe loader.
+    """Parse a YAML text with the safe loader.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def _plain(content: Any, file: str, error: type[ThesisError]) -> None:
-    """Refuse values that no file of a person holds on purpose: NaN, endless whole numbers, endless depth or size."""
+    """Refuse values that nobody writes on purpose: NaN, endless whole numbers, endless depth or size."""
     left = MOST_NODES
     stack: list[tuple[Any, tuple[str, ...]]] = [(content, ())]
     while stack:
@@ -148,7 +148,7 @@ def _plain(content: Any, file: str, error: type[ThesisError]) -> None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether a text of YAML has enough brackets, or dashes and blanks before a line, for more than `_SAFE` levels."""
+    """Return whether a YAML text has enough brackets, or indentation and dashes, for more than `_SAFE` levels."""
     if text.count("[") + text.count("{") > _SAFE:
         depth = deepest = 0
         for bracket in re.findall(r"[\[\]{}]", text):
@@ -160,7 +160,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _too_deep(text: str) -> int:
-    """The line at which a YAML text is deeper than `MOST_DEEP`, by its events, which need no recursion; or 0."""
+    """Return the line at which a YAML text is nested deeper than `MOST_DEEP`, found without recursion; or 0."""
     import yaml
 
     depth = 0
@@ -173,7 +173,7 @@ def _too_deep(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """The safe loader, but a key that a mapping has twice is an error: YAML's own loader silently keeps the last."""
+    """Return the safe loader, made to refuse a repeated key, for which YAML's own loader keeps the last value."""
     import yaml
 
     class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -193,7 +193,7 @@ def _loader() -> Any:
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:
-    """The line of a fault in YAML, what is wrong, and where the broken part begins, which may be many lines above."""
+    """Return the line of a fault in YAML, what is wrong, and where the broken part begins, maybe many lines above."""
     mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"

@@ -1,4 +1,4 @@
-"""Units of columns as the data package declares them, and how two of them are compared."""
+"""Read the units that the data package declares for columns, and compare units."""
 
 import re
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ _PER = re.compile(r"(?<!\s)\s*+/\s*+|(?<!\s)\s++(?:per|an?)\s++")
 
 
 def declared(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The unit of each column that has one: by the column's name, then by the artifact's."""
+    """Return the unit of each column that has one, by the column's name, then by the artifact's name."""
     found: dict[str, dict[str, str]] = {}
     for name in artifacts:
         for field in (resource(root, name) or {"schema": {"fields": []}})["schema"]["fields"]:
@@ -57,11 +57,11 @@ def plain(unit: str) -> str:
 
 
 def is_one(unit: str) -> bool:
-    """Whether a text is one of the units that have several names, such as `ms`, or a rate of one."""
+    """Return whether a text is a unit that has several names, such as `ms`, or a rate of such a unit."""
     return plain(unit).partition("/")[0] in set(_SAME.values())
 
 
 def looks_like_one(text: str) -> bool:
-    """Whether a text in brackets can be a unit: a word or symbol, or one per another, but no number."""
+    """Return whether a text in brackets can be a unit: a word or symbol, or one per another, but no number."""
     parts = _PER.split(text.strip())
     return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)

@@ -1,4 +1,4 @@
-"""Validation: cells of a table against the fields, constraints and keys of its schema, as Table Schema has them.
+"""Validate a table's cells against the fields, constraints and keys of its schema, as Table Schema defines them.
 
 https://datapackage.org/standard/table-schema/ says what the types and constraints mean; a descriptor uses those of
 `TYPES` and `LIMITS` only, and others are refused rather than passed over. Beyond the standard, a word may not stand in
@@ -114,7 +114,7 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
 
 
 class CheckedField:
-    """A field with its checks of cells.
+    """A field with the checks of its cells.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class CheckedField:
             raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
 
     def read(self, cell: str) -> tuple[Any, str]:
-        """Value of a cell and its fault; None if it is missing. Results are cached, since most cells occur many
+        """Return the value of a cell (None if missing) and its fault. Results are cached, since most cells occur many
         times.
         """
         value = self._known.get(cell)
@@ -173,7 +173,7 @@ class CheckedField:
         return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """Fault in the spelling of a text that occurs for the first time; empty if there is none.
+        """Return the fault in the spelling of a text at its first occurrence; empty if there is none.
 
         Parameters
         ----------
@@ -196,12 +196,12 @@ class CheckedField:
         return ""
 
     def is_known(self, cell: str) -> bool:
-        """Whether `read` has met a cell."""
+        """Return whether `read` has already seen a cell."""
         return cell in self._known
 
 
 def short(cell: object) -> str:
-    """A cell quoted for a message."""
+    """Return a cell quoted for a message."""
     return short_words(repr(cell))
 
 
@@ -213,7 +213,7 @@ def short_words(words: str) -> str:
 def faults(
     path: Path, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], foreign: Mapping[tuple[str, ...], Any]
 ) -> Iterator[tuple[int, str, str]]:
-    """Faults of a table's cells as (row, field, words); the header is row 1.
+    """Yield the faults of a table's cells as (row, field, words); the header is row 1.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def _is_valid(
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
-    """Whether a table has no fault: each text of a column is asked once, and keys are counted."""
+    """Return whether a table has no fault; each distinct text of a column is checked once, and keys are counted."""
     if any(len(cells) != len(columns) for cells in rows):
         return False
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
@@ -302,7 +302,7 @@ def _is_valid(
 
 
 def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
-    """End of the message on cells that another table lacks: the cells there that look like them, if there are any."""
+    """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
     common = [looks(cell) for cell in asked]
     alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)
     if alike is None:
@@ -311,7 +311,7 @@ def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
-    """The cells of some columns of a table, as text.
+    """Return the cells of some columns of a table, as text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every word of the Data Package standard, and whether it is followed, passed on, or refused.
+"""List every word of the Data Package standard, and whether it is followed, passed on, or refused.
 
 The words are those of Data Package, Data Resource, Table Dialect (once CSV Dialect) and Table Schema, of versions 1 and
 2 (https://datapackage.org/standard/). A word that would change what a table says, and that nothing here heeds, is
@@ -72,7 +72,7 @@ def _missing(value: Any) -> BrokenRule | None:
 
 
 def _spelling(values: tuple[str, ...]) -> Rule:
-    """Make a rule for `trueValues` and `falseValues`: what is read anyway, and no other list."""
+    """Make a rule for `trueValues` and `falseValues`: it allows only the list that is read anyway."""
     mend = f"write {values[0]} into the cells (read are {', '.join(values)})"
     return lambda value: None if isinstance(value, list) and set(value) == set(values) else refused(mend)(value)
 

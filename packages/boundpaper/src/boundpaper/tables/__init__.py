@@ -1,6 +1,6 @@
 """Tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`.
 
-What sets them lies beside this file.
+The modules beside this file typeset them.
 
 This module stays light: it imports neither pandas nor Jinja2, so that a table file costs nothing to read.
 """

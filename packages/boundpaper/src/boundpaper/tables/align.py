@@ -1,4 +1,4 @@
-r"""Alignment of numbers: each number is cut into pieces, and each piece is padded to the widest of its column.
+r"""Align numbers: each number is cut into pieces, and each piece is padded to the widest of its column.
 
 Columns are right-aligned and digits have one width, so it is enough that everything to the right of the decimal point
 is equally wide in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
@@ -16,7 +16,7 @@ from boundpaper.typeset.text import Markup
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Tokens of `boundpaper.typeset.glyphs` that are padded as one.
+    """Tokens of `boundpaper.typeset.glyphs` that are padded as a unit.
 
     Attributes
     ----------

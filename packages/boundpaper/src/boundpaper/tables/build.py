@@ -1,4 +1,4 @@
-"""The builder of table steps."""
+"""Build table steps."""
 
 from __future__ import annotations
 

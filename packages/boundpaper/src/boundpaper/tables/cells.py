@@ -1,4 +1,4 @@
-"""Cells of a table after they are read, checked, rounded and judged, independent of the output format."""
+"""Represent a table's cells, read, checked, rounded and judged, independent of the output format."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of a table, row by row, with what separates the rows.
+    """The cells of a table, row by row, with the separators between the rows.
 
     Attributes
     ----------
@@ -81,10 +81,10 @@ class Grid:
     units: tuple[str, ...]
 
     def starts(self, row: int) -> bool:
-        """Whether a group starts with this row."""
+        """Return whether a group starts with this row."""
         return self.table.groups is not None and (row == 0 or self.groups[row] != self.groups[row - 1])
 
 
 def is_number(column: Column) -> bool:
-    """Whether a column's cells line up as numbers."""
+    """Return whether a column's cells are aligned as numbers."""
     return not isinstance(column.show, Words)

@@ -1,4 +1,4 @@
-"""Tables as data: CSV and JSON with the unrounded numbers and everything that belongs to them."""
+"""Write tables as data: CSV and JSON with the unrounded numbers and everything that belongs to them."""
 
 import csv as csv_module
 import io
@@ -99,7 +99,7 @@ def _text(value: object) -> str:
 
 
 def _inert(text: str) -> str:
-    """Keep a spreadsheet from running a text as a formula: one that is no number starts with an apostrophe."""
+    """Keep a spreadsheet from running a text as a formula: a text that is not a number starts with an apostrophe."""
     if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
         return text
     try:

@@ -1,4 +1,4 @@
-"""Tables in HTML: a semantic table with caption, scopes, a body per group, and its notes in the foot."""
+"""Write tables in HTML: a semantic table with caption, scopes, a body per group, and its notes in the foot."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-r"""Tables in LaTeX: booktabs rules, notes as wide as the table, decimals lined up without siunitx."""
+r"""Write tables in LaTeX: booktabs rules, notes as wide as the table, decimals aligned without siunitx."""
 
 import re
 from dataclasses import dataclass, replace
@@ -92,12 +92,12 @@ def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
 
 
 def _breaks(grid: Grid, setting: TablePlacement) -> bool:
-    """Whether LaTeX breaks the table over pages."""
+    """Return whether LaTeX breaks the table over pages."""
     return grid.table.long and setting.part == "float" and not setting.lines
 
 
 def _pieces(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
-    """The rows of each float, which hold `most` lines at most; all rows in one if it is 0.
+    """Return the rows of each float, at most `most` lines per float; all rows in one if `most` is 0.
 
     The name of a group is repeated where a float begins within it.
     """
@@ -149,7 +149,7 @@ def _short(caption: str, short: str | None) -> str:
 
 
 def _columns(grid: Grid, chosen: TableFit) -> str:
-    r"""Write the columns' types.
+    r"""Write the column types of the tabular.
 
     Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
     of groups the first column is indented as a whole.
@@ -168,7 +168,7 @@ def _columns(grid: Grid, chosen: TableFit) -> str:
 
 
 def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
-    """Return the heading's lines from the top; short headings stand at the bottom."""
+    """Return the lines of the header from the top; short headings stand at the bottom."""
     heads = titles(grid, "latex")
     depth = max(map(len, heads))
     lines = []
@@ -213,7 +213,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
 
 
 def _entries(grid: Grid, row: int) -> str:
-    """The link targets of the claims and artifacts that a row is about."""
+    """Return the link targets of the claims and artifacts that a row is about."""
     if grid.table.entry is None:
         return ""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
@@ -224,13 +224,13 @@ def _entries(grid: Grid, row: int) -> str:
 
 
 def _claims(grid: Grid, row: int) -> list[str]:
-    """The claims that a row is about."""
+    """Return the claims that a row is about."""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
     return [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
 
 
 def _page(grid: Grid, row: int) -> str:
-    """The page on which the verdict of a row's claim is printed; empty unless the row is about exactly one claim."""
+    """Return the page that prints the verdict of a row's claim; empty unless the row is about exactly one claim."""
     claims = _claims(grid, row)
     return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
 
@@ -241,7 +241,7 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
 
 
 def _raised(marks: str) -> str:
-    r"""Raise marks so that they keep their width: `\tnote` takes none in a table, so a phantom of it keeps no room."""
+    r"""Raise marks so that they keep their width: `\tnote` takes no room in a table, so a phantom of it keeps room."""
     return f"\\textsuperscript{{{marks}}}"
 
 

@@ -1,4 +1,4 @@
-"""Layout shared by the three typeset formats: cells as text, headings in lines, and rules."""
+"""Lay out what the three typeset formats share: cells as text, headings in lines, and rules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Spanner:
 
     @property
     def span(self) -> int:
-        """How many columns it covers."""
+        """Return how many columns it covers."""
         return self.last - self.first + 1
 
 
@@ -66,7 +66,7 @@ def _words(column: Column, cell: Cell, format: Markup) -> str:
 
 
 def titles(grid: Grid, format: Markup) -> list[list[str]]:
-    """Return the headings' lines, column by column; a unit goes on the title's line where the column is wide enough."""
+    """Return the headings' lines, column by column; a unit joins the title's line if the column is wide enough."""
     rows = []
     for index, column in enumerate(grid.columns):
         lines = column.title.split("\n")
@@ -89,7 +89,7 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns, with the gaps between them; none where no column has a group."""
+    """Return the headings above groups of columns, with the gaps between them; empty if no column has a group."""
     if not any(column.group for column in grid.columns):
         return []
     spans, first = [], 1
@@ -115,12 +115,12 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return the letter of a note; the dash is part of the text."""
+    """Return the letter of a note; a dash is part of the note's text."""
     return "" if note.label == DASH else note.label
 
 
 def airy(grid: Grid) -> bool:
-    """Whether there is a small space between rows: if they are paragraphs, or the table asks for it."""
+    """Return whether there is a small space between rows: if they are paragraphs, or the table asks for it."""
     paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and paragraphs)
 
@@ -143,5 +143,5 @@ def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
 
 
 def _several(blocks: Sequence[str], row: int) -> bool:
-    """Whether the block that ends or the one that begins at a row has several rows."""
+    """Return whether the block that ends or the block that begins at a row has several rows."""
     return blocks[row - 2 : row - 1] == blocks[row - 1 : row] or blocks[row : row + 1] == blocks[row + 1 : row + 2]

@@ -1,4 +1,4 @@
-"""Tables in Markdown: a pipe table, padded to read well as it stands, with caption and notes."""
+"""Write tables in Markdown: a pipe table, padded so that its source reads well, with caption and notes."""
 
 import unicodedata
 
@@ -69,7 +69,7 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
 
 
 def _width(text: str) -> int:
-    """Count the columns that a text takes in an editor: none for combining signs, two for wide characters."""
+    """Count the columns that a text takes in an editor: 0 for combining characters, 2 for wide characters."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

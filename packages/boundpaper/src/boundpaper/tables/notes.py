@@ -1,4 +1,4 @@
-"""Notes below a table: general notes, lettered footnotes, and reasons for empty cells."""
+"""Collect the notes below a table: general notes, lettered footnotes, and reasons for empty cells."""
 
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -25,7 +25,7 @@ class Notes:
     letters: dict[tuple[str, str], str]
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
-        """Letters of the footnotes of a cell."""
+        """Return the letters of a cell's footnotes."""
         if cell.hidden:
             return ()
         keys = [("reason", cell.reason)] if cell.reason else []
@@ -33,7 +33,7 @@ class Notes:
         return tuple(self.letters[key] for key in keys if key in self.letters)
 
     def of_title(self, column: Column) -> tuple[str, ...]:
-        """Letters of the footnotes of a heading."""
+        """Return the letters of a heading's footnotes."""
         return tuple(self.letters[("mark", mark)] for mark in mark_names(column.title_mark or ""))
 
 

@@ -1,4 +1,4 @@
-"""Read cells from a specification: every value is read and checked once for all renderers."""
+"""Read cells from a specification; every value is read and checked once for all output formats."""
 
 import math
 import numbers
@@ -75,7 +75,7 @@ def read(table: Table, name: str) -> Grid:
 
 @dataclass(frozen=True)
 class _CellReader:
-    """Reads cells of one table.
+    """A reader of one table's cells.
 
     `data` holds the fields' values as Python's own, None for empty ones; `labels` are the first column's values, which
     name rows in messages.
@@ -113,7 +113,7 @@ class _CellReader:
         raise SpecError(f"{self.where(column)} holds fractions and has no format: give one, such as fixed(2)")
 
     def cell(self, column: Column, row: int) -> Cell:
-        """Read a cell: its value or its reason, its marks, and what goes with the value."""
+        """Read a cell: its value or the reason why it is empty, its marks, and what goes with the value."""
         where = self.where(column, row)
         marks = self._marks(column, row, where)
         value = self._at(column.field, row)
@@ -175,7 +175,7 @@ class _CellReader:
         return value
 
     def _digits(self, column: Column, row: int, where: str) -> int | None:
-        """Read a row's own digits after the point."""
+        """Read the number of decimals that a row gives for itself."""
         if column.digits is None:
             return None
         digits = self._number(column.digits, row, where)
@@ -214,7 +214,7 @@ class _CellReader:
 
 
 def _together(table: Table, columns: Sequence[Column]) -> str:
-    """Return the field whose equal values say that rows belong together; empty where none does."""
+    """Return the field whose equal values say that rows belong together; empty if there is none."""
     if table.space is not None:
         return table.space if isinstance(table.space, str) else ""
     return next((column.field for column in columns if not column.repeat), "")

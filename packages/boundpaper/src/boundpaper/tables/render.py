@@ -1,4 +1,4 @@
-"""From a specification to text, in any format."""
+"""Render a table's specification to text, in any format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Round the cells of a column by one rule, and find the best of them."""
+"""Round the cells of a column by one rule, and find the best cells."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def rounded(
 
 
 def _places(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
-    """Decide the digits of an `uncertain()` column: one place where all agree within a digit, else one per cell."""
+    """Decide the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     own: dict[int, int] = {}
@@ -99,7 +99,7 @@ def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) 
 
 
 def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
-    """Mark the best cell of each group where its interval overlaps no other's.
+    """Mark the best cell of each group if its interval overlaps no other.
 
     The interval is `ci`, or the value ± 2 uncertainties; a cell without one overlaps all others.
     """
@@ -121,7 +121,7 @@ def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
 
 
 def _span(cell: Cell, sign: int) -> tuple[float, float, float]:
-    """Return a cell's value and interval, mirrored where the smallest is the best."""
+    """Return a cell's value and interval, with the sign reversed if the smallest value is the best."""
     if not isinstance(cell.value, (int, float)):
         raise SpecError(f"{cell.value!r} is not a number, so best cannot judge it")
     low, high = -math.inf, math.inf

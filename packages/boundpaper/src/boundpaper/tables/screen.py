@@ -1,4 +1,4 @@
-"""Tables on a terminal: numbers lined up, letters raised, what is best in bold, notes below."""
+"""Print tables on a terminal: numbers aligned, letters raised, the best value in bold, notes below."""
 
 import io
 
@@ -16,7 +16,7 @@ _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱ
 
 
 def screen(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
-    """Write a table for a window of `width` characters, 0 for any; no number is cut where the window is narrower."""
+    """Write a table for a window of `width` characters, 0 for any width; a narrow window never cuts a number."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Specification of a table: two frozen dataclasses, and the checks that need nothing else."""
+"""Specify a table: two frozen dataclasses, and the checks that need nothing else."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Column:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of all columns of `rows` that this column reads."""
+        """Return the names of all columns of `rows` that this column reads."""
         named = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
         return tuple(name for name in named if name is not None)
 
@@ -209,7 +209,7 @@ class Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The note's paragraphs."""
+        """Return the note's paragraphs."""
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
 
     def to_latex(self, name: str = "table") -> str:
@@ -257,7 +257,7 @@ def mark_names(marks: str) -> tuple[str, ...]:
 
 
 def with_text_names(table: Table) -> Table:
-    """The same table with all column names as text; numbers, dates and pairs are names in a frame too."""
+    """Return the table with all column names as text, since a frame's names may be numbers, dates or pairs."""
     if all(isinstance(each, str) for each in (*table.rows.columns, *_named_fields(table))):
         return table
     rows = table.rows.copy(deep=False)
@@ -348,7 +348,7 @@ def check(table: Table, name: str) -> None:
 
 
 def _prose(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield what authors wrote, with the name of its place."""
+    """Yield the texts that authors wrote, each with the name of its place."""
     yield "caption", table.caption
     yield "short caption", table.short or ""
     yield from (("note", note) for note in table.notes)

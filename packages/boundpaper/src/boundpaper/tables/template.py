@@ -1,4 +1,4 @@
-"""The templates of the renderers; their faults are reported by file and line."""
+"""Fill the templates of the renderers; their faults are reported by file and line."""
 
 from functools import cache
 from pathlib import Path

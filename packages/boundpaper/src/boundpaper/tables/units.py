@@ -9,10 +9,10 @@ from boundpaper.tables.spec import Table
 
 
 def contradicted(root: Path, artifacts: Iterable[str], table: Table) -> str:
-    """The first contradiction between a unit and the data package, in words; empty if there is none.
+    """Describe the first contradiction between a column's unit and the data package; empty if there is none.
 
-    A column is compared with those of its name in the artifacts that the table reads. One that the table converts has
-    a name of its own.
+    A column is compared with those of its name in the artifacts that the table reads. A column that the table converts
+    has a name of its own.
 
     Parameters
     ----------

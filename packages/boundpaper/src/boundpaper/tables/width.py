@@ -1,4 +1,4 @@
-"""How wide a table will be: estimated from the widths of a Palatino, to choose the size at which it fits."""
+"""Estimate how wide a table will be, from the character widths of a Palatino, to choose a size at which it fits."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def text_width(text: str) -> float:
 
 @dataclass(frozen=True)
 class PageWidths:
-    """Widths in pt: of a line, of a line on a landscape page, and that to which narrower tables are stretched."""
+    """Widths in pt: of a line, of a line on a landscape page, and the width to which narrower tables are stretched."""
 
     line: float = LINE
     turned: float = TURNED
@@ -85,7 +85,7 @@ def fit(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
 
 
 def _broken(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
-    """The same fit; if the table is wider than its line, its widest column of text becomes narrower and breaks."""
+    """Return the same fit; if the table is wider than its line, its widest text column becomes narrower and breaks."""
     lacking = chosen.width - _line(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:
@@ -136,13 +136,13 @@ def _paragraph_width(width: str | float, line: float, point: float, space: float
 
 
 def _heading(lines: list[str], column: Column) -> float:
-    """Estimate a heading's widest line; its marks stand on the last."""
+    """Estimate the width of a heading's widest line; its marks stand on the last line."""
     marks = 0.6 * len(mark_names(column.title_mark or ""))
     return max(text_width(_visible(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
 
 
 def _body(grid: Grid, index: int, space: float) -> float:
-    """Estimate a column's widest cell, its pads and marks included."""
+    """Estimate the width of a column's widest cell, including padding and marks."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
     numbers = max(

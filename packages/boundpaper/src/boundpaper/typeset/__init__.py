@@ -1,1 +1,1 @@
-"""Typesetting: numbers and text as every format shows them."""
+"""Typeset numbers and text, in the same way for every format."""

@@ -1,4 +1,4 @@
-"""Addresses of pages, for pages and the PDF to link to.
+"""Return addresses of pages, for pages and the PDF to link to.
 
 They are stable: a row of the ledger keeps its address as long as its claim keeps its name.
 """
@@ -12,37 +12,37 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """Address of a verdict's row in the ledger; verdicts are named like `c002_t1_n.smollm3-3b`."""
+    """Return the address of a verdict's row in the ledger; verdicts have names like `c002_t1_n.smollm3-3b`."""
     return f"ledger.html#{quote(name)}"
 
 
 def exhibit(kind: str, name: str) -> str:
-    """The page of a table or figure; `kind` is `table` or `figure`."""
+    """Return the page of a table or figure; `kind` is `table` or `figure`."""
     return f"{kind}/{quote(name)}.html"
 
 
 def artifact(name: str) -> str:
-    """The page of a source, measurement or result."""
+    """Return the page of a source, measurement or result."""
     return f"artifact/{quote(name)}.html"
 
 
 def chapter(name: str) -> str:
-    """The page of a chapter: what it shows and cites."""
+    """Return the page of a chapter, which lists what the chapter shows and cites."""
     return f"chapter/{quote(name)}.html"
 
 
 def work(key: str) -> str:
-    """The entry of a work in the bibliography."""
+    """Return the address of a work's entry in the bibliography."""
     return f"bibliography.html#{quote(key)}"
 
 
 def code(file: str, line: int = 0) -> str:
-    """The page of a file of the project, at a line."""
+    """Return the page of a project file, at a line."""
     return f"code/{quote(file)}.html" + (f"#L{line}" if line else "")
 
 
 def fault_of_address(address: str) -> str:
-    """Fault of a web address, as the end of a sentence; empty if a page may link to it."""
+    """Return the fault of a web address, as the end of a sentence; empty if a page may link to it."""
     if found := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
         sign = "a blank" if found[0].isspace() else f"the sign {found[0]!r}"
         return f"holds {sign}, which no address may; write it as {quote(found[0])}, or give one address alone"
@@ -57,10 +57,10 @@ def fault_of_address(address: str) -> str:
 
 
 def doi(number: str) -> str:
-    """The address behind a DOI."""
+    """Return the web address of a DOI."""
     return "https://doi.org/" + quote(number, safe="/:;()@,.-_")
 
 
 def web_link(address: str, shown: Markup) -> Markup:
-    """A link to a web address; only the words if the address is faulty."""
+    """Return a link to a web address; only the words if the address is faulty."""
     return shown if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, shown)

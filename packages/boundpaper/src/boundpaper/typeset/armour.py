@@ -1,4 +1,4 @@
-r"""Armour for data text: a cell that a step puts into a caption, note, label or chapter stays data there.
+r"""Armour data text, so that a cell which a step puts into a caption, note, label or chapter is never read as markup.
 
 Captions and notes are f-strings, in which a cell and the author's markup look alike. So the text that exhibits read
 comes with its markup characters replaced by private ones that no parser knows; `boundpaper.typeset.text` puts them
@@ -57,12 +57,12 @@ def quoted(text: str) -> str:
 
 
 def worn(text: str) -> bool:
-    """Whether any character of a text is armoured."""
+    """Return whether any character of a text is armoured."""
     return _WORN.search(text) is not None
 
 
 def frame(data: pd.DataFrame) -> pd.DataFrame:
-    """A copy of a table of data with all of its text armoured."""
+    """Return a copy of a table of data with all of its text armoured."""
     import pandas as pd
 
     result = data

@@ -1,4 +1,4 @@
-"""What pdflatex needs for each character that text may hold: tables of characters and nothing else."""
+"""List the LaTeX that pdflatex needs for each character of text."""
 
 _NAMES = (
     *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),

@@ -1,4 +1,4 @@
-"""The signs of printed numbers: a rounded number in pieces, and how each piece is written in every format.
+"""Write the signs of printed numbers: a rounded number in pieces, and each piece in every format.
 
 One minus (`$-$` in LaTeX, U+2212 in Markdown and HTML, a hyphen in plain text), one multiplication sign, one way of
 raising.
@@ -41,17 +41,17 @@ class NumberParts:
 
     @property
     def lead(self) -> tuple[str, ...]:
-        """Tokens before the decimal point."""
+        """Return the tokens before the decimal point."""
         return (*self.prefix, *self.sign, *(self.whole or "10"))
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """Tokens from the decimal point to the last digit."""
+        """Return the tokens from the decimal point to the last digit."""
         return (".", *self.fraction) if self.fraction else ()
 
     @property
     def power(self) -> tuple[str, ...]:
-        """Tokens of the power of ten."""
+        """Return the tokens of the power of ten."""
         if self.exponent is None:
             return ()
         raised = tuple(f"^{char}" for char in str(self.exponent))
@@ -59,12 +59,12 @@ class NumberParts:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """All tokens, left to right."""
+        """Return all tokens, from left to right."""
         return (*self.lead, *self.tail, *self.power, *self.suffix)
 
 
 def glyphs(tokens: Iterable[str], format: Output) -> str:
-    """Write tokens in a format: one minus, one multiplication sign and one way of raising for the whole project."""
+    """Write tokens in a format; the project has one minus, one multiplication sign and one way to raise digits."""
     if format not in OUTPUTS:
         raise SpecError(f"unknown number format {format!r}: one of {', '.join(OUTPUTS)}")
     text = []
@@ -99,5 +99,5 @@ def _raised(power: str, format: Output, before: str) -> str:
 
 
 def interval_tokens(low: NumberParts, high: NumberParts) -> tuple[str, ...]:
-    """Tokens of `[low, high]`."""
+    """Return the tokens of `[low, high]`."""
     return ("[", *low.tokens, ";", *high.tokens, "]")

@@ -1,6 +1,6 @@
-"""Thousands: the one rule of tables, figures, captions and prose."""
+"""Group thousands by the one rule of tables, figures, captions and prose."""
 
 
 def grouped(whole: str) -> str:
-    """Set groups of three digits of a whole number apart by commas: `131,072`; the one rule of the project."""
+    """Separate groups of three digits in a whole number by commas: `131,072`; the one rule of the project."""
     return f"{int(whole.replace(',', '')):,}"

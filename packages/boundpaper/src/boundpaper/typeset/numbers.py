@@ -1,4 +1,4 @@
-"""How numbers are shown: formats decided once, for tables, captions and chapters alike.
+"""Define how numbers are shown: formats decided once, for tables, captions and chapters alike.
 
 A format is a small frozen dataclass; `format.show(value, "latex")` gives text, `format.parts(value)` the pieces by
 which a table lines up its columns. Halves are rounded away from zero on the number's shortest decimal form, a zero
@@ -26,7 +26,7 @@ P_LEVELS = (0.05, 0.01, 0.001)
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Format with a fixed number of decimals, and optionally a plus, a scale, a suffix, or no thousands separators."""
+    """A format with a number of decimals, and optionally a plus, a scale, a suffix, or no thousands separators."""
 
     digits: int
     sign: bool = False
@@ -44,7 +44,7 @@ class Fixed:
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
     def bare(self) -> "Fixed":
-        """Return the format for an interval's end or an uncertainty beside such a number: no plus, no suffix."""
+        """Return the format for an interval's end or an uncertainty beside such a number, without plus and suffix."""
         return replace(self, sign=False, suffix="")
 
     def show(self, value: object, format: Output = "latex") -> str:
@@ -54,7 +54,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Significant:
-    """A number of significant digits, without an exponent."""
+    """A format with a number of significant digits, without an exponent."""
 
     digits: int
     thousands: bool = True
@@ -71,7 +71,7 @@ class Significant:
 
 @dataclass(frozen=True, slots=True)
 class Scientific:
-    """Digits after the mantissa's point and a power of ten; the power 0 is not written."""
+    """A format with a mantissa of `digits` decimals and a power of ten; the power 0 is not written."""
 
     digits: int
 
@@ -92,7 +92,7 @@ class Scientific:
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
+    """A p-value's format: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
 
     Bounds are rounded up to a power of ten. Where rounding would carry p to or below a level in `P_LEVELS` that it does
     not reach, digits are added until it does not (0.0504 stays 0.0504).
@@ -102,7 +102,7 @@ class PValue:
     relation: bool = False
 
     def parts(self, value: object) -> NumberParts:
-        """Round and take apart; DataError for a p outside 0 to 1."""
+        """Round a p-value and split it into parts; DataError outside 0 to 1."""
         p = finite(value, "p-value")
         if not 0 <= p <= 1:
             raise DataError(f"the p-value {value!r} is not between 0 and 1")
@@ -123,14 +123,14 @@ class PValue:
 
 @dataclass(frozen=True, slots=True)
 class IntervalFormat:
-    """A pair (low, high) as `[0.12, 0.45]`."""
+    """A format for a pair (low, high): `[0.12, 0.45]`."""
 
     digits: int
     scale: int = 1
     suffix: str = ""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the pair in `format`; DataError when it is not a pair or the wrong way round."""
+        """Write the pair in `format`; DataError if it is not a pair or its high end comes first."""
         low, high = pair(value, "interval")
         if format == "csv":
             return f"{raw(low)},{raw(high)}"
@@ -140,20 +140,20 @@ class IntervalFormat:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """A pair (value, uncertainty) as `0.123 ± 0.045`: the uncertainty to `digits` digits, the value to match."""
+    """A format for a pair (value, uncertainty): `0.123 ± 0.045`, the uncertainty to `digits` digits, value to match."""
 
     digits: int = 2
     sign: bool = False
 
     def place(self, uncertainty: object) -> int:
-        """Digits after the point (negative: before it) that the uncertainty allows; DataError unless positive."""
+        """Return the decimals (negative: before the point) that the uncertainty allows; DataError unless positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} gives no precision: show the value with fixed(digits)")
         return significant_place(spread, self.digits)
 
     def at(self, place: int, value: object) -> NumberParts:
-        """Round a value or an uncertainty to a place that was decided for the whole column."""
+        """Round a value or an uncertainty to the decimals that the whole column has."""
         return decimal_parts(finite(value), place, sign=self.sign)
 
     def show(self, value: object, format: Output = "latex") -> str:
@@ -177,14 +177,14 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 
 @dataclass(frozen=True, slots=True)
 class AsPrinted:
-    """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), lined up.
+    """A format for numbers given as a document's text (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), aligned.
 
-    Its thousands are set apart as everywhere else, whether the document does so or not. Text that is no number,
-    `50 each` for one, is shown as text.
+    Its thousands are separated as everywhere else, whether the document does so or not. Text that is no number, `50
+    each` for one, is shown as text.
     """
 
     def parts(self, value: object) -> NumberParts | None:
-        """Take the text apart; None when it is no number."""
+        """Split the text into parts; None if it is not a number."""
         if not isinstance(value, str):
             raise DataError(f"printed() shows the text of a document, not {value!r}: use fixed(digits)")
         match = _PRINTED.fullmatch(plain(value).strip())
@@ -215,7 +215,7 @@ class AsPrinted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Format for text: data in which every character means itself, or with `markup` an author's prose.
+    """A format for text: data in which every character means itself or, with `markup`, an author's prose.
 
     Prose is what `boundpaper.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
     are: for sentences; an identifier, a date or a version would be taken for a number.
@@ -259,7 +259,7 @@ def pair(value: object, what: str) -> tuple[Any, Any]:
 
 
 def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
-    """Count the levels that a p-value is below."""
+    """Count the levels of significance that a p-value is below."""
     value = finite(p, "p-value")
     if not 0 <= value <= 1:
         raise DataError(f"the p-value {p!r} is not between 0 and 1")
@@ -267,7 +267,7 @@ def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
 
 
 def fixed(digits: int, *, thousands: bool = True) -> Fixed:
-    """Digits after the point: `0.85`, `1,815.8`.
+    """Return a format with `digits` decimals: `0.85`, `1,815.8`.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def fixed(digits: int, *, thousands: bool = True) -> Fixed:
 
 
 def signed(digits: int) -> Fixed:
-    """Digits after the point, with a plus before positive numbers: `+0.85`.
+    """Return a format with `digits` decimals and a plus before positive numbers: `+0.85`.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def signed(digits: int) -> Fixed:
 
 
 def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
-    """A percentage with its sign, `89.5%`; `share` means that the data hold 0.895.
+    """Return a format for percentages with their sign, `89.5%`; `share` means that the data hold 0.895.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
 
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
-    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text.
+    """Return a format for differences of two shares in percentage points: data 0.332, `33`; the text adds the word.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def points(digits: int = 0, *, sign: bool = False) -> Fixed:
 
 
 def times(digits: int = 1, *, sign: bool = False) -> Fixed:
-    """A factor: `2.3×`.
+    """Return a format for factors: `2.3×`.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def times(digits: int = 1, *, sign: bool = False) -> Fixed:
 
 
 def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
-    """A whole number: `131,072`; without separators where it is a year or another name.
+    """Return a format for whole numbers: `131,072`; without separators if the number is a year or another name.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
 
 
 def significant(digits: int, *, thousands: bool = True) -> Significant:
-    """Significant digits: `0.0123`, `12.3`, `1,230`.
+    """Return a format with `digits` significant digits: `0.0123`, `12.3`, `1,230`.
 
     Parameters
     ----------
@@ -400,7 +400,7 @@ def significant(digits: int, *, thousands: bool = True) -> Significant:
 
 
 def scientific(digits: int = 1) -> Scientific:
-    """A mantissa with digits after the point and a power of ten: `3.4 × 10^-12`.
+    """Return a format with a mantissa of `digits` decimals and a power of ten: `3.4 × 10^-12`.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def scientific(digits: int = 1) -> Scientific:
 
 
 def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
-    """A p-value, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
+    """Return a format for p-values, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
 
 
 def interval(digits: int, *, share: bool = False) -> IntervalFormat:
-    """A pair (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
+    """Return a format for pairs (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def interval(digits: int, *, share: bool = False) -> IntervalFormat:
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
-    """A value rounded to match its uncertainty, which has `digits` significant digits: `0.123 ± 0.045`.
+    """Return a format that rounds a value to match its uncertainty of `digits` significant digits: `0.123 ± 0.045`.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
 
 
 def printed() -> AsPrinted:
-    """A number as a document prints it, given as text.
+    """Return a format for numbers given as text, as a document prints them.
 
     Examples
     --------

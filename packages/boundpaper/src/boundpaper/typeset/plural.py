@@ -1,4 +1,4 @@
-"""Counts in messages: `1 fault`, `2 faults`."""
+"""Word counts in messages: `1 fault`, `2 faults`."""
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Printed numbers: the text in a document, and the interval of values that round to it."""
+"""Read printed numbers: the text in a document, and the interval of values that round to it."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _SUFFIX = {"K": 3, "M": 6}
 
 
 class Unreadable(DataError):
-    """A printed value that should be a number and cannot be read as one."""
+    """A printed value should be a number but cannot be read as one."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rounding numbers exactly: halves away from zero on the shortest decimal form, whatever the size of the number."""
+"""Round numbers exactly: halves away from zero on the shortest decimal form, whatever the magnitude of the number."""
 
 import math
 import numbers
@@ -40,7 +40,7 @@ def round_half_up(number: Decimal, digits: int) -> Decimal:
 def decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
 ) -> NumberParts:
-    """Round to `digits` after the point and take apart; a zero has no sign."""
+    """Round to `digits` decimals and split the number into parts; a zero has no sign."""
     rounded = round_half_up(number, digits)
     whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
@@ -50,7 +50,7 @@ def decimal_parts(
 
 
 def significant_place(number: Decimal, digits: int) -> int:
-    """Return the place to which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
+    """Return the decimals at which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
     if digits < 1:
         raise SpecError(f"a number has at least one significant digit, not {digits}")
     if number == 0:
@@ -68,5 +68,5 @@ def raw(value: object) -> str:
 
 
 def half_width(low: object, high: object) -> float:
-    """Half the width of an interval."""
+    """Return half the width of an interval."""
     return float(finite(high) - finite(low)) / 2 if math.isfinite(float(finite(high) - finite(low))) else math.inf

@@ -1,4 +1,4 @@
-"""Names that fit labels: of a long one the parts in the middle are left out."""
+"""Shorten names to fit labels: a long name loses its parts in the middle."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ FITS = 24  # letters
 
 
 def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
-    """A label for each name, no two alike: where shortening would make two alike, both stay as they are.
+    """Return a different label for each name: if shortening would make two alike, both stay as they are.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
 
 
 def _short(name: str, most: int) -> str:
-    """As many parts from the front as fit before the last one; a name of one part loses its middle."""
+    """Return as many parts from the front as fit before the last part; a name of one part loses its middle."""
     if len(name) <= most:
         return name
     front = [*re.split(r"(?<=[-._/])", name)]

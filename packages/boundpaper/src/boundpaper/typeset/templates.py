@@ -1,4 +1,4 @@
-"""LaTeX templates with one set of signs for all rooms, since braces and percent signs belong to LaTeX."""
+"""Fill LaTeX templates with one set of delimiters for the whole package, since braces and percent signs are LaTeX's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = re.compile(r"\d{4,}")  # of a field in a format
 
 
 def environment(*folders: Path, **options: Any) -> Environment:
-    """An environment with `<< value >>`, `<% statement %>` and `<# comment #>`; an unknown name is an error.
+    """Return an environment with `<< value >>`, `<% statement %>` and `<# comment #>`; an unknown name is an error.
 
     Nothing is escaped here: values arrive escaped for their format (`boundpaper.typeset.text`). A template reaches what
     it is given and no further: attributes that begin with an underscore, by which Python's own objects lead to the
@@ -34,7 +34,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
     class TemplateLoader(jinja2.FileSystemLoader):
         def get_source(self, environment: Environment, template: str) -> Any:
-            """The text of a template; a NUL, which LaTeX silently skips, is an error."""
+            """Return the text of a template; a NUL, which LaTeX silently skips, is an error."""
             source, path, current = super().get_source(environment, template)
             if "\0" in source:
                 line = source.count("\n", 0, source.index("\0")) + 1
@@ -47,7 +47,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
         intercepted_binops = frozenset({"*", "**", "%"})
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            """The result of an operator, unless the result would fill the memory."""
+            """Return the result of an operator, unless the result would fill the memory."""
             if fault := _excess(operator, left, right):
                 raise jinja2.exceptions.SecurityError(fault)
             return super().call_binop(context, operator, left, right)
@@ -70,7 +70,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
 
 def _excess(operator: str, left: Any, right: Any) -> str:
-    """Why the outcome of an operator would fill the memory; empty when it does not."""
+    """Say why the result of an operator would fill the memory; empty if it would not."""
     if operator == "%" and isinstance(left, str) and WIDTH.search(left):
         return "a format whose width has four digits or more"
     if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > LARGEST:

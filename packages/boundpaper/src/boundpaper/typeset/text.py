@@ -1,4 +1,4 @@
-r"""The only escaper: makes plain text and light markup safe for LaTeX, Markdown and HTML.
+r"""Escape plain text and light markup for LaTeX, Markdown and HTML; no other module escapes text.
 
 `escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
 notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
@@ -201,7 +201,7 @@ def _spans(text: str) -> list[_Span]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Find the partner of the `$` or `*` at `start`; a `*` inside mathematics is none."""
+    """Return the offset of the `$` or `*` that closes the one at `start`; a `*` inside mathematics does not count."""
     delimiter, at, in_math = text[start], start + 1, False
     while at < len(text):
         if text[at] == "\\":

@@ -1,4 +1,4 @@
-"""Wording for tables and figures: short names, texts of the ledger, a test in one phrase, lists.
+"""Word parts of tables and figures: short names, texts of the ledger, a test in one phrase, lists.
 
 All of it is prose (`boundpaper.typeset.text.prose`), for captions, notes, headings and labels.
 """
@@ -48,7 +48,7 @@ def _without_middle(name: str, most: int) -> str:
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:
-    """A text of the ledger for readers: keys become names, underscores spaces.
+    """Return a text of the ledger for readers: keys become names, underscores become spaces.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
-    """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, no empty parts."""
+    """Return a correlation as a phrase, no part empty: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:
@@ -87,5 +87,5 @@ def listed(words: Sequence[str]) -> str:
 
 
 def whole(count: object) -> str:
-    """A whole number with separators."""
+    """Return a whole number with separators."""
     return integer().show(count, "plain")

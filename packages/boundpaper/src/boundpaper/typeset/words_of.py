@@ -1,4 +1,4 @@
-"""The words of the HTML that this package writes."""
+"""Extract the words of the HTML that this package writes."""
 
 import html
 import re
@@ -12,11 +12,11 @@ _SIGNS = {command: char for char, command in reversed(MATH.items())}  # of sever
 
 
 def words(markup: str) -> str:
-    """The text of the project's own HTML; signs of formulas as characters."""
+    """Return the text of the project's own HTML; signs of formulas become characters."""
     markup = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), markup)
     return html.unescape(_TAG.sub("", markup.replace("\\(", "").replace("\\)", "").replace("<br>", "\n")))
 
 
 def plain(text: str) -> str:
-    """Prose of the paper as words alone, in one line."""
+    """Return prose of the paper as plain words, in one line."""
     return words(prose(text, "html")).replace("\n", " ").strip()

@@ -1,1 +1,1 @@
-"""Measured models held against each other: paired where rows allow it, tested exactly, corrected as one family."""
+"""Compare measured models by exact tests, paired where the rows allow it and corrected as one family."""

@@ -1,4 +1,4 @@
-"""Whether two models were asked the same: tokenizer, texts, items, settings and precision, by their manifests."""
+"""Check by manifests that two models got the same tokenizer, texts, items, settings and precision."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ Manifest = Mapping[str, Any]
 def check(
     experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str, task: str = ""
 ) -> list[str]:
-    """Check that two measurements may be compared; return notes on what a reader must know of them.
+    """Check that two measurements may be compared; return notes on limits that a reader must know.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _precision(manifest: Manifest) -> str:
 def _same_hashes(
     where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
 ) -> None:
-    """Refuse to compare units of two models that were asked different texts, or items of a task."""
+    """Refuse to compare values by text or by item if the two models were given different texts or items."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"

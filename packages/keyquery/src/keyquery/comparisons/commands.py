@@ -34,7 +34,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _asked(command: Callable[..., None]) -> Callable[..., None]:
-    """Add what is compared, and how, to a command."""
+    """Add to a command the options for what is compared, and how."""
     return functools.reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
 
 
@@ -46,9 +46,9 @@ def _asked(command: Callable[..., None]) -> Callable[..., None]:
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
 ) -> None:
-    """Compare measured models with the first: paired, tested exactly, corrected as one family.
+    """Compare measured models with the first: exact tests, paired where possible, corrected as one family.
 
-    A name may be shortened to a beginning that only one measurement has.
+    A name may be cut short as long as it fits the beginning of one measurement only.
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
@@ -64,7 +64,7 @@ def compare(
 def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
     """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
 
-    Without names, it compares the two models that are measured here.
+    Without names, it compares the two models that the project has measurements of.
     """
     from keyquery.comparisons.measured import names
 

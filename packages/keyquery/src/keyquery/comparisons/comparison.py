@@ -40,7 +40,7 @@ NAME = "comparison"
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Models held against the first of them; `compare` makes one.
+    """A comparison of models with the first of them; `compare` makes one.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """The experiments that have a test."""
+        """Return the experiments that have at least one test."""
         return tuple(dict.fromkeys(each.row.study for each in self.tests))
 
     @property
@@ -112,7 +112,7 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know: tests, units, correction, guards that fired, and what is left out."""
+        """Return notes for the reader: tests, units, correction, guards that fired, and what is left out."""
         tests = "; ".join(TESTS[name] for name in dict.fromkeys(each.row.test for each in self.tests))
         count = sum(each.row.p_value is not None for each in self.tests)
         noted = dict.fromkeys(
@@ -134,7 +134,7 @@ class Comparison:
         return ", ".join(counted(n, unit) for n, unit in counts)
 
     def table(self) -> Table:
-        """The tests as a table of boundpaper, for any of its formats."""
+        """Return the tests as a table of boundpaper, for any of its output formats."""
         from boundpaper.tables.spec import Column, Table
 
         rows = self.frame
@@ -167,7 +167,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Standardised differences with their intervals, a row per quantity; differences of shares for items.
+        """Return a figure of standardised differences with intervals, a row per quantity; for items, share differences.
 
         Raises
         ------
@@ -209,12 +209,12 @@ class Comparison:
     plot = figure
 
     def to_markdown(self) -> str:
-        """The comparison as a page of Markdown: what was compared, its table and notes."""
+        """Return the comparison as a page of Markdown: what was compared, the table and its notes."""
         title = f"# {' and '.join(self.models[1:])} against {self.models[0]}"
         return "\n".join([title, "", *self.table().to_markdown(NAME).splitlines()[2:]]) + "\n"
 
     def to_json(self) -> str:
-        """The tests for a program: models, one object per test, and what was left out."""
+        """Return the tests as JSON for a program: models, one object per test, and what was left out."""
         rows: list[dict[str, Any]] = [
             {
                 "experiment": each.row.study,
@@ -234,7 +234,7 @@ class Comparison:
     def report(self, folder: str | Path) -> list[Path]:
         """Write `comparison.md`, `.csv`, `.json` and the figure into a folder; return the files.
 
-        The figure is written as PDF and PNG; where LaTeX is not installed, as the LaTeX that makes it.
+        The figure is written as PDF and PNG; where LaTeX is not installed, as its LaTeX source.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Comparison:
         return [home / f"{NAME}.md", *written, *pictures]
 
     def paper(self, folder: str | Path, title: str = "") -> Path:
-        """Write a new paper of this comparison, its numbers bound to the measurements; return its PDF of two pages.
+        """Write a new paper on this comparison, its numbers bound to the measurements; return its two-page PDF.
 
         The paper holds the measurements, a study, a table, a figure and a chapter, ten lines each, to be changed and
         built again by `boundpaper chapter comparison` there.
@@ -279,7 +279,7 @@ class Comparison:
         return write_paper(self, Path(folder), title or f"{' and '.join(self.models[1:])} against {self.models[0]}")
 
     def _pictures(self, home: Path) -> tuple[list[Path], str]:
-        """The files of the figure, and a note where there is no figure or only its LaTeX source."""
+        """Return the figure's files, and a note if there is no figure or only its LaTeX source."""
         try:
             drawn = self.figure()
         except DataError as error:
@@ -300,7 +300,7 @@ def compared(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> Comparison:
-    """Hold measured models against the first of them.
+    """Compare models with the first of them.
 
     Parameters
     ----------

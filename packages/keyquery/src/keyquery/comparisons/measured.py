@@ -1,4 +1,4 @@
-"""A model's measurements with the manifests that say what was asked, from a project, a folder, or frames in memory."""
+"""Read a model's measurements with the manifests of what was asked, from a project, a folder or frames in memory."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ class ModelMeasurements:
 
 
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
-    """The measurements of a name below `artifacts/measurements` of a folder.
+    """Return the measurements of one name, read from `artifacts/measurements` of a folder.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 
 
 def names(root: Path) -> list[str]:
-    """Names of all measurements below `artifacts/measurements` of a folder.
+    """Return the names of all measurements below `artifacts/measurements` of a folder.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def names(root: Path) -> list[str]:
 
 
 def meant(root: Path, name: str) -> str:
-    """The measurements that a name means: of this name, else the only ones that begin so or are of a model so called.
+    """Return the full name of the measurements that a name, its beginning or the name of their model stands for.
 
     Raises
     ------
@@ -135,14 +135,14 @@ def meant(root: Path, name: str) -> str:
 
 
 def _models(root: Path, name: str) -> set[str]:
-    """Names of the models that manifests of a measurement name."""
+    """Return the names of models that the manifests of a measurement contain."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
     held = (each.get(part) for each in manifests for part in ("model", "capture"))
     return {slug(str(each["model"])) for each in held if isinstance(each, dict) and each.get("model")}
 
 
 def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
-    """Refuse tables of heads that come from two captures: an analysis that was replacing them ended early."""
+    """Refuse tables of heads from two captures, which an analysis that ended while replacing them leaves behind."""
     manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
     captures = {
         table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
@@ -157,7 +157,7 @@ def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
 
 
 def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """The experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
+    """Return the experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tests of two models: unit by unit where both have the same ones, as two groups of heads where they do not."""
+"""Test two models against each other: paired by unit if both have the same units, else as two groups of heads."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SHARED = {"head": "heads", "key head": "heads"}
 
 @dataclass(frozen=True, eq=False)
 class TestedQuantity:
-    """A quantity of two models and its test.
+    """A quantity that two models are compared by, with its test.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ def pair_tests(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> tuple[list[TestedQuantity], list[str]]:
-    """The uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
+    """Return uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _test(
 def _apart(
     first: Units, second: Units, named: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Compare heads of two networks of different shapes as two groups; refuse different texts, items or seeds."""
+    """Compare heads of two networks of different shapes as two groups; refuse if texts, items or seeds differ."""
     if first.kind != second.kind or first.kind not in SHARED:
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         alike = len(first.values) == len(second.values) and first.kind == second.kind
@@ -140,7 +140,7 @@ def _scaled(row: Estimate, scale: float) -> Estimate:
 
 
 def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """The tests with Holm's p, all of them one family, and a guard where it cannot come below .05.
+    """Return the tests with p values after Holm's correction as one family, marked where these cannot come below .05.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuanti
 
 
 def out_of_reach(tests: Sequence[TestedQuantity]) -> list[str]:
-    """A note if no outcome could bring Holm's p of some tests below .05: it says how many units would suffice."""
+    """Return a note that says how many units would suffice, if no outcome could bring Holm's p of a test below .05."""
     count = sum(each.row.p_value is not None for each in tests)
     few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
     if not few:
@@ -180,10 +180,10 @@ def _flipped(row: Estimate) -> bool:
 
 
 def _needed(count: int) -> int:
-    """The number of units with which sign flips can reach .05 after Holm's correction for so many tests."""
+    """Return the number of units with which sign flips can reach .05 after Holm's correction for `count` tests."""
     return math.ceil(math.log2(2 * count / ALPHA))
 
 
 def least_p(n: int) -> float:
-    """The smallest p that flips of n signs can give: all of them are counted up to 15 pairs, and drawn above."""
+    """Return the smallest p of a sign-flip test of n pairs: all flips are counted up to 15 pairs, else sampled."""
     return 2.0 / 2**n if n <= EXACT_SIGNS_UP_TO else 1.0 / (DRAWS + 1)

@@ -1,4 +1,4 @@
-"""A comparison as a paper of its own: measurements, and files that compute, show and tell what follows from them."""
+"""Write a comparison as a new paper: its measurements, and files for the study, table, figure and chapter."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ say nothing: for these, several seeds have to be measured.
 
 
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
-    """The comparison of models that the open paper has measurements of.
+    """Compare models by the measurements that the open paper has of them.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
 
 
 def _where(each: TestedQuantity) -> str:
-    """The arguments of a chapter that name a test's row."""
+    """Return the arguments by which a chapter refers to the row of a test."""
     cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
@@ -182,7 +182,7 @@ def _cell(each: TestedQuantity, column: str) -> str:
 
 
 def _item(each: TestedQuantity, several: bool) -> str:
-    """A line of the chapter about one test; every number and name in it is a cell of the result."""
+    """Return a line of the chapter about one test; each number and name in it is a cell of the result."""
     unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
     of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""
     model, reference = (f"<< {_cell(each, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
@@ -196,7 +196,7 @@ def _item(each: TestedQuantity, several: bool) -> str:
 
 
 def _printed(root: Path) -> Path:
-    """The chapter as a PDF, by the paper's own command line."""
+    """Build the chapter as a PDF with the paper's own command line, and return its path."""
     command = [sys.executable, "-m", "boundpaper", "chapter", NAME]
     environment = {**os.environ, VARIABLE: str(root)}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")

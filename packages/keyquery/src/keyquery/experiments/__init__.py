@@ -1,6 +1,6 @@
-"""Experiments: each turns a model or a capture into tidy measurements; torch and the Hub are imported only on use.
+"""Experiments: each measures a model or a capture as tidy rows; torch and the Hub are imported only on use.
 
-The package can be called, `keyquery.experiments()`, since the name is both that of its folder and that of the list.
+The package can be called, `keyquery.experiments()`, since its folder and the list of experiments share a name.
 """
 
 import sys
@@ -8,10 +8,10 @@ from types import ModuleType
 
 
 class Experiments(ModuleType):
-    """The module of experiments; calling it lists them."""
+    """The module of the experiments; calling it lists them."""
 
     def __call__(self) -> dict[str, str]:
-        """Return what each experiment measures, by its name: those of this package, then those of the open paper.
+        """Return what each experiment measures, by its name: experiments of this package, then of the open paper.
 
         Examples
         --------

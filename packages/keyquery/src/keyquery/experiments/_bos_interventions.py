@@ -1,4 +1,4 @@
-"""What the model loses without the MLP output or the values of its beginning token: in each layer, and combined."""
+"""Measure what a model loses without the MLP output or the values of its beginning-of-sequence token, by layer."""
 
 import dataclasses
 import hashlib
@@ -39,7 +39,7 @@ SWEPT_ITEMS = 40
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers in which a model's beginning token stands out; None if there is none, with the reason.
+    """Layers in which a model's beginning-of-sequence token stands out; None if there is none, with the reason.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def bos_value(layer: int | None, name: str) -> Condition:
 
 
 def ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
-    """Norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
+    """Return the norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
 
-    Texts after which the later tokens have no norm count as a ratio of 0. Asked once for all experiments of a run.
+    Where the norm of the later tokens is 0, the ratio is 0. All experiments of a run share one computation.
     """
     asked = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
     found = ask_once(subject, "ratios", asked, lambda: ratios_and_nats(subject, texts)[0].tolist())
@@ -118,12 +118,12 @@ def ratios_and_nats(
 
 
 def layers_of(subject: Subject) -> list[int]:
-    """The layers with attention, to which those of `ratios` belong."""
+    """Return the layers with attention; the entries of `ratios` belong to these."""
     return [block.layer for block in blocks(subject.model)]
 
 
 def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
-    """Find the layers on texts that are not evaluated on."""
+    """Choose the layers to intervene in, on texts that are not used for evaluation."""
     places = layers_of(subject)
     usual = ratios(subject, texts)
     peak = float(usual.max())
@@ -143,7 +143,7 @@ def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Rows of the interventions of experiment 4.
+    """Return the rows of experiment 4's interventions.
 
     Conditions `baseline`; `bos_mlp_matching` and `bos_mlp_best` (the layer in `layer`); `qk`; `combined_matching` and
     `combined_best`, both together; with all items. `sweep_baseline` and `sweep_bos_mlp` at every layer with at most
@@ -183,7 +183,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
 
 
 def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Rows of the interventions of experiment 5.
+    """Return the rows of experiment 5's interventions.
 
     Conditions `baseline`; `bos_value_spike` (the layer in `layer`) and `bos_value_all`, with all items;
     `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics as of

@@ -1,4 +1,4 @@
-"""Keys that are shown to the model: is this the right one, and which of four is it?"""
+"""Measure whether the model recognises the right passkey: shown one alone (verification), or among four (ranking)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,10 +22,10 @@ Seeded = tuple[int, Item]
 def choice_rows(
     subject: Subject, options: Options, length: int, condition: str, asked: Sequence[str] = CHOICES
 ) -> list[Row]:
-    """Measure verification and ranking of keys at one length, under the model's own encoding.
+    """Measure verification and ranking of passkeys at one length, under the model's own position encoding.
 
-    Verification: `p_yes_KIND` is the mean probability of yes among yes and no, where the key shown is exact or misses
-    in a way of its own (one digit, two swapped, one left out, another key), with `p_yes_KIND_sd` over items and
+    Verification: `p_yes_KIND` is the mean probability of yes among yes and no, where the key shown is exact or wrong in
+    one way (a digit changed, two swapped, one left out, another key), with `p_yes_KIND_sd` over items and
     `p_yes_raw_KIND` among all words; `verification_accuracy` where the likelier of the two answers counts;
     `verification_auc_KIND` and `verification_auc`, the chance that an exact key has a higher probability than a miss
     (ties one half).
@@ -57,7 +57,7 @@ def choice_rows(
 
 
 def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
-    """Items of a task with a key, and the seed of each.
+    """Return the items of a task that has a passkey, each with its seed.
 
     Raises
     ------
@@ -75,14 +75,14 @@ def key_items(subject: Subject, task: str, options: Options, length: int) -> lis
 
 
 def batch_of(length: int) -> int:
-    """Prompts of a length that share a batch."""
+    """Return the number of prompts of a length that share a batch."""
     return max(1, min(ROWS, TOKENS // length))
 
 
 def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
-    """Log-probabilities of answers to groups of prompts of about `length` tokens; cached for the next run.
+    """Return log-probabilities of the answers to groups of prompts of about `length` tokens; cached for the next run.
 
-    Prompts of one group begin alike, and that is run once.
+    Prompts of one group share their beginning, which is run once.
     """
 
     def ask() -> list[list[dict[str, Any]]]:
@@ -98,14 +98,14 @@ def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) 
 
 
 def credit(values: Sequence[float], right: int) -> tuple[float, int]:
-    """Score of a ranking: 1/m if the right candidate is among the m that share the first place, else 0; and m."""
+    """Score a ranking: 1/m if the right candidate is one of m that tie for the first place, else 0; also return m."""
     best = max(values)
     first = [place for place, value in enumerate(values) if value >= best - TIE]
     return (1 / len(first) if right in first else 0.0), len(first)
 
 
 def higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Share of pairs in which one of ours is above one of theirs; ties count one half (Mann and Whitney 1947)."""
+    """Return the share of pairs in which one of ours is above one of theirs; ties count half (Mann and Whitney)."""
     wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
     return wins / (len(ours) * len(theirs))
 

@@ -25,7 +25,7 @@ Where = Literal["pre", "post"]
 
 @dataclass(frozen=True)
 class Mask:
-    """Dimensions of queries and keys.
+    """A choice of dimensions of queries and keys.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Mask:
         return tuple(Intervention(side, fill, dims=self.sides[side], where=where) for side in SIDES)  # type: ignore[arg-type]
 
     def digest(self) -> int:
-        """A checksum of a mask."""
+        """Return a checksum of the mask."""
         checksum = 0
         for side in SIDES:
             for layer, taken in sorted(self.sides[side].items()):
@@ -57,8 +57,8 @@ class Mask:
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
-    """Texts for choosing and texts for evaluation, without common texts; the latter are `subject.texts(options)` if the
-    book supplies texts.
+    """Return texts for choosing dimensions and other texts for evaluation; the latter are `subject.texts(options)` if
+    the book supplies texts.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
 
 
 def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
-    """Sizes of dimensions over texts, measured once for all experiments of a run."""
+    """Measure the norms of dimensions over texts, once for all experiments of a run."""
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)
@@ -84,7 +84,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
 
 
 def above(found: Dimensions, factor: float) -> Mask:
-    """Dimensions whose norm is above `factor` times the mean of the layer's heads and dimensions of that side.
+    """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _mask(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -
 
 
 def smallest(mask: Mask, found: Dimensions) -> Mask:
-    """Mask of as many dimensions, those with the smallest norm."""
+    """Return a mask of equally many dimensions with the smallest norms."""
     return _control(
         mask,
         lambda side, layer, group, taken: _rest(taken)[
@@ -133,7 +133,7 @@ def smallest(mask: Mask, found: Dimensions) -> Mask:
 
 
 def random(mask: Mask, seed: int) -> Mask:
-    """Mask of as many dimensions, drawn from those that are not in the mask."""
+    """Return a mask of equally many dimensions, drawn at random from those outside the given mask."""
     rng = np.random.default_rng([seed, 1])
     return _control(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
 
@@ -141,9 +141,9 @@ def random(mask: Mask, seed: int) -> Mask:
 def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
     """Mask of random dimensions outside the given mask that together remove about the same norm.
 
-    Drawn one after the other until the squared norm removed is nearest to that of the mask; all that there are where
-    together they fall short, and then the control is not matched: see `unmatched`. The number differs from the mask's,
-    the disturbance of the vectors does not.
+    Dimensions are drawn one by one until the squared norm removed is nearest to the mask's. If all of them together
+    fall short, all are taken, and the control is not matched: see `unmatched`. The number of dimensions differs from
+    the mask's, the norm removed does not.
     """
     rng = np.random.default_rng([seed, 2])
     removed = found.norms if fill == "zero" else found.spreads
@@ -158,9 +158,9 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
 
 
 def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
-    """Reason why norm-matched controls cannot be compared with a mask; empty if they can.
+    """Return the reason why norm-matched controls cannot be compared with a mask; empty if they can.
 
-    They can when the mean of what they remove of the squared norm is within `MATCHED` of what the mask removes.
+    They can if the squared norm that they remove on average is within `MATCHED` of what the mask removes.
     """
     own = removed_share(mask, found, fill)
     shares = [removed_share(each, found, fill) for each in controls]
@@ -176,7 +176,7 @@ def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fil
 
 
 def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
-    """Share of the squared norm of all queries and keys that a fill removes; None if that norm is zero."""
+    """Return the share of the squared norm of all queries and keys that a fill removes; None if that norm is zero."""
     removed = found.norms if fill == "zero" else found.spreads
     taken = whole = 0.0
     for side in SIDES:
@@ -187,7 +187,7 @@ def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
 
 
 def largest_ratio(found: Dimensions) -> float:
-    """The largest norm of a dimension over the mean of its layer and side; 0 when all are zero."""
+    """Return the largest norm of a dimension over the mean of its layer and side; 0 if all are zero."""
     each = [norms.max() / norms.mean() for side in SIDES for norms in found.norms[side].values() if norms.mean() > 0]
     return float(max(each, default=0.0))
 
@@ -207,7 +207,7 @@ def _groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
 
 
 def _control(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
-    """A mask of other dimensions, chosen in each head, or in each layer, of the given one."""
+    """Return a mask of other dimensions than the given one's, chosen in each head or in each layer."""
     sides = {side: {layer: np.zeros_like(taken) for layer, taken in mask.sides[side].items()} for side in SIDES}
     for side, layer, group in _groups(mask):
         taken = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)

@@ -1,13 +1,13 @@
-"""Anchoring: whether a probe's belief in an answer's truth survives when the answer can no longer see the question.
+"""Anchoring: whether a probe keeps its reading of an answer's truth when the answer cannot attend to the question.
 
 For every layer k, a linear probe reads "right" or "wrong" from the residual stream after block k at the last token of
 the exact answer. The attention of later tokens to the decisive words of the question is then cut in blocks 0 to k, and
 the same probe is read again: Delta P is the change of the probability that it gives to its own prediction, in
 percentage points. Samples whose prediction flips are question-anchored, the others answer-anchored.
 
-A flip implies a negative Delta P, so groups made layer by layer are apart by construction. Four further ways of
-grouping are measured beside it: once at a reference layer, by a probe trained on one half of the data and measured with
-one trained on the other, by the samples' design where it is known, and not at all.
+A flip implies a negative Delta P, so groups made layer by layer differ by construction. Four further ways of grouping
+are measured as well: once at a reference layer, by a probe trained on one half of the data and measured with one
+trained on the other, by the samples' design where it is known, and not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def file_name(model: str, *, data: str = PLANTED, **_: Any) -> str:
-    """Name of a model's measurements on a data set; for planted statements it is the plain name of the model."""
+    """Return the name of a model's measurements on a data set; for planted statements it is the model's name alone."""
     return model if data == PLANTED else f"{model}-{data}"
 
 
@@ -142,7 +142,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     before = states(subject.model, asked, tokens=tokens, tell=tell(1))
 
     def without(passes: int, which: str) -> NDArray[np.float32]:
-        """States with the tokens of this name cut; NaN if a sample has none."""
+        """Return states after a knockout of the tokens of this name; NaN for a sample that has none."""
         there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
         after = np.full_like(before, np.nan)
         if there:
@@ -180,7 +180,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
 
 
 def _parts(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
-    """Which samples train, which validate, and which are of the first half; whole units each."""
+    """Split whole units: return masks of the samples that train, of those that validate, and of the first half."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)

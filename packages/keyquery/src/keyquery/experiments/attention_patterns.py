@@ -1,4 +1,4 @@
-"""Experiment 7: what heads attend to: the first token, the tokens just before, or everything; and how far they look."""
+"""Experiment 7: what heads attend to (the first token, the tokens just before, or all tokens), and how far back."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ PER_HEAD = ("first_attention", "local_attention", "entropy_share")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds by which a head is classified, from its mean over texts.
+    """Thresholds that classify a head by its attention averaged over texts.
 
     A head is a sink when its attention to the first token (from later ones) is at least `sink` and not less than that
     to the 5 tokens before; local when the latter is at least `local`; else distributed when its entropy is at least
@@ -47,7 +47,7 @@ class Thresholds:
 
     @property
     def text(self) -> str:
-        """The thresholds as a condition."""
+        """Return the thresholds as the name of a condition."""
         return f"sink>={self.sink:g} local>={self.local:g} distributed>={self.distributed:g}"
 
 
@@ -56,7 +56,7 @@ SETTINGS: dict[str, Any] = {**asdict(DEFAULT), "local_tokens": LOCAL}
 
 
 def pattern(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
-    """The class of a head: one of `PATTERNS`."""
+    """Return the class of a head: one of `PATTERNS`."""
     if first >= thresholds.sink and first >= local:
         return "sink"
     if local >= thresholds.local:
@@ -65,7 +65,7 @@ def pattern(first: float, local: float, entropy_share: float, thresholds: Thresh
 
 
 def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> list[Row]:
-    """Attention by head over texts, by layer over texts, and by text over the model; classes; decay with distance.
+    """Return rows of attention by head and by layer over texts, by text over the model, of classes, and by distance.
 
     `first_attention` and `local_attention` are from tokens at position 1 on. `pattern_X` is 1 for a head of class X;
     `heads_X` counts them by layer (n: heads of the layer). `attention_at_distance` is the mean weight of a pair of
@@ -101,7 +101,7 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
 
 
 def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
-    """Mean over texts by distance bin; texts of other lengths end in other bins."""
+    """Average the decay of attention over texts by distance bin; texts of other lengths end in other bins."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
@@ -117,11 +117,11 @@ def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
 
 
 def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
-    """Attention computed from queries and keys without rotation.
+    """Return rows of attention that is computed from queries and keys without rotation.
 
-    The model runs as it is, so that every layer reads what it reads with its rotation; of each layer's queries and keys
-    before the rotation scores and weights are computed anew, as some published analyses do. Metrics `first_attention`
-    and `local_attention` under the condition `UNROTATED`, by layer over texts, and by text over the model.
+    The model runs unchanged, so each layer gets its usual input; its scores and weights are then recomputed from
+    queries and keys before the rotation, as some published analyses do. Metrics `first_attention` and `local_attention`
+    under the condition `UNROTATED`, by layer over texts, and by text over the model.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
-    """Attention patterns in a subject's texts.
+    """Measure attention patterns on a subject's texts.
 
     Parameters
     ----------

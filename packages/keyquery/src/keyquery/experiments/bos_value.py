@@ -1,4 +1,4 @@
-"""Experiment 5: what the first token writes into later ones: its value's norm times the attention that it gets."""
+"""Experiment 5: what the first token writes into later ones: the norm of its value times the attention to it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 
 
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Value norms, attention mass and effective write, by head and layer over texts, and by text over the model.
+    """Return value norms, attention mass and effective write: by head and layer over texts, by text over the model.
 
     `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by key
     head (the condition says so) and as mean of a layer's key heads; `value_ratio` is the one over the other.
@@ -58,6 +58,6 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
-    """Measure values of the first token over a subject's texts, and the loss without them."""
+    """Measure values of the first token over a subject's texts, and the loss when they are zeroed."""
     rows = survey_rows(surveyed(subject, options))
     return rows + bos_interventions.value_rows(subject, options, swept_items=swept_items)

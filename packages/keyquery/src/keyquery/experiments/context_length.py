@@ -1,4 +1,4 @@
-"""Beyond the training length: keys retrieved, verified and ranked at half to four times of it."""
+"""Beyond the training length: passkeys retrieved, verified and ranked at half to four times that length."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Result of one prompt: the item, its seed, the number given, and the class of its error."""
+    """Result of one prompt: the item, its seed, the passkey that the model answered, and the class of its error."""
 
     item: Item
     seed: int
@@ -60,7 +60,7 @@ def measure(
     longest: int = LONGEST,
     choices: Sequence[str] = CHOICES,
 ) -> list[Row]:
-    """Measure retrieval at each length under the model's own encoding and the baselines, verification and ranking.
+    """Measure retrieval, verification and ranking at each length, under the model's own encoding and the baselines.
 
     Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
     prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
@@ -69,9 +69,9 @@ def measure(
     `class_run_deletion_at_end` (those that could be truncations as well).
     Metrics of verification and ranking: see `keyquery.experiments._key_choices`.
 
-    `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a model of size is asked some.
-    A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
-    without value that say so.
+    `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a large model is asked only some. A
+    length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows without
+    value that say so.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def measure(
 
 
 def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
-    """Continuations of each prompt under a named encoding ("own", "pi", "yarn").
+    """Return the answers to each prompt under a named position encoding ("own", "pi", "yarn").
 
     Raises
     ------
@@ -182,9 +182,9 @@ def _retrieval_rows(
 
 
 def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition: str) -> list[Row]:
-    """Distance of each key from its question: tokens from its first digit to the end of the prompt.
+    """Return rows of each passkey's distance: the tokens from its first digit to the end of the prompt.
 
-    A key that stands there twice is as far as the nearer one.
+    If a key occurs twice, the nearer place counts.
     """
     rows = []
     for seed, item in items:

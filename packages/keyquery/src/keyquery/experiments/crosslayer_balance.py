@@ -1,4 +1,4 @@
-"""Experiment 9: the balance of attention and MLP across layers, from attention's share of every layer."""
+"""Experiment 9: balance of attention and MLP across layers, measured by attention's share of each layer's norms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {"attention_larger": HALF}
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Rows with attention's share in each layer, averaged over texts, and with its summaries across layers by text.
+    """Return rows of attention's share in each layer, averaged over texts, and of its summaries across layers by text.
 
     The share a / (a + m) is a mean of ratios over tokens or a ratio of means, as the metric says, of all tokens or of
     the content, as the condition says. By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
@@ -58,7 +58,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Balance of attention and MLP over a subject's texts; ModelError in the words of `layer_content.measure`."""
+    """Measure the balance of attention and MLP over a subject's texts; ModelError as from `layer_content.measure`."""
     if lacking := hidden(subject.model, "mlp"):
         raise ModelError(lacking)
     return rows(surveyed(subject, options))

@@ -57,7 +57,7 @@ def measure(
     fills: Sequence[Fill] = FILLS,
     places: Sequence[Where] = PLACES,
 ) -> list[Row]:
-    """Rows of the experiment.
+    """Return the rows of the experiment.
 
     Conditions are SELECT_TARGET_FILL_WHERE: dimensions selected by `threshold` or as `top1` per head; `massive` ones,
     or `random`, `matched` or `smallest` ones in their place; filled with their `mean` over the sequence or `zero`;
@@ -126,7 +126,7 @@ def measure(
 
 
 def _nats(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
-    """Nats a token of each text."""
+    """Return the nats per token of each text."""
     sums = losses(subject, texts, condition) if condition else losses(subject, texts)
     return np.array([each.nats / each.tokens for each in sums])
 
@@ -189,7 +189,7 @@ def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
 
 
 def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int) -> list[Row]:
-    """Where the massive mask stands among random ones: p = (1 + number at or above it) / (1 + all of them)."""
+    """Rank the massive mask among random ones: p = (1 + random masks at or above it) / (1 + all random masks)."""
     select, fill = key
     before = _nats(subject, some).mean()
     name = f"{select}_massive_{fill}_pre"
@@ -214,7 +214,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
 
 
 def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
-    """Mean nats a token over texts under each mask."""
+    """Return the nats per token averaged over texts, under each mask."""
     torch = libraries.torch
     batches = [
         torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)

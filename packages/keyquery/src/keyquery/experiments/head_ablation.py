@@ -1,4 +1,4 @@
-"""Are plastic heads what retrieval needs? Heads ranked by late plasticity are ablated, against random heads."""
+"""Are plastic heads what retrieval needs? The heads of highest late plasticity are ablated, against random heads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ Heads = list[tuple[int, int]]
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure retrieval and likelihood without the most plastic heads, the least plastic, and random ones.
+    """Measure retrieval and likelihood with the most plastic, the least plastic, or random heads ablated.
 
     Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws, K heads each,
     drawn among the heads that have a plasticity. Metrics: `passkey_accuracy` (not without items), `delta_nats` a token.
@@ -45,7 +45,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
 
 
 def _rank(subject: Subject, found: Sequence[HeadResult]) -> Heads:
-    """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
+    """Return the heads that have a late plasticity, the least plastic first; ties are ordered by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:
         reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
@@ -57,7 +57,7 @@ def _rank(subject: Subject, found: Sequence[HeadResult]) -> Heads:
 
 
 def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
-    """Rows of all conditions, given heads in the order of their plasticity."""
+    """Return the rows of all conditions, given the heads in the order of their plasticity."""
     few = Options(
         texts=options.texts,
         tokens=options.tokens,
@@ -89,7 +89,7 @@ def _without(subject: Subject, name: str, heads: Heads) -> Condition:
 
 
 def _rows(subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None) -> list[Row]:
-    """Passkey accuracy and delta nats of one condition."""
+    """Return the rows of passkey accuracy and delta nats in one condition."""
     names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options) if options.items else ():

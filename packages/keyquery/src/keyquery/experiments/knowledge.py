@@ -1,4 +1,4 @@
-"""Experiment 3: knowledge in weights against knowledge in the prompt, when the largest dimensions are overwritten."""
+"""Experiment 3: knowledge from weights against knowledge from the prompt, with the largest dimensions overwritten."""
 
 import statistics
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("sentiment", "p
 
 
 def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
-    """Rows of the experiment.
+    """Return the rows of the experiment.
 
     Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over these. Metrics by task:
     `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed), `TASK_degradation`,
@@ -60,7 +60,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
 
 
 def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
-    """The value of one row without unit."""
+    """Return the value of the row with a condition and metric, and without `unit_id`."""
     for each in rows:
         if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
             number: float | None = each["value"]
@@ -69,7 +69,7 @@ def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
 
 
 def _random_mean(rows: list[Row], task: str, draws: int) -> list[Row]:
-    """Mean accuracy over the draws of the control."""
+    """Return rows of accuracy averaged over the draws of the random control."""
     if not draws:
         return []
     accuracies = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]

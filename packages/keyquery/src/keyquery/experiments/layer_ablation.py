@@ -1,4 +1,4 @@
-"""Experiment 6: what the model loses when one layer's MLP, attention or both write nothing."""
+"""Experiment 6: what a model loses when the MLP, the attention or both of one layer add nothing to its output."""
 
 import dataclasses
 from typing import Any
@@ -30,13 +30,13 @@ NO_BOS = "the tokenizer puts no beginning token in front"
 
 
 def ablation(part: str, layer: int, name: str) -> Condition:
-    """Zero output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
+    """Return a condition that zeroes the output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
     interventions = tuple(dataclasses.replace(each, layers=(layer,)) for each in PARTS[part])
     return Condition(name, interventions, decode=part != "both_bos")
 
 
 def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Rows of the experiment.
+    """Return the rows of the experiment.
 
     Conditions `baseline`, `mlp`, `attention`, `both`, `both_bos` at `layer`, with all items; `sweep_baseline`,
     `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics as of `effect_rows`.

@@ -28,9 +28,9 @@ NOTHING = {
 
 
 def contributions(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
-    """Attention's share a / (a + m) of norms, two ways by name, each of shape (texts, L, 3) with tokens as `TOKENS`.
+    """Return attention's share a / (a + m) of norms by two definitions, each (texts, L, 3) with tokens as `TOKENS`.
 
-    NaN where nothing is added, or where what the parts give is not what is added.
+    NaN where nothing is added, or where attention and MLP do not sum to the update of the residual stream.
     """
     ratios = np.stack([survey.share for survey in surveys])
     a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
@@ -43,17 +43,17 @@ def contributions(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64
 
 
 def _explained(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
-    """Where attention and MLP make up the update, shape (texts, L)."""
+    """Tell where attention and MLP sum to the update of the residual stream, shape (texts, L)."""
     return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
 
 
 def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
-    """Reason why a metric of a layer (by its index) has no value."""
+    """Return the reason why a metric of a layer (given by its index) has no value."""
     return NOTHING.get(metric, "undefined") if _explained(surveys)[:, place].any() else SCALED
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Norms, shares and cosines by layer over texts; the two shares by text over layers.
+    """Return norms, shares and cosines by layer over texts, and the two shares by text over layers.
 
     Norms are means over tokens: all of them, the first, or the content (positions from 1 on), as the condition says.
     Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are of a token's whole

@@ -1,4 +1,4 @@
-"""Experiment 1: dimensions of queries, keys and values that are far larger than the rest, and how unequal all are.
+"""Experiment 1: which dimensions of queries, keys and values are far larger than the rest, and how unequal all are.
 
 M[h, d] is the L2 norm over the sequence of dimension d of head h; it is massive when it is more than lambda times the
 mean of M over the layer's heads and dimensions.
@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
 
 
 def massive(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
-    """Which dimensions are massive.
+    """Return the mask of massive dimensions.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def massive(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
 
 
 def gini(values: NDArray[Any]) -> float:
-    """Gini coefficient of values >= 0 in float64: 0 when all are equal, 1 - 1/n when one holds everything.
+    """Return the Gini coefficient of values >= 0 in float64: 0 when all are equal, 1 - 1/n when one has everything.
 
     G = sum_i (2 i - n - 1) x_(i) / (n sum x), x_(i) ascending; NaN when all are zero.
     """
@@ -48,7 +48,7 @@ def gini(values: NDArray[Any]) -> float:
 
 
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
-    """Counts by lambda, Gini and largest ratio: by layer over texts, and by text over layers.
+    """Return counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text over layers.
 
     Metrics end in the tensor. `massive_q` is a layer's count, `massive_total_q` the model's, `massive_every_text_q`
     how many dimensions are massive in all texts, `massive_ratio_q` the mean of M over the layer's mean M of the
@@ -103,5 +103,5 @@ def _counts(
 def measure(
     subject: Subject, options: Options, lambdas: Sequence[float] = LAMBDAS, where: Literal["pre", "post"] = "pre"
 ) -> list[Row]:
-    """Massive values of a subject's texts."""
+    """Measure massive values on a subject's texts."""
     return rows(surveyed(subject, options, where=where), lambdas)

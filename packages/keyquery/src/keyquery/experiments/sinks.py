@@ -1,4 +1,4 @@
-"""Experiment 4: attention sinks, the first token's norm, and the layer whose output makes it a spike.
+"""Experiment 4: attention sinks, the first token's norm, and the layer whose output makes that norm a spike.
 
 The sink score of a head is the mean over query rows of its attention to position 0; even attention over T tokens gives
 H_T / T by itself (H_T the harmonic number), which is set beside every score.
@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {"taus": TAUS, "spike_ratio": SPIKE_RATIO, "intervent
 
 
 def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
-    """The layer whose output makes the first token a spike, by three definitions, from means over texts.
+    """Return the layer whose output makes the first token's norm a spike, by three definitions, from means over texts.
 
     "first ratio above 2": the first layer after which the first token's norm is more than twice the mean of the
     others; "largest ratio": the layer after which it is largest against that mean, where it is above it at all;
@@ -58,7 +58,7 @@ def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArr
 
 
 def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
-    """Sink scores and rates, first-token norms, spike layers and the entropy of hidden states.
+    """Return rows of sink scores and rates, first-token norms, spike layers and the entropy of hidden states.
 
     `sink_score` by head, of all query rows or those from position 1 on, as the condition says; `sink_rate` is the share
     of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is what even attention
@@ -104,7 +104,7 @@ def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64]
 
 
 def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """H_T / T of each length of text."""
+    """Return the sink score of even attention, H_T / T, for each length of text."""
     lengths: dict[int, int] = defaultdict(int)
     for survey in surveys:
         lengths[survey.tokens] += 1
@@ -130,7 +130,7 @@ def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def _states(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
-    """Where the residual stream is measured: before the first layer and after each."""
+    """Return the places where the residual stream is measured: the embeddings, and after each layer."""
     return [{"condition": "embeddings"}, *({"layer": layer} for layer in surveys[0].layers.tolist())]
 
 
@@ -152,7 +152,7 @@ def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def _entropy(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Entropy of hidden states: the condition names variant and tokens."""
+    """Return rows of the entropy of hidden states; the condition names the variant and the tokens."""
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
@@ -173,6 +173,6 @@ def measure(
     *,
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
-    """Sinks of a subject's texts, and what ablations at the beginning token and disrupted dimensions do to it."""
+    """Measure sinks on a subject's texts, and the effects of ablations at position 0 and of disrupted dimensions."""
     rows = survey_rows(surveyed(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

@@ -1,4 +1,4 @@
-"""Pairs against the whole softmax: does the heaviest key change more often in heads whose pairs are more plastic?"""
+"""Does a head's most attended key change more often in heads whose pairs of keys are more plastic?"""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ SETTINGS: dict[str, Any] = {
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure, for each head: how often its heaviest key changes, how often it is the first token, and its plasticity.
+    """Measure, for each head, how often its most attended key changes or is the first token, and its plasticity.
 
-    Plasticity is over the capture of the same kind of text; the study correlates the two over heads.
+    Plasticity is measured on a capture of the same kind of text; the study correlates the two over heads.
     """
     seen = surveys(subject, options)
     rows: list[Row] = []

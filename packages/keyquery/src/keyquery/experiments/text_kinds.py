@@ -16,7 +16,7 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimat
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure each head's metrics over each kind of text of the book, and their means over heads.
+    """Measure each head's metrics on each kind of text in the book, and their means over heads.
 
     The condition is the kind of text; the means have layer and head empty. A head without a value has its reason.
 

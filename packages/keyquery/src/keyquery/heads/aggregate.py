@@ -1,4 +1,4 @@
-"""Means over a model's heads, differences between heads, and intervals from resampled key heads."""
+"""Average over a model's heads, compare heads, and give intervals by resampling key heads."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LEAST_BOOTSTRAPPED = 20  # key heads: over fewer a percentile interval covers le
 
 @dataclass(frozen=True, kw_only=True)
 class OverHeads:
-    """Heads of a model, column by column (query bins, deciles, metrics); missing values are left out and counted.
+    """Means over a model's heads by column (query bins, deciles, metrics); missing values are left out and counted.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def over_heads(
 
 
 def bimodality(values: Float64Array) -> float:
-    """Give the bimodality coefficient of a sample; NaN for fewer than four values, or equal ones."""
+    """Return the bimodality coefficient of a sample; NaN for fewer than four values or equal values."""
     n = values.size
     if n < 4 or np.ptp(values) <= 1e-12 * np.abs(values).max():
         return float("nan")
@@ -119,7 +119,7 @@ def _interval(
     seed: int,
     confidence: float,
 ) -> tuple[BinnedValues, BinnedValues]:
-    """Resample clusters with replacement; every draw is the mean over the heads of the clusters drawn."""
+    """Return the interval of a mean by resampling clusters with replacement; each draw averages its clusters' heads."""
     sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
     np.add.at(sums, member, np.where(present, table, 0.0))
     np.add.at(sizes, member, present.astype(np.float64))
@@ -144,7 +144,7 @@ def _interval(
 
 
 def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Float64Array:
-    """Student's interval of a mean over heads that come in clusters, linearised (Cochran 1977, section 6.3).
+    """Return Student's interval of a mean over clustered heads, by linearisation (Cochran 1977, section 6.3).
 
     Parameters
     ----------

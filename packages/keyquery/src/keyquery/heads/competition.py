@@ -1,4 +1,4 @@
-"""Sums over the pairs of keys that compete for a bin's queries: all pairs by Gram matrices, or a sample one by one."""
+"""Sum over pairs of keys that compete for a bin's queries: over all pairs by Gram matrices, or over a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -31,7 +31,7 @@ ASKED, LISTED = 256, 512
 
 @dataclass(frozen=True, kw_only=True)
 class PairSums:
-    """Sums over pairs.
+    """Sums over pairs of keys.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class PairSums:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPairs:
-    """Sampled pairs of one bin, by pair.
+    """Values of the sampled pairs of one bin, by pair.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def listed_pairs(
 def counted_pairs(
     keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, place: int
 ) -> tuple[Float64Array, BoolArray]:
-    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along which they do not
-    vary.
+    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along whose difference the
+    queries do not vary.
 
     `later` and `earlier` are rows of the two keys of each pair, `place` is the bin.
 
@@ -269,7 +269,7 @@ def slack(dimension: int) -> float:
 
 
 def _still(difference: Float64Array, queries: FloatArray) -> bool:
-    """Whether the queries have no variance along a difference of keys."""
+    """Tell whether the queries have no variance along a difference of keys."""
     rows, _ = centred(queries)
     along = rows @ difference
     return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
@@ -350,7 +350,7 @@ def _runs(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
 
 
 def _factored(rows: FloatArray, law: QueryLaw) -> FloatArray:
-    """Multiply keys by the factor of the queries' covariance, in their precision: Gram matrices become covariances.
+    """Multiply keys by the factor F of the queries' covariance, so that their Gram matrix holds covariances of scores.
 
     `rows` is overwritten where that saves a copy.
     """

@@ -1,4 +1,4 @@
-"""How much of each original dimension of the queries follows position."""
+"""Measure how much of each original dimension of the queries is explained by position."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from keyquery.heads.moments import Moments
 
 @dataclass(frozen=True, kw_only=True)
 class PositionWeights:
-    """Position in the original dimensions of a head's queries.
+    """Results of regressing the original dimensions of a head's queries on position.
 
     Parameters
     ----------

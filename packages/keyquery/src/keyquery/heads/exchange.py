@@ -1,4 +1,4 @@
-"""Exchange of positions: which of two keys wins, and whether that is due to their content or their places.
+"""Exchange the positions of two keys, to tell whether the winner of their competition owes it to content or position.
 
 For a query at position c and two keys of one document, k_n the nearer one at t_n and k_f the farther one at t_f < t_n,
 the score decides by D = q.(k_n - k_f). Over the queries of a bin, turned to c, D has mean m and variance v. The rotary
@@ -77,22 +77,22 @@ class ExchangedPairs:
 
     @cached_property
     def nearer_wins(self) -> Float64Array:
-        """Probability p = Phi(m / sqrt v) that a query prefers the nearer key."""
+        """Probability p = Phi(m / sqrt v) that a query scores the nearer key higher."""
         return np.asarray(ndtr(self.gap / np.sqrt(self.variance)))
 
     @cached_property
     def same_wins(self) -> Float64Array:
-        """Probability p' that a query prefers the same key when it stands at the farther place."""
+        """Probability p' that a query prefers the same key when that key is moved to the farther position."""
         return np.asarray(ndtr(self.gap_exchanged / np.sqrt(self.variance_exchanged)))
 
     @cached_property
     def plasticity(self) -> Float64Array:
-        """4 p (1 - p); half of it is the probability that another query has another winner."""
+        """Plasticity 4 p (1 - p); half of it is the probability that two queries have different winners."""
         return 4.0 * self.nearer_wins * (1.0 - self.nearer_wins)
 
     @cached_property
     def sway(self) -> Float64Array:
-        """Probability that one and the same query has another winner when the positions are exchanged."""
+        """Probability that the winner for one query changes when the positions are exchanged."""
         return opposite_signs(
             self.gap / np.sqrt(self.variance),
             self.gap_exchanged / np.sqrt(self.variance_exchanged),
@@ -102,7 +102,7 @@ class ExchangedPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Means over pairs of keys of the effect of exchanging their positions; None if there is no pair.
+    """Means over pairs of keys of the effects of exchanging their positions; None if there is no pair.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def exchanged_pairs(
     *,
     across_documents: bool = False,
 ) -> ExchangedPairs:
-    """Draw pairs of keys of every query bin and exchange their positions.
+    """Draw pairs of keys for every query bin and exchange their positions.
 
     Of `options`, the estimator is `aligned_full` and the cap is not used. Pairs are drawn from each bin without
     replacement. `given` is what `prepared` made of the same head. `across_documents` is a null: pairs whose farther

@@ -1,4 +1,4 @@
-"""Distance between an estimator of plasticity and direct counting."""
+"""Measure how far an estimator of plasticity is from direct counting."""
 
 from dataclasses import dataclass, replace
 
@@ -44,7 +44,7 @@ def gaps_to_empirical(
 ) -> tuple[Gap, ...]:
     """Compare estimators with direct counting over the queries that each of them describes.
 
-    Those of queries turned to one position are held against a count of turned queries.
+    Estimators that rotate queries to one position are compared with a count over rotated queries.
 
     Parameters
     ----------

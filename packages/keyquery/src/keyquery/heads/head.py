@@ -23,7 +23,7 @@ LARGEST = 1e12  # of a vector; sums of products of larger ones leave float32
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """Queries and keys of one head after the rotary embedding, with the places they come from.
+    """Queries and keys of one head after the rotary embedding, with their positions and documents.
 
     Lists, frames and tensors in the processor's memory become arrays, half precision becomes single.
 
@@ -110,13 +110,13 @@ class Head:
             raise ValueError(f"rotary turns {self.rotary.end} dimensions, but vectors have only {self.dimension}")
 
     def __repr__(self) -> str:
-        """The sizes of the head, and no vector of it."""
+        """Return the sizes of the head without its vectors."""
         sizes = f"{len(self.queries)} queries, {len(self.keys)} keys of {self.dimension} dimensions"
         return f"Head({sizes}, context {self.context}{', rotated' if self.turns else ''})"
 
     @property
     def turns(self) -> bool:
-        """Whether positions rotate the vectors, as far as known."""
+        """Whether positions rotate the vectors, as far as that is known."""
         return self.rotary is not None and not self.rotary.still
 
     @property
@@ -125,7 +125,7 @@ class Head:
         return int(self.queries.shape[1])
 
     def query_bins(self, bins: int) -> IntArray:
-        """Give the bin of each query among equal bins of the context, shape (n_q,).
+        """Return the query bin of each query when the context is cut into equal bins, shape (n_q,).
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Head:
 
 
 def whole(name: str, given: Any) -> int:
-    """A whole number as int; ValueError with the name for anything else.
+    """Return a whole number as int; ValueError with its name for anything else.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def whole(name: str, given: Any) -> int:
 
 
 def _array(name: str, given: Any) -> npt.NDArray[Any]:
-    """An array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
+    """Return an array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(given, np.ma.MaskedArray):
         raise ValueError(f"{name}: an array with a mask; leave masked rows out, and give the .data of the others")
     try:

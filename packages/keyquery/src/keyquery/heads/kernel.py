@@ -2,7 +2,7 @@
 
 Pairs are written to buffers of fixed size, document by document or, of a long one, tile by tile of its triangle. What
 is in them is evaluated in vectorised passes for every query bin and added to the cells: memory does not grow with the
-number of pairs. All of it is in one file, since machine code is kept between runs by the file that it was made from.
+number of pairs. All of it is in one file, since the cache of machine code is tied to the source file.
 """
 
 from collections.abc import Callable
@@ -59,14 +59,14 @@ C16, C17, C18 = -1886.6440999621896, 460.4283466026294, -30.311486334857978
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function of arrays and scalars; keep its type, and its machine code between runs."""
+    """Compile a function of arrays and scalars, keeping its type, and cache the machine code between runs."""
     # contraction to fused multiply-add only: no reordering of sums, infinities and NaN keep their meaning
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
     return cast(Callable[P, R], make(function))
 
 
 def summed(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as `compiled`, and let sums be reordered: a sum over dimensions is then vectorised."""
+    """Compile as `compiled` does, but let sums be reordered, so that a sum over dimensions is vectorised."""
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, nogil=True)
     return cast(Callable[P, R], make(function))
 
@@ -128,9 +128,9 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
 
 @summed
 def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the queries that clearly prefer the first key by their scores, and those that may prefer it.
+    """Count the queries whose score clearly prefers the first key, and those whose score may prefer it.
 
-    Scores are in single precision; what differs by `slack` or less is not clear.
+    Scores are in single precision; a difference of `slack` or less is not clear.
     """
     sure, perhaps = 0, 0
     margin = np.float32(slack)
@@ -158,7 +158,7 @@ def score(query: FloatArray, key: FloatArray) -> float:
 def preference(
     first: FloatArray, second: FloatArray, slack: float, one: FloatArray, other: FloatArray, queries: FloatArray
 ) -> float:
-    """Give the plasticity of a pair as counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
+    """Return the plasticity of a pair counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def preference(
 
 @compiled
 def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
-    """Write the variances of the pairs of a short document, and count those that are to be computed directly."""
+    """Write the variances of a short document's pairs; return the number of those that must be computed directly."""
     for p in range(count):
         out[p] = product(rows[LATER[p]], rows[EARLIER[p]])
     doubtful = 0
@@ -201,7 +201,7 @@ def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out
 def formed_line(
     line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
 ) -> int:
-    """Write the variances of a key with some earlier ones from a line of the Gram matrix; as `formed_short`."""
+    """Write the variances of a key with some earlier keys from a line of the Gram matrix, as `formed_short` does."""
     doubtful = 0
     for j in range(out.size):
         spread = own + diagonal[j] - 2.0 * line[j]
@@ -214,7 +214,7 @@ def formed_line(
 def direct_variance(
     one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Return a pair's variance, from the difference of its keys, and why the pair is left out (-1: it is kept)."""
+    """Return a pair's variance from the difference of its keys, and why the pair is left out (-1 if it is kept)."""
     variance, length = squared_distance(one, other), squared_distance(key, another)
     if length == 0.0:
         return variance, SAME_KEY
@@ -223,7 +223,7 @@ def direct_variance(
 
 @summed
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the scores that are clearly above zero, and those that may be; as `clear`, with a margin for each query."""
+    """Count the scores clearly above zero and those possibly above zero, as `clear` does, with a margin per query."""
     some, most = np.float32(0.0), np.float32(0.0)
     share = np.float32(slack)
     for k in range(scores.size):
@@ -243,7 +243,7 @@ def tally(
     queries: FloatArray,
     twice: IntArray,
 ) -> None:
-    """Add to each listed pair twice the number of some queries that prefer its first key; a tie counts as half.
+    """Add twice the number of queries that prefer the first key to each listed pair's count; a tie counts as half.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def total(values: FloatArray) -> float:
 def centre(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
-    """Write keys less a point near their mean, their squared lengths, and their scores with means of queries.
+    """Write keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def evaluate(
     values: FloatArray,
     places: IntArray,
 ) -> None:
-    """Add the pairs in the buffers to the sums of some query bins: to bin b those before ends[b]."""
+    """Add the pairs in the buffers to the sums of query bins; bin b takes those before ends[b]."""
     along = cells.shape[1]
     by_midpoint = along / context
     flat = cells.reshape(-1, 2)
@@ -402,7 +402,7 @@ def accumulate(
     profile: FloatArray,
     excluded: IntArray,
 ) -> tuple[int, int]:
-    """Add every eligible pair of keys of some groups to the sums of some query bins.
+    """Add every eligible pair of keys in some groups to the sums of query bins.
 
     Parameters
     ----------

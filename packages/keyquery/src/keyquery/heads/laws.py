@@ -1,4 +1,4 @@
-"""Descriptions of the queries of a bin, by estimator: a mean that may drift with position, and a covariance."""
+"""Describe a bin's queries, as each estimator does: by a mean that may drift with position, and a covariance."""
 
 import math
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ UNKNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class QueryLaw:
-    """Mean alpha + beta t and covariance F F' of queries.
+    """Mean alpha + beta t and covariance F F' that describe queries.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class QueryLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class BinnedQueries:
-    """Queries by equal bins of the context.
+    """Queries sorted into equal bins of the context.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
 
 
 def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
-    """Fit one law to all queries: a mean linear in position, and the covariance of what is left.
+    """Fit one law to all queries: a mean linear in position, and the covariance of the residuals.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
 
 
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> QueryLaw:
-    """Factor a covariance: Cholesky, or its eigenvectors where it is singular."""
+    """Return a law with a factor of the covariance: Cholesky, or from eigenvectors if the covariance is singular."""
     scale = float(np.trace(covariance)) / alpha.size
     # the upper factor of LAPACK, column by column, is the lower one row by row
     upper, failed = lapack.dpotrf(covariance, lower=0, clean=1)
@@ -188,12 +188,12 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
 
 
 def _independent(law: QueryLaw, variances: Float64Array) -> bool:
-    """Whether part of each dimension's variance is not explained by position and the dimensions before it."""
+    """Tell whether position and earlier dimensions leave some of each dimension's variance unexplained."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 
 
 def householder(direction: Float64Array) -> Float64Array:
-    """Give the reflection whose first column is the direction, shape (d, d); the identity for a zero direction."""
+    """Return the reflection whose first column is the direction, shape (d, d); the identity for a zero direction."""
     size = float(np.linalg.norm(direction))
     basis = np.eye(direction.size)
     if size == 0.0:

@@ -1,4 +1,4 @@
-"""Values that may be missing, each with its count and its reason."""
+"""Hold values that may be missing, each with its count and its reason."""
 
 from dataclasses import dataclass
 
@@ -66,7 +66,7 @@ class BinnedValues:
 
 
 def weighted(row: BinnedValues, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
-    """Give the weighted mean of the chosen values that are present; `nothing` is the reason when there is none."""
+    """Return the weighted mean of the chosen values that are present; `nothing` is the reason if there are none."""
     use = chosen & row.present & (weights > 0)
     if not use.any():
         return Scalar(None, 0, nothing)

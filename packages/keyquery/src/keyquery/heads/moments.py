@@ -1,4 +1,4 @@
-"""First and second moments of queries and keys, and their linear drift with position."""
+"""Compute first and second moments of queries and keys, and their linear drift with position."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -43,7 +43,7 @@ class Moments:
 
     @property
     def slope(self) -> Float64Array:
-        """OLS slope of each dimension on position, per token, shape (d,)."""
+        """Least-squares slope of each dimension on position, per token, shape (d,)."""
         return self.position_covariance / self.position_variance
 
     @property
@@ -75,7 +75,7 @@ class HeadMoments:
 
 
 def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
-    """Compute moments in one pass over deviations from a point near the mean.
+    """Compute moments in one pass, from deviations from a point near the mean.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> t
 def _sums(
     vectors: FloatArray, times: Float64Array | None, precision: Precision
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return a point near the mean, and sums of deviations from it: of products, plain, and with `times`."""
+    """Return a point near the mean, and sums over deviations from it: products, plain sums, and sums with `times`."""
     n, d = vectors.shape
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
     # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its
@@ -133,7 +133,7 @@ def _sums(
 
 
 def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
-    """Give deviations from the mean, shape (n, d), and the mean, shape (d,), in float64 and in memory of their own."""
+    """Return deviations from the mean, shape (n, d), in a new float64 array, and the mean, shape (d,)."""
     rows = vectors.astype(np.float64)
     # a product with ones sums along rows several times faster than `mean` does
     mean = np.ones(len(rows)) @ rows / len(rows)
@@ -144,7 +144,7 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
     """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
 
-    Those of the keys may be given, where several heads read the same.
+    The moments of the keys may be given where several heads read the same keys.
     """
     queries = class_moments(head.queries, head.query_positions, precision)
     keys = keys or class_moments(head.keys, head.key_positions, precision)
@@ -152,7 +152,7 @@ def head_moments(head: Head, precision: Precision = "double", keys: Moments | No
 
 
 def pooled(first: Moments, second: Moments) -> Moments:
-    """Combine two classes into one: within-class moments plus those of the two means."""
+    """Combine the moments of two classes: within-class moments plus those of the two means."""
     n = first.n + second.n
     one, other = first.n / n, second.n / n
     between = first.mean - second.mean

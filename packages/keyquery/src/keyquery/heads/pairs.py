@@ -1,4 +1,4 @@
-"""Which keys compete: groups of keys, how many of each are eligible for a query bin, and a sample of their pairs."""
+"""Find which keys compete: groups of keys, the eligible ones for each query bin, and a sample of their pairs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Keys:
     starts: IntArray
 
     def eligible(self, limits: Float64Array) -> IntArray:
-        """Count the leading keys of each group before a limit, shape (bins, groups).
+        """Count the keys of each group that stand before a limit, shape (bins, groups).
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ def competing(
 
 
 def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
-    """Give the position before which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
+    """Return the position before which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
 
     `earlier` is before the mean position of the bin's queries; the others are before the capture's bucket in which the
     query bin begins.
@@ -135,7 +135,7 @@ def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64
 
 
 def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
-    """Give the first position visible from each bin's mean position, shape (bins,); None if all is visible.
+    """Return the first position visible from each bin's mean position, shape (bins,); None if all is visible.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Combined PCA of queries and keys, and what its first component carries."""
+"""Compute combined PCA of queries and keys, and what its first component encodes."""
 
 from dataclasses import dataclass
 
@@ -89,7 +89,7 @@ def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
 
 
 def kind_of(r_q: float, r_k: float) -> str:
-    """Name what a component carries, from its correlations with position (after the choice of sign)."""
+    """Name what a component encodes, from its correlations with position (after its sign was chosen)."""
     if r_q > HIGH and abs(r_k) > HIGH:
         return POSITION_DOMINATED
     if r_q > HIGH and abs(r_k) < LOW:

@@ -1,4 +1,4 @@
-"""Attention plasticity of a head: how often the content of a query, not its position, decides between two keys."""
+"""Estimate a head's attention plasticity: how often the query's content, not position, decides between two keys."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PlasticityOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Plasticity:
-    """Plasticity of a head by query bin, and where it comes from.
+    """Plasticity of a head by query bin, with the sums it is computed from.
 
     Parameters
     ----------
@@ -153,14 +153,14 @@ class Plasticity:
     sums: PairSums
 
     def __repr__(self) -> str:
-        """The estimator, and the profile in at most eight numbers."""
+        """Return the estimator and the profile in at most eight numbers."""
         values = [f"{value:.3f}" for value in self.profile.values]
         shown = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
         return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
 
     @property
     def precision(self) -> str:
-        """Precision of the products that were used."""
+        """Precision of the matrix products that were used."""
         return self.sums.precision
 
     def to_frame(self) -> pd.DataFrame:
@@ -185,7 +185,7 @@ class Plasticity:
     def by_distance(self) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Give mean |m|, mean sqrt(v) and pairs by bin and inter-key distance, shapes (bins, across).
 
-        The positional and the content side of the competition, in units of scores; NaN in cells without pairs.
+        |m| is the effect of position, sqrt(v) that of content, in units of scores; NaN in cells without pairs.
         """
         sums = self.sums
         return means(sums.mean_gap, sums.count), means(sums.spread, sums.count), sums.count
@@ -193,14 +193,14 @@ class Plasticity:
     def by_distances(self) -> tuple[Float64Array, Float64Array]:
         """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
 
-        All bins together, every pair alike; NaN in cells without pairs.
+        All bins are pooled and each pair has equal weight; NaN in cells without pairs.
         """
         return means(self.sums.map_plasticity, self.sums.map_count), self.sums.map_count
 
 
 @dataclass(frozen=True)
 class HeadData:
-    """Data that the estimators of a head share.
+    """Data that the estimators of one head share.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class HeadData:
     seen: Float64Array | None = None
 
     def competing(self, place: int) -> tuple[Keys, IntArray]:
-        """Give the keys that compete for a bin's queries, and how many leading ones of each group are eligible."""
+        """Return the keys that compete for a bin's queries, and the number of eligible leading keys of each group."""
         if self.seen is None:
             return self.keys, self.counts[place]
         keys = self.keys.between(*self.seen[place])
@@ -232,7 +232,7 @@ class HeadData:
 
 @dataclass(frozen=True)
 class PreparedHead:
-    """A head prepared for an estimator: its keys and queries in order, and the description of every bin."""
+    """A head prepared for an estimator: its keys and queries in order, and the law of every bin."""
 
     estimator: Estimator
     shared: HeadData
@@ -292,7 +292,7 @@ def plasticity(
 def _sums(
     head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
 ) -> PairSums:
-    """Evaluate the pairs of the eligible keys under the laws of some bins: all of them, or a sample."""
+    """Sum over the pairs of eligible keys under the laws of some bins: over all pairs, or over a sample."""
     counted = options.estimator == "empirical"
     if options.cap is None:
         return all_pairs(keys, counts, laws, shared.queries, head.context, options.cells, options.precision, counted)
@@ -302,7 +302,7 @@ def _sums(
 
 
 def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
-    """Sort queries into bins, and keys into groups unless these are given."""
+    """Sort queries into bins, and keys into groups unless the groups are given."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins, options.estimator in ALIGNED)
     groups = keys or competing(
@@ -324,7 +324,7 @@ def laws_of(
     queries: Moments | None = None,
     precision: Precision = "single",
 ) -> dict[int, QueryLaw]:
-    """Describe the queries of every bin that has enough of them and a pair to decide between."""
+    """Fit a law to the queries of each bin that has enough queries and at least one pair of keys."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
     if not wanted:
         return {}

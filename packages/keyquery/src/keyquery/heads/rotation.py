@@ -1,4 +1,4 @@
-"""Planar rotation: the axis along which queries and keys drift, and the axis that keeps them apart."""
+"""Find the plane of a head: the axis along which queries and keys drift, and the axis that separates them."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -1,4 +1,4 @@
-"""Summary of a head's plasticity profile: the numbers by which models are compared."""
+"""Summarise a head's plasticity profile in the numbers by which models are compared."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +18,7 @@ LENGTH_NAMES = ("0-8K", "8-16K", "16-32K", "32-64K", "64-128K")
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileSummary:
-    """Aggregates of a profile; query bins weigh as many queries as they have.
+    """Aggregates of a profile; a query bin's weight is its number of queries.
 
     Parameters
     ----------

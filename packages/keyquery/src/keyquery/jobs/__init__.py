@@ -1,4 +1,4 @@
-"""Jobs: each handles one model or one shard of documents, here or on Slurm, and never twice; needs no torch.
+"""Run jobs, each for one model or one shard of documents, here or on Slurm, and never twice; needs no torch.
 
 A command that has several jobs writes
 

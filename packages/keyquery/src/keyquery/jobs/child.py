@@ -1,7 +1,7 @@
-"""The program of a local job: reads a call from standard input, makes it, and leaves the outcome in an open file.
+"""Run a local job: read a call from standard input, make it, and write the outcome to a file that is open already.
 
-It begins with the standard library alone, since the parent's module path comes with the call. Standard input stays
-open for as long as the parent lives, so that no job outlives a killed command and meets the one that repeats it.
+It begins with the standard library alone, since the parent's module path comes with the call. Standard input stays open
+for as long as the parent lives, so that no job outlives a killed command and collides with its repetition.
 """
 
 import os
@@ -42,7 +42,7 @@ def _part(source: Any) -> bytes:
 
 
 def _pickled(error: Exception) -> bytes:
-    """The exception, or its text where it does not survive pickling."""
+    """Return the exception pickled, or its text if it does not survive pickling."""
     try:
         answer = pickle.dumps((False, error))
         pickle.loads(answer)
@@ -52,7 +52,7 @@ def _pickled(error: Exception) -> bytes:
 
 
 def _watch(source: Any) -> None:
-    """End this job and all that it started as soon as the parent is gone."""
+    """End this job and all processes that it started as soon as the parent is gone."""
     source.read()
     os.killpg(0, signal.SIGKILL)
 

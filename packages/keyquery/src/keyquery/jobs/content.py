@@ -1,4 +1,4 @@
-"""The key of a job: a hash of its function's name and of the content of its arguments."""
+"""Compute the key of a job: a hash of its function's name and of the content of its arguments."""
 
 import dataclasses
 import enum
@@ -16,7 +16,7 @@ DIGITS = 20  # hexadecimal: 80 bits, so that folders keep readable names and no 
 
 
 def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str = "") -> str:
-    """Hash what decides a job's output: equal content gives the equal key, in any process and on any machine.
+    """Hash what decides a job's output: equal content gives an equal key in any process and on any machine.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str
 
 
 def dotted(function: Callable[..., Any]) -> str:
-    """The name that another process imports a function or class by.
+    """Return the dotted name by which another process imports a function or class.
 
     Raises
     ------

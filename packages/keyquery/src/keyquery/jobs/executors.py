@@ -1,4 +1,4 @@
-"""Executors by name, and what they have beyond `concurrent.futures.Executor`."""
+"""Open executors by name; they offer more than `concurrent.futures.Executor`."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,13 +15,13 @@ EXECUTORS = ("local", "slurm")
 
 
 class JobExecutor(Executor):
-    """An executor that can submit calls together and end what runs.
+    """An executor that can submit several calls together and end running ones.
 
-    As a context manager it waits for its calls when the block ends well, and ends them when it does not.
+    As a context manager it waits for its calls at the end of the block; if the block raises, it ends them.
     """
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Submit one call for each tuple of positional arguments; as one array where the cluster has such."""
+        """Submit one call for each tuple of positional arguments, as one array where the cluster has job arrays."""
         return [self.submit(function, *call) for call in calls]
 
     @abstractmethod
@@ -42,9 +42,9 @@ def open_executor(
 ) -> JobExecutor:
     """Make an executor by its name; use it in a `with` statement.
 
-    "local" is processes of this machine; of "slurm", scripts and raw logs go to the folder, which must be on a shared
-    file system. `workers` are jobs at a time: 1 of "local" when None, so that a job has the machine, and with "gpu" one
-    for each GPU; of "slurm" as many as the cluster gives when None.
+    "local" runs processes on this machine; "slurm" writes scripts and raw logs to the folder, which must be on a shared
+    file system. `workers` is the number of jobs at a time: with None, "local" runs 1, so that a job has the machine,
+    and "slurm" as many as the cluster gives; with "gpu", one for each GPU.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Jobs that failed, as one error that lists them all."""
+"""Raise one error that lists all jobs that failed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boundpaper.errors import ThesisError
 
 
 class JobDied(ThesisError):
-    """A job ended without an answer: killed, crashed, out of its limits, or cancelled from outside."""
+    """A job ended without an outcome: it was killed, crashed, exceeded its limits, or was cancelled from outside."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; the others ran to their ends, and their results are kept.
+    """Some jobs failed; the others ran to the end, and their results are kept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The folder of a job: its call, its log, its result, its progress, and a lock that keeps runs apart."""
+"""Keep a job's folder: its call, log, result and progress, and a lock that keeps runs apart."""
 
 import fcntl
 import json
@@ -33,12 +33,12 @@ class JobFolder:
 
     @property
     def log(self) -> Path:
-        """Everything that the job printed, over all attempts."""
+        """File of everything that the job printed, over all attempts."""
         return self.path / "log.txt"
 
     @property
     def result(self) -> Path:
-        """The pickled return value; the job is finished when this file is there."""
+        """File of the pickled return value; the job is finished when it exists."""
         return self.path / "result.pkl"
 
     @property
@@ -47,7 +47,7 @@ class JobFolder:
         return self.path / "progress.txt"
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
-        """Write the job's call in readable form, since its key says nothing to people."""
+        """Write the job's call in readable form, since people cannot read its key."""
         shown = {key: repr(value) for key, value in arguments.items()}
         content = {"name": name, "function": function, "arguments": shown, "version": version}
         write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
@@ -73,7 +73,7 @@ class JobFolder:
         write(self.result, sealed(content))
 
     def load(self) -> Any:
-        """Return value of a finished job of this user; that of another user is not read, since reading would run it.
+        """Return the result of a finished job of this user; another user's is refused, since reading it would run it.
 
         Raises
         ------
@@ -86,19 +86,19 @@ class JobFolder:
             raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
 
     def report(self) -> str:
-        """Progress that the job reported; empty if it reported none."""
+        """Return the progress that the job reported; empty if it reported none."""
         try:
             return self.note.read_text(encoding="utf-8").strip()
         except OSError:
             return ""
 
     def tail(self, lines: int = 10) -> str:
-        """Last lines of the log, with the final state of lines that were redrawn."""
+        """Return the last lines of the log; of a line that was redrawn, the final state."""
         return tail(self.log, lines)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the job, so that a queued run and a run that repeats it do not both do it."""
+        """Lock the job, so that a queued run and a repeated run do not both do it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.path / "lock", "a+", encoding="utf-8") as stream:
             try:
@@ -137,9 +137,9 @@ def tail(path: Path, lines: int) -> str:
 
 
 def last_lines(text: str, lines: int) -> str:
-    """The last non-empty lines of a text that may redraw its lines with carriage returns.
+    """Return the last non-empty lines of a text that may redraw its lines with carriage returns.
 
-    After a crash of the interpreter, the first lines of its report, which name the crash and the innermost calls.
+    After a crash of the interpreter, return the first lines of its report: the crash and the innermost calls.
     """
     drawn = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
     crash = max((at for at, line in enumerate(drawn) if line.startswith("Fatal Python error:")), default=len(drawn))

@@ -1,4 +1,4 @@
-"""Jobs as processes on this machine: a fresh interpreter each, so that its memory and GPU are free afterwards."""
+"""Run jobs as processes on this machine, each in a fresh interpreter, so that memory and GPU are free afterwards."""
 
 import os
 import pickle
@@ -32,9 +32,9 @@ GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
 class LocalExecutor(JobExecutor):
-    """Runs every call in a process of its own, some at a time.
+    """An executor that runs each call in its own process, several at a time.
 
-    A process that dies fails its own call only. Processes end with this one, however it ends.
+    If a process dies, only its own call fails. All processes end when this one ends, however it ends.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class LocalExecutor(JobExecutor):
 
     @property
     def workers(self) -> int:
-        """Processes at a time."""
+        """Number of processes at a time."""
         return self._count
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call a function in a process; what it prints is dropped, unless the process dies.
+        """Call a function in a process; its output is dropped, unless the process dies.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class LocalExecutor(JobExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls; with `wait`, return when all have ended."""
+        """Accept no more calls; with `wait`, return when all calls have ended."""
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def end(self) -> None:
@@ -156,7 +156,7 @@ class LocalExecutor(JobExecutor):
 
 
 def visible_gpus() -> list[str]:
-    """The GPUs that CUDA programs of this process would see, as they are written in `CUDA_VISIBLE_DEVICES`."""
+    """Return the GPUs that CUDA programs of this process would see, as written in `CUDA_VISIBLE_DEVICES`."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:
         return [name.strip() for name in given.split(",") if name.strip() not in ("", "-1")]
@@ -174,7 +174,7 @@ def visible_gpus() -> list[str]:
 def _environments(
     workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
 ) -> tuple[int, list[dict[str, str]]]:
-    """How many processes, and what each slot adds to the environment: its GPUs and its threads."""
+    """Return the number of processes, and the environment variables of each slot for its GPUs and threads."""
     have = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
     each = gpus
     if workers == "gpu":

@@ -1,6 +1,4 @@
-"""Code that runs in a job's own process: the function, with its output in the job's log and its result in the
-folder.
-"""
+"""Run a job's function in the job's own process, with the output in the job's log and the result in its folder."""
 
 import faulthandler
 import os
@@ -22,7 +20,7 @@ REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
 
 @dataclass(frozen=True)
 class FailureText:
-    """Failure of a job's function as text, since an exception may not survive pickling.
+    """The failure of a job's function as text, since an exception may not survive pickling.
 
     Parameters
     ----------
@@ -96,7 +94,7 @@ def report(text: str) -> None:
 
 @contextmanager
 def _into(job: JobFolder) -> Iterator[None]:
-    """Send all output to the log, that of C libraries and of child processes included."""
+    """Send all output to the log, including that of C libraries and of child processes."""
     log = job.begin_log()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -19,7 +19,7 @@ _NAMED = {  # words that Slurm knows, and what lists them
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What one job asks for; None leaves the choice to the executor.
+    """Resources that one job asks for; None leaves the choice to the executor.
 
     Parameters
     ----------
@@ -80,6 +80,6 @@ class Resources:
                 )
 
     def only_slurm(self) -> list[str]:
-        """Names of the given limits that only Slurm can enforce."""
+        """Return the names of the given limits that only Slurm can enforce."""
         names = (*_NAMED, "minutes", "memory", "setup", "at_once")
         return [name for name in names if getattr(self, name) not in (None, ())]

@@ -1,4 +1,4 @@
-"""Run all jobs that are not finished, to the last one, and report their failures together."""
+"""Run all unfinished jobs to the end, and report their failures together."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +58,7 @@ class JobProgress:
 
 @dataclass
 class _State:
-    """The jobs of a run by what became of them; jobs are known by their index."""
+    """The jobs of a run by state; jobs are known by their index."""
 
     names: Sequence[str]
     folders: Sequence[JobFolder]
@@ -72,7 +72,7 @@ class _State:
     shown: tuple[int, dict[str, str]] = (0, {})
 
     def look(self) -> None:
-        """Read what running jobs report, and collect results that another run has left meanwhile."""
+        """Read the progress of running jobs, and collect results that another run has left meanwhile."""
         for future, job in list(self.open.items()):
             if future.running():
                 self.reports[job] = self.folders[job].report()
@@ -83,7 +83,7 @@ class _State:
         self.say(None, "")
 
     def say(self, job: int | None, event: str) -> None:
-        """Update the progress by a job's event, or without an event by whatever else has changed."""
+        """Update the progress by a job's event, or without an event by all other changes."""
         at_work = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
         if job is None and not event and (len(at_work), reports) == self.shown:
@@ -125,12 +125,12 @@ def run_jobs(
     valid: Callable[[T], bool] = lambda result: True,
     progress: Callable[[JobProgress], None] = lambda state: None,
 ) -> list[T]:
-    """Run a function once for each set of arguments, each as a job in a process of its own.
+    """Run a function once for each set of arguments, each as a job in its own process.
 
-    A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the
-    function's name, the arguments and `version`. A job whose result is there is not run again, so that a run which
-    was stopped or killed, repeated with the same arguments, runs only what is missing. A job that fails leaves the
-    others to run to their ends. On Ctrl-C, and on any other error here, running jobs are ended; results stay.
+    A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the function's
+    name, the arguments and `version`. A job that has a result is not run again, so a stopped or killed run, repeated
+    with the same arguments, runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and
+    on any other error here, running jobs are ended; results stay.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def run_jobs(
 
 
 def _keep(results: dict[int, T], job: int, state: _State, valid: Callable[[T], bool]) -> bool:
-    """Take a valid result of an earlier run if there is one; report why when a result is not valid."""
+    """Take the valid result of an earlier run if there is one; report why a result is not valid."""
     place = state.folders[job]
     if not place.finished():
         return False
@@ -230,7 +230,7 @@ def _end(executor: Executor) -> None:
 
 
 def _follow(state: _State) -> None:
-    """Take the outcomes of open jobs as they come."""
+    """Collect the outcomes of open jobs as they arrive."""
     looked = time.monotonic()
     while state.open:
         pace = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))

@@ -1,4 +1,4 @@
-"""Mark of a job's result as this user's own: reading a pickle runs code, so others are not read."""
+"""Mark results of jobs as this user's own, since reading another user's pickle would run code."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ LENGTH = hashlib.blake2b().digest_size
 
 
 def sealed(content: bytes) -> bytes:
-    """Put the user's mark before content.
+    """Return the content with the user's mark in front.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def sealed(content: bytes) -> bytes:
 
 
 def opened(kept: bytes) -> bytes:
-    """Return the content of what `sealed` made for this user.
+    """Return the content that `sealed` marked for this user.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def opened(kept: bytes) -> bytes:
 
 
 def place() -> Path:
-    """Path of the user's key, outside of projects and captures, which are passed on."""
+    """Return the path of the user's key, outside of projects and captures, which are passed on to others."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 
@@ -47,7 +47,7 @@ def _mark(content: bytes) -> bytes:
 
 
 def _key() -> bytes:
-    """The user's key, made when it is first needed; two that make it at once agree on one."""
+    """Return the user's key, made when first needed; two processes that make it at once agree on one."""
     path = place()
     try:
         if not path.exists():

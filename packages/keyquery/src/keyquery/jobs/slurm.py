@@ -1,6 +1,6 @@
-"""Jobs through Slurm: submitit writes the scripts and pickles, and the queue is watched here.
+"""Run jobs through Slurm: submitit writes scripts and pickles, and this module watches the queue.
 
-submitit learns of dead jobs from Slurm's accounting alone, which many clusters do not run; here `squeue` tells.
+submitit learns of dead jobs only from Slurm's accounting, which many clusters do not run; here `squeue` shows them.
 """
 
 import getpass
@@ -49,9 +49,9 @@ class _Open:
 
 
 class SlurmExecutor(JobExecutor):
-    """Submits every call to Slurm; calls submitted together are one array.
+    """An executor that submits every call to Slurm; calls submitted together form one job array.
 
-    What `resources` leaves open is taken from Slurm's own variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
+    Settings that `resources` leaves open come from Slurm's variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class SlurmExecutor(JobExecutor):
             return [self._executor.submit(function, *call) for call in calls]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls; with `wait`, return when all have ended."""
+        """Accept no more calls; with `wait`, return when all calls have ended."""
         self._closed.set()
         if cancel_futures:
             with self._lock:
@@ -127,7 +127,7 @@ class SlurmExecutor(JobExecutor):
             self._watcher.join()
 
     def end(self) -> None:
-        """Cancel all jobs that are not finished; return when Slurm has them off its nodes, or after 30 seconds."""
+        """Cancel all unfinished jobs; return when Slurm has removed them from its nodes, or after 30 seconds."""
         self._closed.set()
         with self._lock:
             ended, self._open = self._open, {}
@@ -166,7 +166,7 @@ class SlurmExecutor(JobExecutor):
         return [each.future for each in opened]
 
     def _watch(self) -> None:
-        """Settle futures until the executor is closed and none is open."""
+        """Set the outcomes of futures until the executor is closed and none is open."""
         asked, answered = 0.0, time.monotonic()
         while True:
             with self._lock:
@@ -190,7 +190,7 @@ class SlurmExecutor(JobExecutor):
             time.sleep(LOOK_SECONDS)
 
     def _collect(self, present: dict[str, _Open]) -> None:
-        """Take the outcomes that lie in the folder; one listing, which also refreshes a network file system's cache."""
+        """Collect the outcomes in the folder; listing it once also refreshes the cache of a network file system."""
         try:
             files = set(os.listdir(self._folder))
         except OSError:
@@ -206,7 +206,7 @@ class SlurmExecutor(JobExecutor):
                     self._settle(name, JobDied(_explain(str(error), self._minutes)))
 
     def _judge(self, name: str, each: _Open, state: str | None, now: float) -> None:
-        """Learn from the queue that a job runs, or that it ended without an outcome."""
+        """Mark a job by its state in the queue as running, or as ended without an outcome."""
         if squeue.alive(state):
             each.gone_since = None
             if state != "PENDING" and not each.future.running():
@@ -233,7 +233,7 @@ class SlurmExecutor(JobExecutor):
 
 
 def parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
-    """Parameters for submitit's executor; None keeps the cluster's default."""
+    """Return the parameters for submitit's executor; None keeps the cluster's default."""
     return {
         "name": "jobs",
         "timeout_min": resources.minutes or MINUTES,
@@ -249,14 +249,14 @@ def parameters(resources: Resources, parallel: int | None = None) -> dict[str, A
 
 
 def _explain(message: str, minutes: int) -> str:
-    """A submitit error for a user: the time limit is the one that it raises itself."""
+    """Return a submitit error for a user; the time limit, which submitit raises itself, is put in our own words."""
     if "timed-out" in message:
         return squeue.reason("TIMEOUT", minutes)
     return last_lines(message, 8)
 
 
 def refusal(written: str) -> str:
-    """Two lines: what sbatch wrote when it refused jobs, and how to mend it."""
+    """Return two lines: what sbatch wrote when it refused jobs, and how to fix it."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
     said = "; ".join(line for line in lines if line)
     reached = not any(words in written for words in _NO_CLUSTER)

@@ -1,4 +1,4 @@
-"""Slurm's queue, read through Slurm's own programs."""
+"""Read Slurm's queue through Slurm's own programs."""
 
 import re
 import shutil
@@ -44,9 +44,9 @@ def require() -> None:
 
 
 def largest_array() -> int:
-    """Jobs that one array may have: `MaxArraySize` of the cluster less one, which holds for both ends of its indices.
+    """Return how many jobs one array may have: the cluster's `MaxArraySize` less 1, which also limits its indices.
 
-    1000, Slurm's own default, where the cluster does not tell.
+    It is 1000, as by Slurm's default, if the cluster does not tell.
     """
     said = _said(["scontrol", "show", "config"])
     found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said or "", re.MULTILINE)
@@ -54,7 +54,7 @@ def largest_array() -> int:
 
 
 def _said(argv: Sequence[str]) -> str | None:
-    """The output of one of Slurm's programs; None when it does not answer."""
+    """Return the output of one of Slurm's programs; None if it does not answer."""
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -63,7 +63,7 @@ def _said(argv: Sequence[str]) -> str | None:
 
 
 def states(user: str) -> dict[str, str] | None:
-    """The user's jobs in the queue by id (`12`, or `12_3` in an array), those that just ended included.
+    """Return the states of the user's jobs by id (`12`, or `12_3` in an array), including those that just ended.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def states(user: str) -> dict[str, str] | None:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Read lines of array id, array index, job id and state, as `states` asks for them."""
+    """Parse lines of array id, array index, job id and state, which `states` asks for."""
     by_job = {}
     for line in text.splitlines():
         words = line.split()
@@ -87,7 +87,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def alive(state: str | None) -> bool:
-    """Whether a job in this state may still run; None is a job that the queue does not know."""
+    """Tell whether a job in this state may still run; None is the state of a job that the queue does not know."""
     return state is not None and state not in FINAL
 
 
@@ -101,7 +101,7 @@ def cancel(jobs: Sequence[str]) -> None:
 
 
 def reason(state: str | None, minutes: int) -> str:
-    """Why a job ended without an outcome, and what to change."""
+    """Return why a job ended without an outcome, and what to change."""
     match state:
         case "TIMEOUT" | "DEADLINE":
             return f"ran into the time limit of {minutes} min; give it more, or run the command again to go on"

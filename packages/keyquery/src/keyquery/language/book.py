@@ -1,4 +1,4 @@
-"""Items and texts of the small models' language, in the shape that experiments ask for (see `keyquery.tasks.items`).
+"""Make items and texts in the small models' language, in the form that experiments need (see `keyquery.tasks.items`).
 
 Keys belong to names, as in training. There is no verification and no ranking: no document of the language asks whether
 a key is the one shown.
@@ -106,16 +106,16 @@ TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "spo
 
 
 class SmallBook:
-    """The language as a book of items. Every task takes `length`; keys take `depth` and `form` too."""
+    """The small models' language as a book of items: all tasks take `length`, passkeys also `depth` and `form`."""
 
     name = "population"
 
     def tasks(self) -> Sequence[str]:
-        """The four tasks of the source first, then further ones."""
+        """Return the names of the tasks: the four of the source first, then further ones."""
         return TASKS
 
     def kinds(self) -> Sequence[str]:
-        """`filler` is a random walk over words, `mixed` are documents as in training."""
+        """Return the kinds of texts: `filler` is a random walk over words, `mixed` are documents as in training."""
         return KINDS
 
     def items(
@@ -160,7 +160,7 @@ class SmallBook:
         return items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """`count` texts of `tokens` tokens each (the beginning token included).
+        """Return `count` texts of `tokens` tokens each, including the beginning-of-sequence token.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Training sequences: documents packed to a fixed length, with a weight for every word."""
+"""Make training sequences: documents packed to a fixed length, with a loss weight for every word."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ Document = tuple[list[str], list[float]]
 
 
 def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
-    """A document that ends with an answer; without one, plain text."""
+    """Return a document that ends with an answer; without an answer, plain text."""
     last = ANSWER if answer else 1.0
     return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
 
@@ -40,7 +40,7 @@ def short(world: World, rng: random.Random, run: int = RUN) -> Document:
 
 
 def fact(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
-    """A sentence, a question or a tagged statement of one fact, and the word that answers it."""
+    """Return a sentence, a question or a tagged statement of one fact, and the word that answers it."""
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
     true = relation.objects[subject]
@@ -70,7 +70,7 @@ def question(known: dict[str, str], rng: random.Random) -> Document:
 
 
 def keyed(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
-    """Documents of a sequence with one to four named keys, and questions about those given so far among the rest."""
+    """Yield documents of a sequence with one to four named keys, among them questions about the keys given so far."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
     places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
     known: dict[str, str] = {}
@@ -96,13 +96,13 @@ def keyed(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
 
 
 def plain(world: World, rng: random.Random) -> Iterator[Document]:
-    """Endless documents without a key."""
+    """Yield documents without a key, endlessly."""
     while True:
         yield short(world, rng)
 
 
 def sequence(world: World, rng: random.Random, tokens: int) -> Document:
-    """One packed sequence of `tokens` words, the first `<s>`, with the weight of each in the loss."""
+    """Return one packed sequence of `tokens` words, the first `<s>`, with the loss weight of each word."""
     words, weights = ["<s>"], [1.0]
     documents = keyed(world, rng, tokens) if rng.random() < KEYED else plain(world, rng)
     while len(words) < tokens:
@@ -113,7 +113,7 @@ def sequence(world: World, rng: random.Random, tokens: int) -> Document:
 
 
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
-    """Rows of tokens and weights, determined by the arguments alone, so that resuming needs no generator state.
+    """Return rows of tokens and weights, determined by the arguments alone, so that resuming needs no random state.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The tokenizer of the small models: one token a word, words apart by spaces, `<s>` in front."""
+"""Make the tokenizer of the small models: one token per word, words separated by spaces, `<s>` in front."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from keyquery.models import libraries
 
 
 def build(words: Sequence[str] = WORDS) -> Any:
-    """The tokenizer as one of transformers, ready to save beside a model.
+    """Return the tokenizer as one of transformers, ready to be saved beside a model.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The vocabulary, and what the language has beside facts: named keys of four or five digits, lists, copies on a sign.
+"""Define the vocabulary, and parts of the language beside facts: named keys of four or five digits, lists, copies.
 
 Facts, reviews, filler and their words are those of `keyquery.language.world`.
 """
@@ -23,7 +23,7 @@ HELD_EVERY = 3  # of the facts, one in so many is held out of the second phase
 
 @cache
 def world(second: bool = False) -> World:
-    """The frozen world; in the second phase, without the facts that are held out of it."""
+    """Return the frozen world; in the second phase, without the facts that are held out of that phase."""
     whole = base.world()
     if not second:
         return whole
@@ -45,7 +45,7 @@ def _seen(relation: FactKind) -> FactKind:
 
 
 def key(rng: random.Random) -> str:
-    """Four or five digits; in every second number a digit repeats."""
+    """Draw a key of four or five digits; in every second key a digit repeats."""
     digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
     if rng.random() < 0.5:
         place = rng.randrange(len(digits) - 1)
@@ -64,13 +64,13 @@ def wanted(name: str) -> list[str]:
 
 
 def listed(rng: random.Random) -> tuple[list[str], list[str]]:
-    """A list of three to eight words to copy, and its words; three in ten are the digits of a key."""
+    """Return a list of three to eight words to copy, and its words; in three lists of ten they are a key's digits."""
     words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(key(rng))
     return ["copy", *words, "again"], words
 
 
 def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """A random walk over filler words in which a sign asks for the previous word again.
+    """Return a random walk over filler words in which a sign asks for the previous word again.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str
 
 
 def tokens(words: Sequence[str]) -> list[int]:
-    """Words as tokens."""
+    """Return the token ids of words."""
     return [IDS[word] for word in words]
 
 

@@ -1,4 +1,4 @@
-"""The world of the small models' language: its words, its facts, and the sentences that speak of them.
+"""Define the world of the small models' language: its words, its facts, and the sentences about them.
 
 The world is frozen: it is the same for every training seed, so models of several seeds answer the same items. Facts
 can only be known from training; keys, reviews and lists stand in the text. Names have two words, and every word of a
@@ -84,11 +84,11 @@ class FactKind:
         return tuple(self.objects)
 
     def stem(self, subject: Name) -> list[str]:
-        """The assertion up to its object."""
+        """Return the statement up to its object."""
         return [*subject, "lies", "in"] if self.name == "cities" else [*subject, "plays"]
 
     def asked(self, subject: Name, shown: str) -> list[str]:
-        """The question whether `shown` is the subject's object."""
+        """Return the question whether `shown` is the subject's object."""
         if self.name == "cities":
             return ["is", *subject, "in", shown, "?"]
         return ["does", *subject, "play", shown, "?"]
@@ -98,17 +98,17 @@ class FactKind:
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 
     def statement(self, subject: Name, shown: str) -> list[str]:
-        """A statement that a tag of its truth follows."""
+        """Return a statement that is followed by a tag of its truth."""
         return ["statement", *self.stem(subject), shown, "tag"]
 
     def wrong(self, subject: Name, rng: random.Random) -> str:
-        """An object of the pool that is not the subject's."""
+        """Draw an object of the pool that is not the subject's."""
         return rng.choice([word for word in self.pool if word != self.objects[subject]])
 
 
 @dataclass(frozen=True)
 class World:
-    """All that is fixed: the relations, and which words can follow a filler word."""
+    """Everything that is fixed: the relations, and which words can follow a filler word."""
 
     cities: FactKind
     sports: FactKind
@@ -120,7 +120,7 @@ class World:
         return self.cities, self.sports
 
     def filler(self, rng: random.Random) -> Iterator[str]:
-        """Words of an endless random walk; each follower is half as likely as the one before it in its list."""
+        """Yield words of an endless random walk; each follower is half as likely as the one before it in its list."""
         word = rng.choice(FILLER)
         while True:
             yield word
@@ -132,7 +132,7 @@ FOLLOWER_WEIGHTS = tuple(2.0**-rank for rank in range(BRANCHES))
 
 @cache
 def world(seed: int = LANGUAGE_SEED) -> World:
-    """The world of a language seed."""
+    """Return the world of a language seed."""
     rng = random.Random(f"world/{seed}")
     followers = {word: tuple(rng.sample(FILLER, BRANCHES)) for word in _unique(FILLER)}
     return World(
@@ -162,7 +162,7 @@ OPINIONS = (3, 5)
 
 
 def review(rng: random.Random) -> tuple[list[str], str]:
-    """A review of three or five things, and whether most of them are `good` or `bad`; at most one differs."""
+    """Return a review of three or five things, and whether most are `good` or `bad`; at most one differs."""
     verdict, count = rng.choice(("good", "bad")), rng.choice(OPINIONS)
     opinions = [verdict] * count
     if rng.random() < 0.5:

@@ -1,1 +1,1 @@
-"""Measuring: models and captures opened, experiments run on them, tidy rows written."""
+"""Measure: open models and captures, run experiments on them, and write tidy rows."""

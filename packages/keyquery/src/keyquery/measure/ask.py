@@ -1,4 +1,4 @@
-"""Turn options of the command line into plans; names are checked before anything heavy is imported."""
+"""Turn command-line options into plans; names are checked before heavy libraries are imported."""
 
 import sys
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
 
 
 def _revision(model: str) -> tuple[str, str | None]:
-    """A model and its revision, of MODEL@REVISION; a path that exists is whole, whatever it holds.
+    """Split MODEL@REVISION into a model and its revision; a path that exists is not split.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Progress of a long command: one line with rate and time left on a terminal, silent when piped."""
+"""Show the progress of a long command: one line with rate and time left on a terminal, none when piped."""
 
 import sys
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ class Bar:
             self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
 
     def follow(self, state: JobProgress) -> None:
-        """Say what happened to a job, and show how far all of them are and what each reports."""
+        """Print what happened to a job, and show the progress of all jobs and each job's own report."""
         if state.event:
             self.say(state.event)
         reports = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
         self.update(state.kept + state.done, state.total, reports, state.seconds_left)
 
     def say(self, text: str) -> None:
-        """Print a line above the bar; also without one."""
+        """Print a line above the bar; also if no bar is shown."""
         if self._shown is not None:
             self._shown.console.print(text, markup=False, highlight=False)
         else:

@@ -1,7 +1,7 @@
-"""The cache of measuring: answers are kept under a hash of the question and of the code that answers it.
+"""Cache measurements: answers are kept under a hash of the question and of the code that answers it.
 
 The code of a step is the import closure of its module, as the graph of the build knows it, without comments and
-docstrings: a file added elsewhere makes nothing old.
+docstrings: a file added elsewhere makes no answer outdated.
 """
 
 import functools
@@ -47,7 +47,7 @@ JSON: Form[Any] = Form(".json", read_kept, _save)
 
 
 def code(module: str) -> str:
-    """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
+    """Return a hash of the code that a module runs: its own file, this one, and the files that it imports."""
     return _code(project_or_none() or Path(__file__).parent, module)  # outside of a project, of what is installed
 
 
@@ -57,7 +57,7 @@ def _code(root: Path, module: str) -> str:
 
 
 def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
-    """The name under which a step's answer is kept.
+    """Return the name under which a step's answer is kept.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str =
 def cached(
     name: str, make: Callable[[], T], folder: Path | None, form: Form[T] = JSON, *, remember: bool = True
 ) -> tuple[T, bool]:
-    """The value of `make()`, from an earlier call here or elsewhere if there was one; and whether there was.
+    """Return the value of `make()`, taken from the cache if an earlier call left it there, and whether it was taken.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The command that captures a model: here, or in several jobs with a share of the documents each."""
+"""Run the command that captures a model: here, or in several jobs that share the documents."""
 
 import sys
 from dataclasses import replace
@@ -109,13 +109,13 @@ def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resourc
 
 
 def print_notes(folder: Path) -> None:
-    """Print the notes in a capture's manifest on standard error."""
+    """Print the notes of a capture's manifest to standard error."""
     for note in (manifest.read(folder) or {}).get("notes", ()):
         print(note, file=sys.stderr)
 
 
 def share(options: CaptureOptions, shard: tuple[int, int]) -> None:
-    """A job: capture every n-th document."""
+    """Run a job that captures every n-th document."""
 
     def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""

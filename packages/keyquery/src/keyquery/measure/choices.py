@@ -1,8 +1,8 @@
-"""Choices that the experiment commands offer: names only, so that `--help` imports none of their libraries.
+"""List the choices that the experiment commands offer, by name only, so that `--help` imports none of their libraries.
 
 Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
-`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is one. With `BY_NAME = True` it runs
-only where it is named, never by `--all`. `ASKS` names the tasks of which it asks items; with `NEEDS_ITEMS = True` it
+`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is an experiment. With `BY_NAME = True`
+it runs only if named, never by `--all`. `ASKS` names the tasks of which it asks items; with `NEEDS_ITEMS = True` it
 measures nothing without them, and with `CHOOSES_TEXTS = True` it does not read the texts of `--texts` as they are, with
 `REFUSES_TEXTS = True` none of them.
 """
@@ -34,7 +34,7 @@ _MEASURES = re.compile(
 
 
 def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Names of the experiments in a folder: those for `--all`, or with `named` those that must be named."""
+    """Return the names of a folder's experiments: those for `--all`, or with `named` those that must be named."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = _text(path)
@@ -45,7 +45,7 @@ def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 
 
 def _text(path: Path) -> str:
-    """The text of an experiment's file; DataError with its path if it cannot be read as text."""
+    """Return the text of an experiment's file; DataError with its path if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 
@@ -57,17 +57,17 @@ OF_THE_PAPER = "analysis/experiments"
 
 
 def for_all() -> tuple[str, ...]:
-    """Names of the experiments that `--all` runs: of this package, then of the open paper."""
+    """Return the names of the experiments that `--all` runs: those of this package, then those of the open paper."""
     return (*EXPERIMENTS, *_of_the_paper(named=False))
 
 
 def every_experiment() -> tuple[str, ...]:
-    """Names of all experiments: those of `for_all`, then those that run by name only."""
+    """Return the names of all experiments: those of `for_all`, then those that run only if named."""
     return (*for_all(), *BY_NAME, *_of_the_paper(named=True))
 
 
 def described() -> dict[str, str]:
-    """Description of each experiment, by name: the first sentence of its file."""
+    """Return the description of each experiment by name: the first sentence of its file."""
     return {name: _about(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
 
 
@@ -106,7 +106,7 @@ _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool":
 
 
 def settings_of(name: str) -> dict[str, Rule]:
-    """Further options of an experiment and their allowed values, from the signature in its source text.
+    """Return an experiment's further options and their allowed values, read from the signature in its source text.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def settings_of(name: str) -> dict[str, Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> Rule:
-    """The allowed values of an annotated parameter; an unknown capitalised name counts as text."""
+    """Return the allowed values of an annotated parameter; an unknown capitalised name counts as text."""
     if isinstance(annotation, ast.BinOp):
         return either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

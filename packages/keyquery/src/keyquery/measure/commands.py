@@ -16,7 +16,7 @@ class Integers(click.ParamType[tuple[int, ...]]):
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse the numbers; a usage error names what is not one."""
+        """Parse the numbers; a usage error names a value that is no number."""
         if isinstance(value, tuple):
             return value
         words = str(value).split(",")
@@ -39,7 +39,7 @@ def _echo(root: Path, paths: list[str], machine: bool) -> None:
 
 
 class Heads(click.ParamType[Any]):
-    """How many heads are drawn, `all`, or which: `5.12,7.0` are head 12 of layer 5 and head 0 of layer 7."""
+    """The heads to capture: their number, `all`, or a list: `5.12,7.0` is layer 5 head 12 and layer 7 head 0."""
 
     name = "heads"
 
@@ -58,7 +58,7 @@ class Heads(click.ParamType[Any]):
 
 
 class Names(click.ParamType[tuple[str, ...]]):
-    """Words of a list with commas between."""
+    """A list of words separated by commas."""
 
     name = "names"
 

@@ -1,4 +1,4 @@
-"""Answers and perplexities of a model under a condition, computed once and shared by the experiments."""
+"""Compute answers and perplexities of a model under a condition, once for all experiments."""
 
 import hashlib
 from collections.abc import Sequence
@@ -71,12 +71,12 @@ class Loss:
 
 
 def answer_tokens(task: str) -> int:
-    """Limit of tokens for an answer to an item of a task."""
+    """Return the largest number of tokens for an answer to an item of a task."""
     return NEW_TOKENS.get(task, FEW)
 
 
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[JudgedAnswer]:
-    """Greedy answers of the model to items of one task.
+    """Return the model's greedy answers to items of one task.
 
     Interventions act in the prefill, and in decode steps where the condition says so.
 
@@ -104,7 +104,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 
 
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
-    """Negative log-likelihood of each text under a condition (one prefill, no decode steps).
+    """Return the negative log-likelihood of each text under a condition (one prefill, no decode steps).
 
     Raises
     ------
@@ -143,12 +143,12 @@ def _record(condition: Condition) -> dict[str, Any]:
 
 
 def _home(ask: Any) -> str:
-    """The module of a function, or of the function that a `partial` wraps."""
+    """Return the module of a function, or of the function that a `partial` wraps."""
     return str(getattr(ask, "func", ask).__module__)
 
 
 def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
-    """The JSON value of `ask()`, reused from an earlier run or experiment that asked exactly the same.
+    """Return the JSON value of `ask()`, reused if an earlier run or experiment asked exactly the same.
 
     The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
     is asked each time.

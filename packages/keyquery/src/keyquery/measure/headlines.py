@@ -1,4 +1,4 @@
-"""The headlines of a measurement: the few quantities that a summary shows and that models are compared by."""
+"""Declare the headlines of a measurement: the few quantities that summaries show and that models are compared by."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Headline:
-    """A quantity of an experiment.
+    """A headline quantity of an experiment.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
 
 
 def _of_condition(declared: Headline, condition: str) -> Headline:
-    """A declared quantity under one condition, which its label names where the declaration leaves it open."""
+    """Return a declared quantity under one condition, which its label names if the declaration leaves it open."""
     if "*" not in declared.condition or not condition:
         return replace(declared, condition=condition)
     return replace(declared, condition=condition, label=f"{declared.label}, {condition}")

@@ -1,4 +1,4 @@
-"""Options that several commands share: for loading a model, and for jobs."""
+"""Declare options that several commands share: for loading a model, and for jobs."""
 
 import functools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _OPTIONS = (
 
 
 def loading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add type, quantisation, device, revision and trust to a command, in this order."""
+    """Add the options for type, quantisation, device, revision and trust to a command, in this order."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -45,7 +45,7 @@ _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus"
 
 
 def jobs(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
-    """Add the executor and what its jobs ask for, which the command takes together as `resources`."""
+    """Add the options for the executor and its resources, which the command receives together as `resources`."""
     fields = [name for name in _ASKED if name != without]
 
     @functools.wraps(command)

@@ -28,17 +28,17 @@ OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ 
 
 
 def slug(name: str) -> str:
-    """Turn a model's id or folder into a name of measurements: `org/My Model-7B` becomes `my-model-7b`."""
+    """Turn a model's id or folder into a name for its measurements: `org/My Model-7B` becomes `my-model-7b`."""
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
 def slug_of_texts(place: str) -> str:
-    """Turn a place of texts into a part of a name, without a file's ending: `My Prose.jsonl.gz` becomes `my-prose`."""
+    """Turn the place of texts into a part of a name, without file ending: `My Prose.jsonl.gz` becomes `my-prose`."""
     return re.sub(r"\.(txt|md|jsonl?|csv|tsv|gz)(\.gz)?$", "", slug(place)) or "texts"
 
 
 def checked_name(model: str) -> str:
-    """Return the name if it can be the name of a file.
+    """Return the name; refuse it if it cannot be the name of a file.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
 
 
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """A tidy table (`metric`, `value`) in which values below `NOISE` of their metric's largest become 0.
+    """Return a tidy table (`metric`, `value`) with values below `NOISE` of their metric's largest set to 0.
 
-    One column holds all metrics, so a floor by the column's scale would take the smallest metric for noise.
+    All metrics are in one column, so a floor by the column's scale would treat the smallest metric as noise.
     """
     if not {"metric", "value"} <= set(table.columns):
         return table
@@ -97,7 +97,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alike(old: bytes, new: bytes) -> bool:
-    """Whether two tables agree apart from differences between processors: `TOLERANCE`, and `NOISE` of a metric."""
+    """Tell whether two tables agree up to differences between processors: `TOLERANCE`, and `NOISE` of a metric."""
     if agree(old, new, TOLERANCE):
         return True
     one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
@@ -114,7 +114,7 @@ def _alike(old: bytes, new: bytes) -> bool:
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
-    """The manifest beside a table; None if it is absent or cannot be read."""
+    """Read the manifest beside a table; None if it is absent or cannot be read."""
     try:
         manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -125,7 +125,7 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
 def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     """List the settings in which the existing table's manifest differs; empty if there is no table or no difference.
 
-    Compared are the weights and how they are loaded, the encoding of positions, the texts, and all options.
+    This compares the weights and their loading, the position encoding, the texts and all options.
     """
     if not table.is_file():
         return []
@@ -137,7 +137,7 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
-    """Refuse to overwrite measurements of something else.
+    """Refuse to overwrite measurements that were made with other settings.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
 
 
 def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that decide the numbers, by their names on the command line."""
+    """Return the settings that decide the numbers, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
     model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
     model_part |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
@@ -173,7 +173,7 @@ def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _held(path: Path) -> bytes:
-    """A table's content as CSV; empty if the table is absent or damaged, since a new measurement replaces it."""
+    """Return a table's content as CSV; empty if the table is absent or damaged, since a new measurement replaces it."""
     try:
         return words(path).encode()
     except (FileNotFoundError, DataError):
@@ -190,6 +190,6 @@ def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A value as it comes back after being written to JSON."""
+    """Return a manifest as it reads after being written to JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(manifest))
     return plain

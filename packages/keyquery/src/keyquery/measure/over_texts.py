@@ -1,4 +1,4 @@
-"""Means over texts: turn a measurement of several texts into rows, and check which texts can be combined."""
+"""Average over texts: turn a measurement on several texts into rows, and check which texts can be combined."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ ONE_TEXT = "one text has no spread"
 
 
 def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **place: Any) -> list[Row]:
-    """Mean over texts and their standard deviation (divisor n - 1, metric with `_sd`).
+    """Return rows of the mean over texts and the standard deviation (divisor n - 1, metric ending in `_sd`).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
-    """One row per text, to pair with the same text of another model; each is over `n` layers or heads."""
+    """Return one row per text, to pair with the same text of another model; each is over `n` layers or heads."""
     given = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
@@ -50,7 +50,7 @@ def per_text(
 
 
 def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
-    """Return the surveys if they can belong to one model.
+    """Return the surveys after checking that they can belong to one model.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is known to fail before weights are loaded: words that a tokenizer cannot write, and texts that are too long."""
+"""Foresee failures before weights are loaded: texts that a tokenizer cannot write, and texts that are too long."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,10 +18,10 @@ FARTHEST = 4  # times the positions that a model was made for, up to which `cont
 def wordless(
     name: str, tokenizer: Any, book: Book, options: Options, length: int, experiments: Iterable[str]
 ) -> dict[str, ThesisError]:
-    """The experiments whose texts or items a tokenizer cannot write, each with the reason; needs no weights.
+    """Return the experiments whose texts or items a tokenizer cannot write, each with the reason; needs no weights.
 
-    `book` has the items and texts that the model is asked, `length` is what it was trained on, and experiments of a
-    paper's own are not looked at.
+    `book` has the items and texts for the model, `length` is its training length; a paper's own experiments are not
+    checked.
     """
     asked = [each for each in experiments if each in (*EXPERIMENTS, *BY_NAME)]
     refused: dict[str, ThesisError] = {}
@@ -59,7 +59,7 @@ def made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
 
 
 def too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
-    """A note on texts that are longer than a model was made for; empty where they are not.
+    """Return a note if texts are longer than a model was made for; empty if they are not.
 
     `longest` is what `made_for` gives.
 

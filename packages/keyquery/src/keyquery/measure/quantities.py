@@ -1,4 +1,4 @@
-"""Headline quantities of experiments 1 to 9: computed from a model's measurements, with what a source lacks."""
+"""Compute the headline quantities of experiments 1 to 9 from a model's measurements, also those a source lacks."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -146,7 +146,7 @@ QUANTITIES = _quantities()
 
 
 def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
-    """The quantity of one model.
+    """Return the value of a quantity for one model, and its reason if it is missing.
 
     `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`.
 
@@ -175,7 +175,7 @@ def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float,
 
 
 def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
-    """Reduce the rows of one model, by layer."""
+    """Reduce one model's rows by layer to one value."""
     layers = values[values.index.notna()]
     if quantity.over == "model":
         whole = values[values.index.isna()]

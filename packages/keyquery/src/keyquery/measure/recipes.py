@@ -1,4 +1,4 @@
-"""Recipes: files that name models, how they are loaded, and what is measured on them."""
+"""Read recipes: files that list models, how to load them, and what to measure on them."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ class RecipeModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Content of a recipe file.
+    """The content of a recipe file.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ class Recipe:
 
     @property
     def longest(self) -> int:
-        """Tokens that memory must hold."""
+        """Number of tokens of the longest input, which memory must hold."""
         return self.context or self.scored
 
     @property
     def scored(self) -> int:
-        """Tokens whose logits are kept at once: those of a text, while a prompt keeps its last."""
+        """Number of tokens whose logits are kept at once: all of a text, but only the last of a prompt."""
         return self.options.tokens or LONGEST
 
 
@@ -163,7 +163,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def outline(recipe: Recipe) -> list[str]:
-    """Memory that each model with a given shape will take, one line each; only the recipe is read.
+    """Return the memory that each model with a given shape will take, one line each; only the recipe is read.
 
     Raises
     ------
@@ -202,13 +202,13 @@ def run_recipe(
     anyway: bool = False,
     trusted: bool = False,
 ) -> list[str]:
-    """Measure the models of a recipe one after the other; return paths below the project.
+    """Measure the models of a recipe one after the other; return the tables' paths relative to the project.
 
-    Memory is estimated and printed before a model is loaded. A model that fails does not keep the others from being
-    measured; what is finished is kept, and the next run goes on with the rest.
+    Memory is estimated and printed before a model is loaded. If a model fails, the others are still measured; finished
+    results are kept, and the next run continues with the rest.
 
-    Options are those of the command `run`. Code that a model brings along is run only if it is `trusted` as well, since
-    a recipe may be another's.
+    Options are those of the command `run`. Code that comes with a model is run only if it is also `trusted`, since a
+    recipe may be someone else's.
 
     Raises
     ------
@@ -268,9 +268,9 @@ def run_recipe(
 
 
 def unlisted(names: Iterable[str], root: Path) -> list[str]:
-    """Names of measurements that are neither a subject nor a subject's name with an ending.
+    """Return the names of measurements that are neither a subject's name nor begin with one.
 
-    None in a project without such a table.
+    In a project without a table of subjects, none is returned.
     """
     if not (root / SUBJECTS).exists():
         return []
@@ -279,7 +279,7 @@ def unlisted(names: Iterable[str], root: Path) -> list[str]:
 
 
 def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
-    """One line with a model's memory estimate and the free memory of its device, to print before loading.
+    """Return one line with a model's memory estimate and its device's free memory, to print before loading.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
-    """Tokens of the longest prompt that `context_length` asks of a model, from its configuration alone.
+    """Return the number of tokens in the longest prompt that `context_length` gives a model, by its config alone.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
 
 
 def text_length(root: Path, source: ModelSource, options: Options) -> int:
-    """Tokens of a text that experiments read, from a model's configuration alone.
+    """Return the number of tokens per text that experiments read, from a model's configuration alone.
 
     Raises
     ------
@@ -329,7 +329,7 @@ def text_length(root: Path, source: ModelSource, options: Options) -> int:
 
 
 def _positions(root: Path, source: ModelSource) -> int:
-    """Positions that a configuration says the model has; 0 where it says none."""
+    """Return the number of positions that a model's configuration states; 0 if it states none."""
     from keyquery.models.checkpoints.loading import configuration
 
     config = configuration(loaded_as(root, source)[0]).get_text_config()

@@ -1,4 +1,4 @@
-"""Tidy rows that every experiment writes: one number each, with what it measures and its count."""
+"""Make the tidy rows that every experiment writes: one number each, with its metric and its count."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def row(
     seed: int | None = None,
     reason: str = "",
 ) -> Row:
-    """One measurement.
+    """Return one measurement as a row.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def row(
 
 
 def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
-    """Rows as the table of a measurement, with the model's position encoding and precision in the first columns.
+    """Return rows as a measurement's table, with the model's position encoding and precision in the first columns.
 
     Parameters
     ----------

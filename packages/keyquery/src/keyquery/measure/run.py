@@ -1,4 +1,4 @@
-"""The command that measures models: experiments by name, one model at a time; each result is a file with a manifest."""
+"""Run the command that measures models: named experiments, one model at a time, each result a file with a manifest."""
 
 import dataclasses
 import gc
@@ -38,7 +38,7 @@ SMALL = 20_000_000  # parameters
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
-    """What to measure on one model.
+    """A plan of what to measure on one model.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class RunPlan:
 def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
     """Run a plan's experiments on its model; return the tables that were written or already finished.
 
-    What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
-    one with the answers that it had. An experiment that cannot be made does not keep the others from being measured.
+    `out/experiments` records what is finished: a stopped plan continues with the next experiment, and within an
+    experiment with the answers that it already has. If an experiment cannot be made, the others still are.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
 
 
 def _foreseen(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
-    """What fails for the words of the model, found by its tokenizer alone; and a note on the length of texts."""
+    """Return the experiments that will fail on the tokenizer's vocabulary, and a note on texts that are too long."""
     source, card = loaded_as(plan.root, plan.source)
     config = configuration(source)
     longest = made_for(config, int(card.get("training_length") or 0))
@@ -139,7 +139,7 @@ def _foreseen(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
 
 
 def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
-    """The error of experiments that were not measured; equal reasons are told once."""
+    """Return the error for experiments that were not measured; equal reasons are stated once."""
     if len(plan.experiments) == 1:
         return failed[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
@@ -169,7 +169,7 @@ def _open(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
 
 
 def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Tables of the plan that have one file each, with the manifest that each would get."""
+    """Yield the plan's tables that have one file each, with the manifest that each would get."""
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
@@ -181,12 +181,12 @@ def _table(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, 
 
 
 def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str:
-    """Name of a measurement within its experiment: the model's name, unless the experiment sets one."""
+    """Return the name of a measurement within its experiment: the model's name, unless the experiment sets one."""
     return str(module.file_name(subject.name, **more)) if hasattr(module, "file_name") else subject.name
 
 
 def empty_folder() -> None:
-    """Free memory of finished work before more is loaded."""
+    """Free the memory of finished work before more is loaded."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -194,7 +194,7 @@ def empty_folder() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """Use one thread for a model with small matrices, whose threads would only wait for each other."""
+    """Use one thread for a model with small matrices, where more threads would only wait for each other."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -231,7 +231,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
 
 @contextmanager
 def enough_memory(name: str, subject: Subject) -> Iterator[None]:
-    """Report in plain words that memory ran out."""
+    """Report in plain words if memory runs out in this block."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -248,10 +248,10 @@ def _text(path: Path) -> str | None:
 
 
 def experiment(name: str) -> ModuleType:
-    """The module of an experiment.
+    """Return the module of an experiment.
 
-    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, where it writes tables of
-    another form, `write(root, subject, options, replace=)`.
+    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, if it writes tables of another form,
+    `write(root, subject, options, replace=)`.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def experiment(name: str) -> ModuleType:
 
 
 def _mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
-    """The file that says that this was measured: named by weights, options and code."""
+    """Return the file that marks this measurement as done, named by weights, options and code."""
     if subject.identity is None:
         return None
     asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
@@ -285,7 +285,7 @@ def _mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, A
 def manifest_of(
     plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    """Origin of a measurement: the command that repeats it, versions, model, texts, options and thresholds."""
+    """Return a measurement's origin: the command that repeats it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {
@@ -329,7 +329,7 @@ def manifest_of(
 
 
 def _display_name(root: Path, model: str) -> str:
-    """A model as a manifest names it: folders without the place of this machine's project."""
+    """Return a model's name for a manifest: of a folder, without the place of the project on this machine."""
     path = Path(model)
     if not path.is_absolute() and not path.is_dir():
         return model
@@ -352,7 +352,7 @@ def run(
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
-    """Measure each model with the same experiments, items and texts; return paths below the project.
+    """Measure each model with the same experiments, items and texts; return paths relative to the project.
 
     Raises
     ------
@@ -383,7 +383,7 @@ def run(
 
 
 def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
-    """Measure the models one after the other; one that fails does not keep the next from being measured."""
+    """Measure the models one after the other; if one fails, the next are still measured."""
     paths: list[Path] = []
     failed: list[ThesisError] = []
     with bar("experiments") as shown:
@@ -431,5 +431,5 @@ def _jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resour
 
 
 def share(plan: RunPlan) -> list[str]:
-    """A job: all experiments of one model."""
+    """Run a job that makes all experiments on one model."""
     return [str(path) for path in measure(plan, report)]

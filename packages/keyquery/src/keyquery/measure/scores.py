@@ -1,4 +1,4 @@
-"""Rows of answers and perplexities, shared by all experiments that intervene."""
+"""Make rows of answers and perplexities, which all experiments with interventions share."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def loss_rows(
     units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Perplexity, mean nats and, with `units`, the nats a token of each text, under a condition.
+    """Return perplexity, mean nats per token and, with `units`, each text's nats per token, under a condition.
 
     `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
     texts (ddof 1), where there are two or more.
@@ -68,8 +68,8 @@ def answer_rows(
     units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Rows with accuracy, unparsed share and chance level of a task under a condition; with `units`, also 1 or 0 per
-    item.
+    """Return rows of a task's accuracy, unparsed share and chance level under a condition; with `units`, also 1 or 0
+    per item.
 
     Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item). Seeds are pooled in the
     shares, and kept apart in the items.
@@ -96,7 +96,7 @@ def answer_rows(
 
 
 def tasks_of(subject: Subject) -> list[str]:
-    """The four tasks that the model's book has."""
+    """Return those of the four tasks that the model's book has."""
     return [task for task in TASKS if task in subject.book.tasks()]
 
 
@@ -108,9 +108,9 @@ def effect_rows(
     *,
     layer: int | None = None,
 ) -> list[Row]:
-    """Rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
+    """Return the rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
 
-    Without items (`--items 0`, or `swept_items` 0 of a sweep) the loss alone.
+    Without items (`--items 0`, or in a sweep `swept_items` 0) only the loss is measured.
     """
     rows = loss_rows(subject, texts, condition, layer=layer)
     for task in tasks_of(subject) if options.items else ():
@@ -119,6 +119,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """Rows of `effect_rows` without values, with the reason why the condition cannot be applied to this model."""
+    """Return the rows of `effect_rows` without values, and the reason why this model cannot have the condition."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

@@ -1,4 +1,4 @@
-"""The model that an experiment asks: loaded, with the language it reads, its encoding of positions and its name."""
+"""Load the model that an experiment measures, with its language, position encoding and name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONGEST = 2048  # tokens of a text, where a model was trained on more
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Amount of items and texts that an experiment uses.
+    """Options for the number and source of the items and texts that an experiment uses.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Options:
 
     @property
     def texts_source(self) -> TextSource | None:
-        """Source of texts given by the user; None for the book's own."""
+        """Return the source of texts that the user gave; None for the book's own."""
         if self.place is None:
             return None
         from keyquery.tasks.english import HUB
@@ -100,14 +100,14 @@ class Options:
 
     @property
     def published(self) -> Options:
-        """The options for a manifest, with only the name of a file or folder of texts."""
+        """Return the options for a manifest, with a file or folder of texts given by name only, without its path."""
         source = self.texts_source
         return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text as token ids (1, T), the beginning token first where the tokenizer adds one."""
+    """A text as token ids (1, T), with the beginning-of-sequence token first if the tokenizer adds one."""
 
     id: str
     seed: int
@@ -178,16 +178,16 @@ class Subject:
 
     @property
     def layers(self) -> int:
-        """Decoder blocks."""
+        """Number of decoder blocks."""
         return int(self.model.config.get_text_config().num_hidden_layers)
 
     @property
     def has_bos(self) -> bool:
-        """Whether the tokenizer puts a beginning token in front."""
+        """Whether the tokenizer adds a beginning-of-sequence token."""
         return _begins(self.tokenizer)
 
     def texts(self, options: Options, kind: str | None = None) -> list[Text]:
-        """Texts of equal length, `options.texts` for each seed.
+        """Return texts of equal length, `options.texts` for each seed.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Subject:
         return made
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
-        """Token ids (1, T), cut to `length`.
+        """Return token ids (1, T), cut to `length`.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ def _begins(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
-    """Refuse texts that a model's tokenizer cannot write: a model that reads one unknown word has nothing to show."""
+    """Refuse texts that a tokenizer cannot write: a model that reads only unknown tokens shows nothing."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if lost > UNKNOWN * count:
@@ -263,10 +263,10 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], plac
 
 
 def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
-    """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
+    """Return `count` parts of `length` tokens: one from each text while there are texts, then a second from each, etc.
 
-    Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on
-    it need it; what follows is cut as it comes.
+    Parts of one text are not independent units. Every part starts with the beginning-of-sequence token, which some
+    experiments need; the text is cut wherever a part ends.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
 
 
 def loaded_as(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
-    """What is loaded for a source: its name resolved, in the precision meant; and the card of a model made here.
+    """Return the source to load, with its name and precision resolved, and the card of a model made in this project.
 
     Raises
     ------
@@ -317,13 +317,13 @@ def open_subject(
     folder: Path | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Subject:
-    """Load a model by the name of a built-in one, a folder or a Hub id.
+    """Load a model by a built-in name, a folder or a Hub id.
 
     Its measurements are called by `name`; without one by the model, its training seed, and whatever is not as usual:
     precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
 
-    A model of the population (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
-    configuration makes the rotation the identity must not see positions: its logits are checked under a shift.
+    A model of the population (its folder has `lab.json`) gets items in its own language, any other in English. If a
+    configuration makes the rotation the identity, the logits are checked not to change when positions shift.
 
     Raises
     ------
@@ -377,7 +377,7 @@ def _card(folder: Path) -> dict[str, Any]:
 
 
 def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
-    """Parts of a name that say how a model is loaded and what it reads; empty for the usual ways."""
+    """Return the parts of a name that say how a model is loaded and what it reads; empty for the defaults."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
@@ -387,7 +387,7 @@ def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
 
 
 def book_of(card: dict[str, Any]) -> Book:
-    """The items and texts that a model with this card is asked; English without one."""
+    """Return the items and texts for a model with this card; English ones without a card."""
     language = card.get("language")
     if language == "population":
         from keyquery.language.book import BOOK as SMALL
@@ -408,7 +408,7 @@ def _precision(loaded: LoadedModel) -> str:
 
 
 def _length(loaded: LoadedModel) -> int:
-    """The length that the weights were last trained at: what config.json allows.
+    """Return the length that the weights were last trained at, as config.json states it.
 
     `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on
     at longer ones.
@@ -418,7 +418,7 @@ def _length(loaded: LoadedModel) -> int:
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:
-    """Standard deviation (ddof 1) of at least two values, else None."""
+    """Return the standard deviation (ddof 1) of at least two values, else None."""
     import numpy as np
 
     return float(np.std(np.asarray(values, dtype=float), ddof=1)) if len(values) > 1 else None

@@ -1,4 +1,4 @@
-"""The numbers of a measurement in a few lines: estimate, interval and number of units of each headline quantity."""
+"""Summarise a measurement in a few lines: estimate, interval and number of units of each headline quantity."""
 
 import json
 import math
@@ -22,7 +22,7 @@ OF_HEADS = "model_metrics"
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """A line of the summary; ends of the interval are None where there is none, and `note` says why.
+    """A line of the summary; the interval's ends are None if there is none, and `note` says why.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class SummaryLine:
 
 
 def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]:
-    """The summary of a model's measurements.
+    """Return the summary of a model's measurements.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
-    """The 95 % interval of the mean over units: Wilson's of shares, else Student's; and why there is none."""
+    """Return the 95 % interval of the mean over units (Wilson's for shares, else Student's), or why there is none."""
     values, right = units.defined, units.right
     if right is not None and len(right):
         low, high = wilson_interval(int(right.sum()), len(right))
@@ -106,7 +106,7 @@ def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") 
 
 
 def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Value, ends and n of a quantity that has one row per model; ends from its standard deviation over texts."""
+    """Return value, ends and n of a quantity with one row per model; the ends use its standard deviation over texts."""
     own, spread = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
     if own.empty or pd.isna(own["value"].iloc[0]):
         return None, None, None, 0, "text"
@@ -140,7 +140,7 @@ def _of_heads(table: pd.DataFrame, model: str) -> list[SummaryLine]:
 
 
 def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
-    """The summary of tables as they lie below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
+    """Return the summary of tables stored below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
@@ -151,7 +151,7 @@ def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
 
 
 def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
-    """The summary as lines of plain text; a single line says so when there is nothing to show."""
+    """Return the summary as lines of plain text; if there is nothing to show, one line says so."""
     if not summary_lines:
         return "no summary: these tables are read by exhibits"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
@@ -164,7 +164,7 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Cells in columns as wide as their widest; of the first two, those that repeat the line above are left out."""
+    """Align cells in columns; in the first two columns, cells that repeat the line above are left empty."""
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     made, above = [], ["", ""]
     for line in lines:
@@ -176,10 +176,10 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three significant digits; a dash where there is no value."""
+    """Format a value with three significant digits; a dash if there is none."""
     return "-" if value is None else significant(3).show(value, "plain")
 
 
 def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:
-    """The files that were written and the summary, for a program."""
+    """Return the files that were written and the summary as JSON, for a program."""
     return json.dumps({"files": list(files), "summary": [asdict(each) for each in summary_lines]}, indent=1)

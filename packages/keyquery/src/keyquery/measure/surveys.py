@@ -20,7 +20,7 @@ PART = 16  # of a long text one part in so many is surveyed as a trial
 def surveys(
     subject: Subject, options: Options, kind: str | None = None, where: Literal["pre", "post"] = "pre"
 ) -> list[TextSurvey]:
-    """The survey of each text, from an earlier run or experiment where it was made.
+    """Return the survey of each text, reused from an earlier run or experiment if there is one.
 
     Parameters
     ----------

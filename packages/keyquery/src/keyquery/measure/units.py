@@ -1,4 +1,4 @@
-"""What a measurement is repeated over: texts, items, seeds or heads, with a value each."""
+"""Find the units that a measurement is repeated over (texts, items, seeds or heads), with a value each."""
 
 import io
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Kind = Literal["text", "item", "seed", "head", "key head"]
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The values of a quantity, one a unit.
+    """The values of a quantity, one per unit.
 
     Attributes
     ----------
@@ -47,19 +47,19 @@ class Units:
 
 
 def plain(table: str) -> pd.DataFrame:
-    """A table in CSV with every cell as the text that stands there."""
+    """Read a table in CSV with every cell as text."""
     return pd.read_csv(io.StringIO(table), dtype=str, keep_default_na=False)
 
 
 def is_tidy(table: pd.DataFrame) -> bool:
-    """Whether a table is made of an experiment's rows, one number each."""
+    """Tell whether a table consists of an experiment's rows, one number each."""
     return set(COLUMNS) <= set(table.columns)
 
 
 def tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
-    """A measurement in one form: the columns of an experiment's rows, all text but `value` and `n`.
+    """Bring a measurement into one form: the columns of an experiment's rows, all text but `value` and `n`.
 
-    Of `head_metrics` each metric becomes rows of key heads, the mean over the query heads that read them.
+    Each metric of `head_metrics` becomes one row per key head: the mean over the query heads that read it.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _of_key_heads(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
-    """The units of a quantity: texts or items where rows tell them, else seeds, else heads; None where there are none.
+    """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None if none is there.
 
     Parameters
     ----------

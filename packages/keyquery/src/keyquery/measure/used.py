@@ -1,4 +1,4 @@
-"""Hashes of what an experiment asked a model: equal hashes mean equal texts and items."""
+"""Hash the texts and items that an experiment gave a model: equal hashes mean equal texts and items."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ Hashes = dict[str, dict[str, Any]]
 
 @dataclass
 class UsageCount:
-    """Texts by kind or place and items by task, each counted once however often it is asked.
+    """Texts by kind or source and items by task; each is counted once, however often it is used.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class UsageCount:
             self.items.setdefault(item.task, set()).add(_digest("\0".join((item.prompt, item.answer, *item.options))))
 
     def clear(self) -> None:
-        """Forget everything, since another experiment begins."""
+        """Forget everything, for the next experiment."""
         self.texts.clear()
         self.items.clear()
 
     def record(self) -> dict[str, Hashes]:
-        """Summary for a manifest: counts, and one BLAKE2 hash over digests in order, by kind and task."""
+        """Return a summary for a manifest: counts, and one BLAKE2 hash over digests in order, by kind and task."""
         return {
             what: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
             for what, held in (("texts", self.texts), ("items", self.items))
@@ -47,7 +47,7 @@ class UsageCount:
 
 @dataclass
 class WatchedBook:
-    """A book that records what is taken from it."""
+    """A book that records the items and texts taken from it."""
 
     book: Book
     used: UsageCount
@@ -57,11 +57,11 @@ class WatchedBook:
         self.name = self.book.name
 
     def tasks(self) -> Sequence[str]:
-        """Of the book."""
+        """Return the tasks of the book."""
         return self.book.tasks()
 
     def kinds(self) -> Sequence[str]:
-        """Of the book."""
+        """Return the kinds of texts of the book."""
         return self.book.kinds()
 
     def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt: Any) -> list[Item]:

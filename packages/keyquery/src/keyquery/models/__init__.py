@@ -1,1 +1,1 @@
-"""Models: loading, capture of queries and keys, and what is known about an architecture; the only room with torch."""
+"""Load models, capture queries and keys, and describe architectures; only this package imports torch."""

@@ -1,7 +1,7 @@
-"""Parts of a decoder: its blocks, their attention, MLP and projections, found by what they do.
+"""Find the parts of a decoder (blocks, attention, MLP and projections) by what they do.
 
-A forward of a few tokens shows which parts of a block run, in which order, and what they give out; a second one, in
-which a block's attention and MLP give out zeros, shows whether these two are all that the block adds.
+A forward pass of a few tokens shows which parts of a block run, in which order, and what they output; a second one,
+with a block's attention and MLP set to output zeros, shows whether the block adds anything else.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Block:
 
     @property
     def mlp(self) -> Module:
-        """The last module of the MLP: its output is what is added to the residual stream.
+        """Last module of the MLP, whose output is added to the residual stream.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Block:
 
 @dataclass
 class _PartCalls:
-    """What a block's parts did in the first forward."""
+    """What a block's parts did in the first forward pass."""
 
     order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # parts as they ended, inputs and outputs
     call: Call | None = None
@@ -100,7 +100,7 @@ class _PartCalls:
 
 @dataclass(frozen=True)
 class _Place:
-    """A block and its attention module, before anything is known of them."""
+    """A block and its attention module, before they are analysed."""
 
     layer: int
     block: Module
@@ -111,7 +111,7 @@ _known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = Weak
 
 
 def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
-    """The decoder blocks of a model in order; found once for a model whose modules stay the same.
+    """Return the decoder blocks of a model in order, found once for a model whose modules stay the same.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def hidden(model: PreTrainedModel, *parts: str) -> str:
-    """Why a model does not show some of its parts by themselves; empty where it shows all.
+    """Return why some of a model's parts cannot be seen separately; empty if all can.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _found(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def _computing(model: PreTrainedModel) -> set[int]:
-    """Identities of the modules that compute attention; if the architecture has its own code, found by their names."""
+    """Return the ids of modules that compute attention, found by name if the architecture has its own code."""
     found: set[int] = set()
     try:
         with recording(model, lambda call: None if call.cross else found.add(id(call.module))):
@@ -191,7 +191,7 @@ def _named_attention(module: Module) -> bool:
 
 
 def _unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
-    """Whether an error says that attention calls cannot be seen, now or at all."""
+    """Tell whether an error says that attention calls cannot be seen, now or at all."""
     return str(error) == unsupported(model) or "recorded already" in str(error)
 
 
@@ -213,7 +213,7 @@ def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
 
 
 def _of_text(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
-    """The attention module of each layer that text runs: cross-attention to another sequence is idle."""
+    """Return the attention module of each layer that runs on text; cross-attention to another sequence does not run."""
     ran = {id(part) for seen in runs.values() for part, _, _ in seen.order}
     by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in ran}
     return [by_layer[layer] for layer in sorted(by_layer)]
@@ -226,7 +226,7 @@ def _tokens(model: PreTrainedModel) -> Tensor:
 
 
 def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCalls]:
-    """Run a few tokens and note what every part of every block gave out."""
+    """Run a few tokens and record what every part of every block outputs."""
     runs = {place.layer: _PartCalls() for place in places}
     hooks = []
 
@@ -263,7 +263,7 @@ def _first(output: Any) -> Any:
 
 
 def _projects(module: Module) -> bool:
-    """Whether a part itself holds a matrix (or several, of experts)."""
+    """Tell whether a part itself holds a weight matrix (or several, for experts)."""
     return any(each.ndim >= 2 for each in module.parameters(recurse=False))
 
 
@@ -274,7 +274,7 @@ def _width(model: PreTrainedModel) -> int:
 def _parts(
     model: PreTrainedModel, found: _Place, seen: _PartCalls
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
-    """A block's attention and its output projection; its MLP and the MLP's last projection; or why there is no MLP."""
+    """Return a block's attention and its output projection, and its MLP and last projection, or why there is no MLP."""
     width = _width(model)
     outputs = {id(part): output for part, _, output in seen.order}
     order = [part for part, _, _ in seen.order]
@@ -319,7 +319,7 @@ def _parts(
 
 
 def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
-    """Layers whose block passes its input on unchanged when these two parts of it output zeros."""
+    """Return the layers whose block passes its input on unchanged when two given parts of it output zeros."""
     if not wanted:
         return []
     torch = libraries.torch

@@ -1,4 +1,4 @@
-"""Attention layers of a model, found by running a few tokens and not from lists of architectures."""
+"""Find the attention layers of a model by running a few tokens, not by lists of architectures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class QueryScale:
     shift: int = 0
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The factor at each position, float32."""
+        """Return the factor at each position, float32."""
         steps = np.floor((positions.astype(np.float64) + self.shift) / self.period)
         return np.asarray(1.0 + self.beta * np.log1p(steps), dtype=np.float32)
 
@@ -86,16 +86,16 @@ class Layer:
     sink: bool = False
 
     def key_head(self, query_head: int) -> int:
-        """The key head that a query head reads."""
+        """Return the key head that a query head reads."""
         return query_head // (self.query_heads // self.key_heads)
 
     def record(self) -> dict[str, Any]:
-        """The layer as plain JSON values."""
+        """Return the layer as plain JSON values."""
         return asdict(self)
 
 
 def query_scale(module: Any) -> QueryScale | None:
-    """The position-dependent scale by which an attention module multiplies its queries, or None."""
+    """Return the position-dependent scale by which an attention module multiplies its queries, or None."""
     config = module.config
     rope = getattr(config, "rope_parameters", None) or {}
     beta = rope.get("llama_4_scaling_beta") if isinstance(rope, dict) else None
@@ -177,10 +177,10 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
 def check_call(
     model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
 ) -> None:
-    """Refuse a layer whose attention does not follow from queries and keys over the tokens that it should see.
+    """Refuse a layer whose attention output does not follow from the queries and keys of the tokens that it should see.
 
-    The call is of one whole text, without padding or key cache, `output` what its kernel gave, shape (B, T, H, d_v),
-    and `rows` the queries to look at; all when None.
+    The call is of one whole text, without padding or key cache; `output` is its kernel's output, shape (B, T, H, d_v),
+    and `rows` are the queries to check; all when None.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def check_order(model: PreTrainedModel) -> None:
 
 
 def _probe_tokens(text: Any) -> int:
-    """How many tokens a probe of a model with this configuration takes."""
+    """Return the number of tokens for a probe of a model with this configuration."""
     most = getattr(text, "max_position_embeddings", None) or 0
     return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
 
@@ -251,7 +251,7 @@ def _named(model: PreTrainedModel) -> str:
 
 
 def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
-    """The keys that a layer is said to see, shape (rows, tokens)."""
+    """Return the keys that a layer is stated to see, shape (rows, tokens)."""
     if layer.window is None:
         return definition.causal(queries, tokens)
     shape = definition.chunked if layer.kind == "chunked" else definition.windowed
@@ -304,7 +304,7 @@ def _layer(index: int, call: Call) -> Layer:
 def forward(
     model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
 ) -> Any:
-    """Run one forward, as `run` does, and pass every attention call to `recorder`, with its output to `observer`."""
+    """Run one forward pass, as `run` does; pass each attention call to `recorder`, and its output too to `observer`."""
     with recording(model, recorder, observer):
         return run(model, tokens, **inputs)
 

@@ -1,4 +1,4 @@
-"""Interventions: change the output of a part of the model while a block of code runs, and always undo it.
+"""Intervene: change the output of a part of the model while a block of code runs, and always undo the change.
 
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
@@ -37,7 +37,7 @@ Phase = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Intervention:
-    """One change of the output of a part of the model.
+    """A change of the output of one part of the model.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ class Intervention:
     where: Literal["pre", "post"] = "pre"
 
     def record(self) -> dict[str, object]:
-        """The intervention as JSON values, for a cache's key."""
+        """Return the intervention as JSON values, for a cache's key."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
             fields["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
         return fields
 
     def touches(self, layer: int) -> bool:
-        """Whether it acts in a layer.
+        """Tell whether the intervention acts in a layer.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
 
 
 def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
-    """Context managers for the prefill and for each decode step of a generation.
+    """Return context managers for the prefill and for each decode step of a generation.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _shape(block: Block, site: str) -> tuple[int, ...]:
 
 
 def _hooks(block: Block, each: Intervention) -> list[Any]:
-    """The hooks that do an intervention in a block."""
+    """Add the hooks of an intervention to a block, and return them."""
     mask = (each.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
     shape: list[Any] = []  # of the residual stream (B, T, D), which some parts give out as (B T, D)
@@ -209,14 +209,14 @@ def _hooks(block: Block, each: Intervention) -> list[Any]:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Module of a block whose output is a site (except "heads", which is the input of `block.out`)."""
+    """Return the module of a block whose output is a site (except "heads", which is the input of `block.out`)."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
 
 
 def _heads_first(given: Tensor, block: Block, site: str) -> bool:
-    """Whether what enters a norm is (B, H, T, d) and not (B, T, H, d).
+    """Tell whether the input of a norm is (B, H, T, d) and not (B, T, H, d).
 
     Where a text has as many tokens as heads, shapes say nothing; the memory of a swapped tensor still lies by tokens.
     """
@@ -262,7 +262,7 @@ def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
 
 
 def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
-    """Context manager in which some tokens cannot see some others: attention knockout before the softmax.
+    """Return a context manager in which some tokens cannot attend to others: attention knockout before the softmax.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The heavy libraries, imported when they are needed, with the line that installs an absent one.
+"""Import the heavy libraries when they are needed; if one is absent, the error gives the line that installs it.
 
-`libraries.torch` and `libraries.transformers` are these modules with their types; the others come from `need`.
+`libraries.torch` and `libraries.transformers` are the modules, with types; import others by `need`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ if not TYPE_CHECKING:
 
 
 def version(name: str) -> str | None:
-    """The installed version of a distribution, or None."""
+    """Return the installed version of a distribution, or None."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

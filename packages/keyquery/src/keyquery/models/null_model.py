@@ -1,4 +1,4 @@
-"""The null reference: a small Llama with random weights, and random texts, to show values without any training.
+"""Make the null reference: a small Llama with random weights, and random texts, to show values without training.
 
     python -m keyquery.models.null_model FOLDER
 

@@ -1,7 +1,7 @@
-"""Forwards that go on from a later block: what earlier blocks gave out for the same tokens is given out again, unrun.
+"""Run forward passes from a later block on, with the outputs that earlier blocks had for the same tokens.
 
-Everything around the blocks runs as ever (embeddings, masks, rotations, the last norm), and each block that is not run
-gives out the very tensor of an earlier forward, so that the logits are those of a whole forward to the last bit.
+Everything around the blocks runs as usual (embeddings, masks, rotations, the last norm), and each skipped block outputs
+the very tensor of an earlier forward pass, so that the logits equal those of a whole pass to the last bit.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _exact: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def untouched(model: PreTrainedModel, interventions: Sequence[Intervention]) -> int:
-    """How many blocks come before the first that interventions act in; 0 for a model that must run whole.
+    """Return the number of blocks before the first with an intervention; 0 for a model whose blocks cannot be skipped.
 
-    A model must run whole where some layers are no such blocks (hybrids), where blocks hand on more than the residual
-    stream, or where logits differ in any bit when blocks are left out for a try.
+    Blocks cannot be skipped if some layers are of another kind (hybrids), if blocks pass on more than the residual
+    stream, or if logits differ in any bit when blocks are skipped for a test.
     """
     if model not in _exact:
         _exact[model] = _is_exact(model)
@@ -47,7 +47,7 @@ def untouched(model: PreTrainedModel, interventions: Sequence[Intervention]) -> 
 
 
 def known(model: PreTrainedModel, tokens: Tensor) -> Known:
-    """What the model's blocks are known to give out for these tokens (B, T), to be filled by `resumed`."""
+    """Return the stored outputs of the model's blocks for these tokens (B, T), to be filled by `resumed`."""
     of_model = _known.setdefault(model, {})
     if sum(each.nbytes for states in of_model.values() for each in states.values()) > MOST:
         of_model.clear()
@@ -56,10 +56,10 @@ def known(model: PreTrainedModel, tokens: Tensor) -> Known:
 
 @contextmanager
 def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]:
-    """Within this context, skip those of the first `count` blocks whose output is known; keep what the others output.
+    """Within this context, skip those of the first `count` blocks whose output is known; store the others' outputs.
 
-    All forwards in it, and those that filled `states`, are of the same tokens and mask, without a key cache, and with
-    the first `count` blocks as they are.
+    All forward passes in it, and those that filled `states`, must have the same tokens and mask, no key cache, and no
+    change of the first `count` blocks.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]
 
 
 def _unrun(module: Any, output: Tensor) -> Callable[[], None]:
-    """Have a module give out a copy of a tensor in place of running; the call that undoes it."""
+    """Make a module output a copy of a tensor instead of running; return the function that undoes it."""
     own = vars(module).get("forward")
     module.forward = lambda *inputs, **options: output.clone()
 
@@ -99,7 +99,7 @@ def _unrun(module: Any, output: Tensor) -> Callable[[], None]:
 
 
 def _is_exact(model: PreTrainedModel) -> bool:
-    """Whether logits of one text are the same, to the last bit, with every number of blocks left out after another."""
+    """Tell whether logits of one text stay the same, to the last bit, whatever number of blocks is skipped."""
     config, torch, states = model.config.get_text_config(), libraries.torch, Known()
     try:
         layers = int(config.num_hidden_layers)

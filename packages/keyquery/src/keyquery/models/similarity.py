@@ -1,4 +1,4 @@
-"""Similarity of texts under an embedding model."""
+"""Compare texts by their embeddings under an embedding model."""
 
 from collections.abc import Callable, Sequence
 

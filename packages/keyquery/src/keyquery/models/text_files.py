@@ -1,7 +1,7 @@
-"""Texts in one file, recognised by content and not by name: plain text, JSON, JSON lines or a table, packed or not.
+"""Read texts from one file, recognised by content, not name: plain text, JSON, JSON lines or a table, packed or not.
 
-A file that is read as something else than it is gives texts of braces, quotes and field names, and no error. So what
-looks like data is read as data, its faults are named with their row, and what is neither text nor data is refused.
+A file read in the wrong format gives texts of braces, quotes and field names without an error. So what looks like data
+is read as data, with faults named by row, and a file that is neither text nor data is refused.
 """
 
 import codecs
@@ -70,7 +70,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 
 
 def kind_of_file(path: Path, field: str) -> str:
-    """Kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
+    """Return the kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
     Raises
     ------
@@ -111,7 +111,7 @@ def kind_of_file(path: Path, field: str) -> str:
 
 
 def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
-    """Name and text of a row of data, which is a text itself or an object with a field for it.
+    """Return name and text of a row of data, which is a text itself or an object with a field for the text.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a whole file is one value of JSON; only asked of files that begin as one."""
+    """Tell whether a whole file is one JSON value; used only for files that begin like one."""
     return _is_json(_whole(path))
 
 
@@ -175,7 +175,7 @@ def _list(path: Path) -> list[Any]:
 
 
 def _is_table(start: str, field: str) -> bool:
-    """Whether text begins as a table does: a header of names that holds the field, and a row of as many cells."""
+    """Tell whether a text begins like a table: a header of names with the field, and a row of equally many cells."""
     for delimiter in TABLES.values():
         try:
             rows = list(csv.reader(io.StringIO(start), delimiter=delimiter, strict=False))[:2]

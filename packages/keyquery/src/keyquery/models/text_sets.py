@@ -1,7 +1,7 @@
-"""Installed texts as named sets: Python's manual and library, and books packaged by Debian.
+"""Read installed texts as named sets: Python's manual and library, and books packaged by Debian.
 
-A set is read at run time and nothing of it is kept. Its documents are dealt to three disjoint parts by a hash of their
-names, so that a document stays in its part whatever else is installed, and no part of it is seen in another.
+A set is read at run time, and none of its text is stored. Its documents are divided into three disjoint parts by a hash
+of their names, so a document stays in its part whatever else is installed.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def split(place: str) -> tuple[str, str | None] | None:
 
 
 def part_of(document: str) -> str:
-    """The part that a document belongs to, by a hash of its name alone."""
+    """Return the part that a document belongs to, by a hash of its name alone."""
     place = int.from_bytes(hashlib.sha256(document.encode()).digest()[:8]) / 2**64
     for name, share in PARTS.items():
         if place < share:
@@ -54,9 +54,9 @@ def part_of(document: str) -> str:
 
 
 def texts_of(name: str, part: str | None) -> Texts:
-    """Names and texts of a set's documents, by name; of one of its parts, or of all.
+    """Return names and texts of a set's documents, sorted by name, of one of its parts or of all.
 
-    Topics of the manual are short: those of a part come as one text, to be cut into windows.
+    Topics of the manual are short, so those of a part are joined into one text, to be cut into windows.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _kjv() -> Texts:
 
 
 def _pages(package: str, folder: str) -> Callable[[], Texts]:
-    """A reader of the HTML pages of a Debian package, a document each."""
+    """Return a reader of a Debian package's HTML pages, one document per page."""
 
     def read() -> Texts:
         files = sorted((BOOKS / package / folder).glob("*.html"))
@@ -117,7 +117,7 @@ def _pages(package: str, folder: str) -> Callable[[], Texts]:
 
 
 def plain(html: str) -> str:
-    """The words of an HTML page, one line per block."""
+    """Return the words of an HTML page, one line per block."""
     page = _Page()
     page.feed(html)
     page.close()
@@ -145,7 +145,7 @@ class _Page(HTMLParser):
 
 
 def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """A reader that repeats the first whole sentence of each document to about the document's length."""
+    """Return a reader that replaces each document by its first whole sentence, repeated to about the same length."""
 
     def again() -> Texts:
         for title, text in read():

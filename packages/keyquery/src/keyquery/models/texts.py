@@ -1,4 +1,4 @@
-"""Texts to capture on: a file, a folder, a data set of the Hub, or an installed set; read one by one."""
+"""Read texts to capture on, one by one: from a file, a folder, a Hub data set or an installed set."""
 
 import functools
 import hashlib
@@ -38,7 +38,7 @@ class TokenizedDocument:
 
 @dataclass(frozen=True)
 class TextSource:
-    """Where texts come from.
+    """The place that texts come from.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class TextSource:
 
     @property
     def path(self) -> Path | None:
-        """The file or folder; None if it is absent or the source is another one."""
+        """The file or folder; None if it is absent or the source is of another kind."""
         path = Path(self.place)
         return path if text_sets.split(self.place) is None and path.exists() else None
 
     @property
     def shown(self) -> str:
-        """Place for publication: of a file or folder its name alone."""
+        """The place as published: for a file or folder, its name without the path."""
         return Path(self.place).name if self.path is not None or Path(self.place).is_absolute() else self.place
 
     @functools.cached_property
@@ -111,7 +111,7 @@ def count(source: TextSource) -> int | None:
 
 
 def is_local(source: TextSource) -> bool:
-    """Whether texts can be read twice without asking a network."""
+    """Tell whether texts can be read twice without network access."""
     return source.path is not None or text_sets.split(source.place) is not None
 
 
@@ -136,7 +136,7 @@ def count_documents(
 
 
 def shortage(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
-    """Message that a source gives fewer documents than were asked for."""
+    """Return the message that a source gives fewer documents than were asked for."""
     cut = "" if windows else "--windows cuts long texts into several, "
     return (
         f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"
@@ -147,7 +147,7 @@ def shortage(source: TextSource, found: int, limit: int, *, windows: bool) -> st
 def documents(
     source: TextSource, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
 ) -> Iterator[TokenizedDocument]:
-    """Documents of exactly `context` tokens: the first ones of each text, special tokens included.
+    """Yield documents of exactly `context` tokens: the first tokens of each text, special tokens included.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def documents(
 def _ends(
     tokenizer: Any, text: str, tokens: list[int], place: str
 ) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
-    """Tokens that a tokenizer adds in front of a text, those of the text, and those that it adds behind."""
+    """Split a text's tokens into those that the tokenizer adds in front, the text's own, and those added behind."""
     body = list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
     for start in range(len(tokens) - len(body) + 1):
         if list(tokens[start : start + len(body)]) == body:
@@ -218,7 +218,7 @@ def _ends(
 
 
 def _files(folder: Path) -> list[Path]:
-    """The text files of a folder by name; hidden ones are passed over, and anything else is an error."""
+    """Return the text files of a folder by name; hidden files are skipped, and anything else is an error."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
         what = "is a folder" if others[0].is_dir() else "is no .txt file"

@@ -1,4 +1,4 @@
-"""State of a training: one file, written atomically, and read back or refused with advice."""
+"""Store the state of a training run in one file, written atomically, and read it or refuse it with advice."""
 
 import io
 from collections.abc import Mapping

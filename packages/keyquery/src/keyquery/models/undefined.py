@@ -1,4 +1,4 @@
-"""Explain why numbers of a model are infinite or undefined, and how to mend it."""
+"""Explain why numbers of a model are infinite or undefined, and how to fix it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
 
 
 def undefined(model: PreTrainedModel, where: str = "the model") -> str:
-    """Name the weights that are not finite, or say that `where` computes such numbers from finite ones."""
+    """Name the weights that are not finite, or say that `where` computes such numbers from finite weights."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
@@ -39,7 +39,7 @@ def undefined(model: PreTrainedModel, where: str = "the model") -> str:
 
 
 def _not_finite(model: PreTrainedModel) -> str:
-    """What is wrong with the first weight that is not finite; empty when all are."""
+    """Describe the first weight that is not finite; empty if all are finite."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
     for place, module in model.named_modules():
@@ -54,7 +54,7 @@ def _not_finite(model: PreTrainedModel) -> str:
 
 @contextmanager
 def explained(model: PreTrainedModel) -> Iterator[None]:
-    """Explain why numbers of the model's forward are not finite, if they are not."""
+    """Explain why numbers in the model's forward pass are not finite, if that happens in this block."""
     try:
         yield
     except NotFinite as error:

@@ -45,7 +45,7 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
 
 
 def vocabulary_hash(tokenizer: Any) -> str:
-    """A hash of what tells two tokenizers apart: their tokens with the ids, and the special ones among them.
+    """Return a hash of what distinguishes tokenizers: their tokens with ids, and which of these are special tokens.
 
     Parameters
     ----------

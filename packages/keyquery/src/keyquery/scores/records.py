@@ -1,4 +1,4 @@
-"""Records of a run: one JSON line each, on disk before the next is made; a line cut short by a kill is removed."""
+"""Write records of a run as JSON lines, each on disk before the next is made; a line cut short by a kill is removed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from boundpaper.store.text_file import json_of
 
 
 def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The records of a file, each with its place; none when there is no file.
+    """Return the records of a file, each with its file and line; none if there is no file.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Tasks: items, answers, and the English that they are asked in."""
+"""Tasks: items, answers, and the English that the items are written in."""

@@ -32,7 +32,7 @@ DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
 
 
 def chosen(text: str, options: Sequence[str]) -> str | None:
-    """The option that occurs first in a text as whole words, in any case; None if none does.
+    """Return the option that occurs first in a text as whole words, in any letter case; None if none occurs.
 
     Of two options that start at the same place the longer one counts, so "new york" is not "new".
     """
@@ -46,7 +46,7 @@ def chosen(text: str, options: Sequence[str]) -> str | None:
 
 
 def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
-    """Whether a continuation gives the right answer.
+    """Tell whether a continuation gives the right answer.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
 
 
 def parse(item: Item, text: str) -> Outcome:
-    """Whether a continuation answers an item; of an item whose answer is a number, the first number counts.
+    """Tell whether a continuation answers an item; if the item's answer is a number, the first number counts.
 
-    A language with words for digits gives them in the item's fact `digits`, word to digit.
+    If a language has words for digits, the item's fact `digits` maps each word to its digit.
     """
     digits = item.facts.get("digits")
     key = number(item.answer, digits)
@@ -81,7 +81,7 @@ def parse(item: Item, text: str) -> Outcome:
 
 
 def number(text: str, digits: Mapping[str, str] | None = None) -> str:
-    """The first number in a text, as digits; empty when there is none.
+    """Return the first number in a text, as digits; empty if there is none.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def number(text: str, digits: Mapping[str, str] | None = None) -> str:
 
 
 def error_class(said: str, key: str) -> str:
-    """How a number differs from the key that was asked for: one of `CLASSES`, each number in exactly one.
+    """Classify how a number differs from the key that was asked for: exactly one of `CLASSES`.
 
-    Tried in this order:
+    The classes are tried in this order:
 
     - `no_number`: nothing was said; `exact`.
     - Of the same length: `near_miss` with one or two digits changed (two neighbours exchanged are two changes), else
@@ -132,12 +132,12 @@ def error_class(said: str, key: str) -> str:
 
 
 def ambiguous(said: str, key: str) -> bool:
-    """Whether a shorter number is both a shortened run of equal digits and the beginning of the key."""
+    """Tell whether a shorter number is both a shortened run of equal digits and the beginning of the key."""
     return error_class(said, key) == RUN_DELETION and key.startswith(said)
 
 
 def _within(part: str, whole: str) -> bool:
-    """Whether all digits of `part` stand in `whole` in their order."""
+    """Tell whether all digits of `part` occur in `whole` in the same order."""
     rest = iter(whole)
     return all(digit in rest for digit in part)
 

@@ -1,4 +1,4 @@
-"""English items and texts, written and generated here: facts of common knowledge, reviews, numbers to remember."""
+"""Generate English items and texts: facts of common knowledge, reviews, numbers to remember."""
 
 import random
 from collections.abc import Sequence
@@ -53,16 +53,16 @@ HUB = {"imdb": "stanfordnlp/imdb", "wikitext": "Salesforce/wikitext:wikitext-2-r
 
 
 class EnglishBook:
-    """English as a book of items. Prompts with a key take `length`, `depth` and `form`; the others stand alone."""
+    """English as a book of items. Prompts with a key take `length`, `depth` and `form`; other prompts do not."""
 
     name = "english"
 
     def tasks(self) -> Sequence[str]:
-        """The four tasks of the source first, then two more about keys, then planted statements."""
+        """Return the task names: the four of the source, then two more about keys, then planted statements."""
         return (*TASKS, "verification", "ranking", english_statements.TASK)
 
     def kinds(self) -> Sequence[str]:
-        """`prose` is paragraphs of a village chronicle, `code` functions of a program."""
+        """Return the kinds of text: `prose` is paragraphs of a village chronicle, `code` functions of a program."""
         return KINDS
 
     def items(
@@ -103,7 +103,7 @@ class EnglishBook:
         return items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """`count` texts of at least `tokens` tokens each (the beginning token included).
+        """Return `count` texts of at least `tokens` tokens each, including the beginning-of-sequence token.
 
         Raises
         ------
@@ -145,7 +145,7 @@ def miss(key: str, kind: str, rng: random.Random) -> str:
 
 
 def _key(rng: random.Random) -> str:
-    """Five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
+    """Draw five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
     while True:
         key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
         if rng.random() < 0.5:
@@ -197,7 +197,7 @@ def _keyed(
 
 
 def _others(key: str, rng: random.Random) -> list[str]:
-    """Three different numbers of the key's length: one digit changed, two swapped, another one."""
+    """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
     others: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
         while (other := miss(key, kind, rng)) in others:

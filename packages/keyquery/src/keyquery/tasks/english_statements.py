@@ -21,10 +21,10 @@ NEVER = (
 
 
 def statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
-    """`count` statements, each after filler; half of them are true, and relations alternate.
+    """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
-    Half of the false ones name the object of another subject, so that only the subject tells; the others name what is
-    no object of anything, so that the object alone tells (`group` "answer").
+    Half of the false ones name another subject's object, so that the subject is needed to tell; the others name
+    something that is nobody's object, so that the object alone tells (`group` "answer").
 
     Parameters
     ----------

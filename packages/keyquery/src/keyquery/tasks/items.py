@@ -1,4 +1,4 @@
-"""Items: a prompt, the right answer, and what is needed to judge an answer."""
+"""Define items: a prompt, the right answer, and what is needed to judge an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,12 +44,12 @@ class Item:
 
     @property
     def chance(self) -> float:
-        """Share right of a guess among the options; 0 when the answer is open."""
+        """Share of right answers when guessing among the options; 0 if the answer is open."""
         return 1 / len(self.options) if self.options else 0.0
 
 
 class Book(Protocol):
-    """Source of items and texts in one language.
+    """A source of items and texts in one language.
 
     Everything is a function of its arguments: the same call gives the same items in each process.
     """
@@ -60,7 +60,7 @@ class Book(Protocol):
         ...
 
     def tasks(self) -> Sequence[str]:
-        """Names that `items` takes."""
+        """Return the task names that `items` takes."""
         ...
 
     def items(
@@ -74,10 +74,10 @@ class Book(Protocol):
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task.
+        """Return `count` items of a task.
 
-        Passkey prompts take `length` (tokens of the whole prompt, the beginning token included), `depth` (0 to 1, or
-        None for depths spread evenly over the items) and `form` (a name of the prompt's wording).
+        Passkey prompts take `length` (tokens of the whole prompt, including the beginning-of-sequence token), `depth`
+        (0 to 1, or None for depths spread evenly over the items) and `form` (a name of the prompt's wording).
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Book(Protocol):
         ...
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """`count` texts of at least `tokens` tokens each (the beginning token included), of a kind of text.
+        """Return `count` texts of one kind, each of at least `tokens` tokens, with the beginning-of-sequence token.
 
         Raises
         ------
@@ -97,5 +97,5 @@ class Book(Protocol):
         ...
 
     def kinds(self) -> Sequence[str]:
-        """Kinds of text that `texts` takes; the first is the default."""
+        """Return the kinds of text that `texts` takes; the first is the default."""
         ...

@@ -1,4 +1,4 @@
-"""Prompts of an exact number of tokens, whatever the tokenizer: filler sentences around what must be remembered."""
+"""Make prompts of an exact number of tokens, for any tokenizer: filler sentences around what must be remembered."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ HEDGES = (
 
 
 class Filler:
-    """Filler sentences and what each costs in tokens of one tokenizer.
+    """Filler sentences, with the number of tokens of each for one tokenizer.
 
     Parameters
     ----------
@@ -47,10 +47,10 @@ class Filler:
     def around(
         self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
     ) -> tuple[str, int]:
-        """A prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
+        """Return a prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
 
         The tail brings its own line break; `depth` is the share of the filler before the plant, to the nearest
-        sentence, and `tokens` count what the tokenizer adds in front.
+        sentence, and `tokens` includes what the tokenizer adds in front.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class Filler:
         )
 
     def _closings(self, room: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Return endings of the filler that take `room` tokens: none, one or two sentences, else meaningless words."""
+        """Yield endings of the filler that take `room` tokens: none, one or two sentences, else meaningless words."""
         if room == 0:
             yield ()
         for text in self._by_cost.get(room, [])[:2]:

@@ -1,4 +1,4 @@
-"""Figures of matplotlib: converted to PGFPlots if that is known to be right, else drawn by matplotlib itself.
+"""Use figures of matplotlib: convert them to PGFPlots if that is known to be right, else let matplotlib draw them.
 
 `convert` writes what it knows in the house style. Whatever else matplotlib can draw, its own PGF backend sets, in the
 document's fonts (`canvas`). The build says which way was taken and why; what neither can do is refused by name.
@@ -41,7 +41,7 @@ _DASHES = {
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """Arguments for `ax.plot` that make an entity look as in all other figures."""
+    """Return arguments for `ax.plot` that make an entity look as it does in all other figures."""
     from boundpaper.figures.series import Series
 
     shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
@@ -110,7 +110,7 @@ def from_matplotlib(
 
 
 def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
-    """The figure as matplotlib's PGF backend draws it, scaled to its width."""
+    """Return the figure as matplotlib's PGF backend draws it, scaled to its width."""
     process.require("pdflatex")
     with _resized(drawing, width, height):
         try:
@@ -143,7 +143,7 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) ->
 
 
 def _faultless(drawing: Drawing) -> tuple[Any, float]:
-    """Return what `_sheet` does; its other errors become a SpecError.
+    """Call `_sheet`; turn errors that are not the project's own into a SpecError.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def _rasterized(drawing: Drawing) -> Iterator[str]:
 
 
 def _sheet(drawing: Drawing) -> tuple[Any, float]:
-    """The drawing on a sheet, and the sheet's width in inches: the canvas, enlarged if something extends beyond it."""
+    """Draw on a sheet; return it and its width in inches: the canvas, enlarged if something extends beyond it."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -247,7 +247,7 @@ def _with_way(body: str, way: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """The first line of what an error says, and LaTeX's own first complaint where it quotes one."""
+    """Return the first line of an error's message, or LaTeX's own first complaint if the message quotes one."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     complaint = next((line[2:] for line in lines if line.startswith("! ")), "")
     return f"{lines[0]}: {complaint}" if complaint else lines[0]

@@ -1,4 +1,4 @@
-"""Convert artists of matplotlib to plots of PGFPlots, if everything visible is known to come out right."""
+"""Convert artists of matplotlib to PGFPlots plots, if everything visible is known to come out right."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ _LINE = (
 def _points(
     artist: Any, xy: Any, transform: Any, axes: Any, panel: ConvertedPanel, marked: bool = False
 ) -> list[tuple[float, float]]:
-    """Points in data coordinates, NaN where a line breaks."""
+    """Return an artist's points in data coordinates, with NaN where a line breaks."""
     what = kind_of(artist)
     if transform != axes.transData:
         blended = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
@@ -67,13 +67,13 @@ def _table(points: Sequence[tuple[float, float]]) -> str:
 
 
 def tone_of(color: Any, alpha: float | None = None) -> tuple[str, float]:
-    """A colour for xcolor, and how much it covers."""
+    """Return a colour for xcolor, and its opacity."""
     r, g, b, a = to_rgba(color, alpha)
     return f"{{rgb,255:red,{round(255 * r)};green,{round(255 * g)};blue,{round(255 * b)}}}", a
 
 
 def stroke(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
-    """Options of a stroke; empty if it is invisible."""
+    """Return the TikZ options of a stroke; empty if it is invisible."""
     tone, cover = tone_of(color, alpha)
     if not wide or not cover:
         return "draw=none"
@@ -92,7 +92,7 @@ def fill(color: Any, alpha: float | None = None) -> str:
 
 
 def _line_styles(line: Any, marks: Marks, more: Sequence[str] = ()) -> tuple[str, str]:
-    """The options of a line, and those of its marks; either empty where there are none."""
+    """Return the options of a line and those of its marks; either is empty if there is none."""
     require_usual(line, new(lambda: Line2D([], [])), (*_LINE, *more), kind_of(line))
     drawn = mark = ""
     if str(line.get_linestyle()) not in _NOTHING and line.get_linewidth():
@@ -117,7 +117,7 @@ def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str
 
 
 def _one(values: Any, what: str) -> Any:
-    """The one value that all elements of a collection share."""
+    """Return the one value that all elements of a collection share."""
     require(len(values) <= 1 or all(np.array_equal(each, values[0]) for each in np.asarray(values, dtype=object)), what)
     return values[0] if len(values) else None
 

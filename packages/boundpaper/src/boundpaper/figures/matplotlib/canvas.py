@@ -1,4 +1,4 @@
-r"""Matplotlib's own PGF backend with the document's fonts, which draws everything as matplotlib does.
+r"""Use matplotlib's own PGF backend with the document's fonts; it draws everything as matplotlib does.
 
 Differs from the backend in this: texts go through the project's escaper and are set in the document's fonts; pictures
 are kept beside the drawing, and viewers are not asked to smooth them; what lies far outside of the canvas is cut, since
@@ -50,7 +50,7 @@ class Sheet(io.StringIO):
 
 @cache
 def preamble() -> str:
-    """The lines of the figures' preamble that choose fonts and mathematics."""
+    """Return the lines of the figures' preamble that choose fonts and mathematics."""
     lines = _PREAMBLE.read_text(encoding="utf-8").splitlines()
     fonts = [line for line in lines if line.startswith(r"\usepackage") and "pgf" not in line]
     return "\n".join([*fonts, r"\everymath={}"])
@@ -125,7 +125,7 @@ class Renderer(RendererPgf):
         self.fh.write(f"\\pgftext[{place}]{{\\color{{textcolor}}{_set(s, prop, ismath)}}}%\n\\end{{pgfscope}}%\n")
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        """Width, height and depth of a text in pixels, as LaTeX measures them."""
+        """Return width, height and depth of a text in pixels, as LaTeX measures them."""
         shown = r"\def^{\sp}" + _set(s, prop, ismath)  # the manager makes the circumflex active
         points = LatexManager._get_cached_or_new()._get_box_metrics(shown)
         wide, high, deep = (size * self.dpi / 72.27 for size in points)
@@ -148,7 +148,7 @@ class FigureCanvas(FigureCanvasPgf):
     """The canvas that `savefig` writes a drawing on; its file is a `Sheet`."""
 
     def get_renderer(self) -> Renderer:
-        """A renderer that measures and writes nothing that is kept."""
+        """Return a renderer for measuring, whose output is discarded."""
         return Renderer(self.figure, Sheet())
 
     def _print_pgf_to_fh(self, fh: Any, *, bbox_inches_restore: Any = None) -> None:
@@ -167,7 +167,7 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _set(text: str, prop: Any, ismath: Any) -> str:
-    """A text with its size, weight and slant, and in a monospaced font where that was asked for."""
+    """Return LaTeX for a text with its size, weight and slant, in a monospaced font if matplotlib asks for one."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
@@ -178,7 +178,7 @@ def _set(text: str, prop: Any, ismath: Any) -> str:
 
 
 def _png(pixels: Any) -> bytes:
-    """A picture as PNG without times and texts; with an alpha channel only if something is transparent."""
+    """Encode a picture as PNG without times and texts; with an alpha channel only if something is transparent."""
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 255:
         picture = picture.convert("RGB")

@@ -144,7 +144,7 @@ def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
 
 @cache
 def _blank() -> Any:
-    """New axes, to compare others with."""
+    """Make new axes to compare others with."""
     return new(lambda: Drawing().subplots())
 
 
@@ -154,7 +154,7 @@ def _spine(spine: Spine, axes: Any) -> None:
 
 
 def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
-    """Require that a title or a label is at its usual place, without a box or an unusual property."""
+    """Require that a title or label is at its default place, without a box or an unusual property."""
     if text.get_text():
         named = f"the text {text.get_text()!r}"
         require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")
@@ -163,7 +163,7 @@ def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
 
 
 def _ticks(axis: Any, name: str) -> ConvertedAxis:
-    """Limits, scale and ticks of an axis."""
+    """Return limits, scale and ticks of an axis."""
     scale, where = axis.get_scale(), f"the {name} axis"
     require(scale in ("linear", "log"), f"the {scale} scale of {where}")
     require(scale == "linear" or axis.get_transform().base == 10, f"the logarithms of {where}, which are not decimal")
@@ -216,7 +216,7 @@ def _shown(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
 
 
 def _legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
-    """Take over the entries of a legend, and where it was asked to stand."""
+    """Take over the entries of a legend and its requested place."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
     require(legend._ncols == 1, f"a legend of {legend._ncols} columns")

@@ -1,4 +1,4 @@
-"""The page of a converted drawing: size and position of its axes in mm, in the house style."""
+"""Lay out the page of a converted drawing: size and position of its axes in mm, in the house style."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def laid_out(panels: Sequence[ConvertedPanel], marks: Marks, width: float, heigh
 
 
 def _wide(tex: str) -> float:
-    """About how wide a text of LaTeX is, in mm: of its longest line."""
+    """Estimate the width in mm of LaTeX text: that of its longest line."""
     plain = tex.replace(r"\%", "%").replace(r"\_", "_").replace("{", "").replace("}", "")
     return max(width_of(line) for line in plain.split(r"\\"))
 
@@ -63,7 +63,7 @@ def _above(panel: ConvertedPanel, columns: int) -> float:
 
 
 def _legend_columns(panel: ConvertedPanel, wide: float) -> int:
-    """How many entries stand in a row of the legend above the axes; 0 where it stands elsewhere."""
+    """Return how many entries stand in a row of the legend above the axes; 0 if the legend stands elsewhere."""
     if not panel.entries or panel.legend_at is not None:
         return 0
     widest = max(_wide(name) for _, name in panel.entries) + 11.0

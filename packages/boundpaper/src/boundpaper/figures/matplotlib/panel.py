@@ -1,4 +1,4 @@
-"""Parts of a converted drawing: panels with axes, and plots in terms of PGFPlots."""
+"""Describe the parts of a converted drawing: panels with axes, and plots in terms of PGFPlots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,25 +10,25 @@ from boundpaper.figures.matplotlib.words import words
 
 
 def number(value: float) -> str:
-    """Ten significant digits: more than PGFPlots reads."""
+    """Write a number with ten significant digits, more than PGFPlots reads."""
     text = f"{value:.10g}"
     return "0" if text == "-0" else text
 
 
 def set_lines(text: str) -> str:
-    """A text in LaTeX, with its line breaks if it has several lines."""
+    """Return the LaTeX of a text, with its line breaks if it has several lines."""
     return r"\\".join(words(line) for line in text.split("\n")) if text.strip() else ""
 
 
 def kind_of(artist: Any) -> str:
-    """The class of an artist with its article: "a Line2D"."""
+    """Return the class of an artist with its article: "a Line2D"."""
     name = type(artist).__name__
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 @dataclass
 class ConvertedAxis:
-    """One axis: its limits, scale, ticks with their texts, and the values that were drawn along it."""
+    """An axis: its limits, scale, ticks with their labels, and the values drawn along it."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class ConvertedAxis:
     seen: set[float] = field(default_factory=set)
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies within the limits."""
+        """Return whether a value lies within the limits."""
         slack = 1e-9 * abs(self.high - self.low)
         return self.low - slack <= value <= self.high + slack
 
@@ -62,13 +62,13 @@ class ConvertedPanel:
 
 
 class Marks:
-    """The shapes of marks, each declared once."""
+    """The shapes of marks; each shape is declared once."""
 
     def __init__(self) -> None:
         self.named: dict[str, str] = {}
 
     def name(self, path: Any, filled: bool, scale: float) -> str:
-        """The name of a mark of this shape, whose lengths times `scale` are points of 1/72 inch."""
+        """Return the name of a mark of this shape; its lengths times `scale` are in points of 1/72 inch."""
         commands = []
         for points, code in path.iter_segments(simplify=False, curves=True):
             pairs = [f"\\pgfqpoint{{{x * scale:.4f}bp}}{{{y * scale:.4f}bp}}" for x, y in np.reshape(points, (-1, 2))]
@@ -86,5 +86,5 @@ class Marks:
         return self.named.setdefault(shape, f"drawn-{len(self.named) + 1}")
 
     def declared(self) -> str:
-        """The declarations."""
+        """Return the declarations of all marks."""
         return "".join(f"\\pgfdeclareplotmark{{{name}}}{{{shape}}}\n" for shape, name in self.named.items())

@@ -1,4 +1,4 @@
-"""Whether a part of a drawing is as matplotlib makes it by default; other parts must be converted or refused.
+"""Check that parts of a drawing are as matplotlib makes them by default; others must be converted or refused.
 
 A property that neither the conversion heeds nor leaves to the house must be that of a new artist of its kind, made
 under matplotlib's own defaults. So nothing that a later version adds, and nobody thought of here, can be lost.
@@ -26,7 +26,7 @@ class NotConverted(Exception):
 
 
 def require(condition: Any, reason: str) -> None:
-    """Go on if a condition holds.
+    """Raise NotConverted with the reason unless a condition holds.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def _getters(kind: type[Artist]) -> tuple[str, ...]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Silence matplotlib's search for fonts: the document sets its own."""
+    """Silence the warnings of matplotlib's font manager, since the document chooses the fonts."""
     log = logging.getLogger("matplotlib.font_manager")
     before = log.level
     log.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Texts of a drawing in LaTeX: what matplotlib shows as words and formulas, through the one escaper."""
+"""Convert texts of a drawing to LaTeX: what matplotlib shows as words and formulas, through the one escaper."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mat
 
 
 def words(text: str) -> str:
-    r"""Convert one line of text as matplotlib reads it: `$formulas$` where dollars come in pairs, else plain.
+    r"""Convert one line of text as matplotlib reads it: dollars in pairs enclose formulas, all else is plain.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def words(text: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Texts as a PGFPlots list, each in braces so that commas do not separate."""
+    """Return texts as a PGFPlots list, each in braces so that commas do not separate."""
     return ",".join(f"{{{words(text)}}}" for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""What holds of this paper, whatever it says."""
+"""Test what must hold of this paper, whatever it says."""
 
 import subprocess
 import sys
@@ -8,6 +8,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_every_artifact_is_in_order() -> None:
-    """No table breaks its schema."""
+    """Check that no table breaks its schema."""
     done = subprocess.run([sys.executable, "build.py", "check"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Annotated sources: a reader's own copies of the judged documents, each statement coloured by its verdict."""
+"""Annotate a reader's own copies of the judged documents: each statement is coloured by its verdict."""
 
 from boundpaper.paper.annotate.build import annotate
 

@@ -1,4 +1,4 @@
-"""Write annotated copies: one page per document, and one that says what was found and what has changed."""
+"""Write annotated copies: a page per document, and a page that says what was found and what has changed."""
 
 import re
 from collections import Counter
@@ -35,30 +35,30 @@ class AnnotatedCopy:
 
     @property
     def page(self) -> str:
-        """The file name of its page."""
+        """Return the file name of its page."""
         return f"{self.copy.document}.html"
 
     @property
     def changed(self) -> list[PlacedRow]:
-        """Rows whose place changed, the most serious first."""
+        """Return the rows whose place changed, the most serious first."""
         return sorted(
             (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
         )
 
     @property
     def states(self) -> Counter[str]:
-        """Rows by what became of their place."""
+        """Count the rows by what became of their place."""
         return Counter(each.state for each in self.placed)
 
     @property
     def unseen(self) -> list[PlacedRow]:
-        """Rows that are known only by their heading and whose reported value does not occur under it."""
+        """Return rows that are known only by their heading and whose reported value does not occur below it."""
         seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
         return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]
 
     @property
     def words(self) -> str:
-        """The document in one line."""
+        """Describe the document in one line."""
         counts, states = self.coverage.counts, self.states
         share = (
             f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"

@@ -1,4 +1,4 @@
-"""The reader's copies of the documents: files of a folder, each recognised by its sentences or its name."""
+"""Recognise the reader's copies of the documents: files of a folder, by their sentences or their names."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -24,10 +24,10 @@ class DocumentCopy:
 
 
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[DocumentCopy], list[str]]:
-    """The documents among the files of a folder, and the names of the other files.
+    """Return the documents among the files of a folder, and the names of the other files.
 
-    A file is the document of whose recorded statements it holds the largest share, if that is a fifth at least; else
-    the one whose key its name begins with.
+    A file is taken for the document of whose recorded statements it holds the largest share, if that is at least a
+    fifth; else for the document whose key its name begins with.
 
     Parameters
     ----------

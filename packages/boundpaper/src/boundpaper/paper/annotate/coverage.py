@@ -18,7 +18,7 @@ JUDGED, BESIDE, DATA, OPEN = "judged", "beside", "data", "open"
 
 @dataclass(frozen=True)
 class MarkedNumber:
-    """A number of a copy, and what the ledger says of it.
+    """A number of a copy, and what the ledger says about it.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class MarkedNumber:
 
 @dataclass(frozen=True)
 class CoveredSentence:
-    """A sentence of a copy: its text's place in its line, the rows that judge it, and its numbers."""
+    """A sentence of a copy: the place of its text in the line, the rows that judge it, and its numbers."""
 
     sentence: DocumentSentence
     start: int
@@ -49,7 +49,7 @@ class CoveredSentence:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its level, and the numbers that stand right under it by state."""
+    """A heading with its level, and counts of the numbers directly below it by state."""
 
     heading: str
     level: int
@@ -58,29 +58,29 @@ class Section:
 
     @property
     def total(self) -> int:
-        """Numbers right under the heading."""
+        """Return the count of numbers directly below the heading."""
         return sum(self.counts.values())
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """All of a copy's sentences with their marks."""
+    """All sentences of a copy with their marked numbers."""
 
     stated: tuple[CoveredSentence, ...]
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """Numbers by state."""
+        """Count the numbers by state."""
         return Counter(mark.state for each in self.stated for mark in each.marks)
 
     @property
     def total(self) -> int:
-        """All numbers."""
+        """Count all numbers."""
         return sum(self.counts.values())
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Every heading in order; numbers before the first are under an empty one."""
+        """Return every heading in order; numbers before the first heading are below an empty one."""
         tallies: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
         for each in self.stated:
             _, counts = tallies.setdefault(each.sentence.headings, (each.sentence.line, Counter()))

@@ -1,4 +1,4 @@
-"""What an annotation takes from the artifacts: rows of the ledger by document, and the values that the sources hold."""
+"""Read what an annotation needs from the artifacts: ledger rows by document, and the values of the sources."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -15,7 +15,7 @@ PLACES = "places"
 
 
 def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the ledger with their places, by document, except those about the thesis itself.
+    """Return ledger rows with their places by document, without those about the thesis itself.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[DocumentSentence]
 ) -> Mapping[str, frozenset[Decimal]]:
-    """Sizes of all values that the sources take from each heading of a document.
+    """Return the absolute values that the sources take from each heading of a document.
 
     A source's rows name their place; the table of places gives its section, and the heading is the one that it means.
     """

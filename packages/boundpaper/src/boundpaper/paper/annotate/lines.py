@@ -1,4 +1,4 @@
-"""Lines of a copy as HTML: Markdown as usual, with judged statements and numbers in colour."""
+"""Render the lines of a copy as HTML: Markdown as usual, with judged statements and numbers in colour."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class CopyBlock:
 
 
 def lines(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
-    """The blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
+    """Yield the blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
     stated: dict[int, list[CoveredSentence]] = {}
     for each in coverage.stated:
         stated.setdefault(each.sentence.line, []).append(each)
@@ -53,7 +53,7 @@ def lines(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
 
 
 def worst(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The most serious verdict among rows."""
+    """Return the most serious verdict among rows."""
     return min((str(row["verdict"]) for row in rows), key=WORST.index)
 
 
@@ -92,7 +92,7 @@ def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[
 
 
 def _cells(text: str) -> list[tuple[int, int]]:
-    """From where to where each cell of a table's line goes."""
+    """Return start and end of each cell in a table's line."""
     bars = [match.start() for match in re.finditer(r"(?<!\\)\|", text)]
     ends = [*bars[1:], len(text)] if text.rstrip().endswith("|") is False else bars[1:]
     return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
@@ -104,7 +104,7 @@ def _rows(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _marked(text: str, start: int, end: int, parts: Sequence[CoveredSentence]) -> Markup:
-    """A stretch of a line, with the colours of the sentences and numbers in it."""
+    """Return a part of a line, with the colours of the sentences and numbers in it."""
     markup, at = Markup(""), start
     for part in parts:
         low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
@@ -144,5 +144,5 @@ def _numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    """Text without Markdown's signs of weight and code."""
+    """Return text without Markdown's marks for bold, italics and code."""
     return escape(_MARKS.sub("", text))

@@ -1,4 +1,4 @@
-"""Find the statement of a copy that each row of the ledger judges, and whether it has changed since."""
+"""Find the statement in a copy that each ledger row judges, and whether the statement has changed since."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NEAR = 0.5
 
 @dataclass(frozen=True)
 class PlacedRow:
-    """A row of the ledger in a copy.
+    """A ledger row with its place in a copy.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PlacedRow:
 
     @property
     def words(self) -> str:
-        """What happened to the statement, as a sentence."""
+        """Say in a sentence what happened to the statement."""
         line, heading = self.row["line"], self.row["heading"]
         now = self.sentence.line if self.sentence else 0
         return {
@@ -52,7 +52,7 @@ class PlacedRow:
 
 
 def place(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
-    """Place the rows of a document in a copy of it.
+    """Find the places of a document's rows in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.
     """

@@ -1,4 +1,4 @@
-r"""Numbers of a text: which of its digits state a quantity, and where they are.
+r"""Find the numbers of a text: the digits that state a quantity, and their places.
 
 Not counted are digits that name or number something: those behind a letter (`B12`, `v0.2`, `L2`) or in a known name,
 numbers of sections, items, tables, figures and findings, sizes in names, dates and years of references, and what stands
@@ -29,7 +29,7 @@ _ORDINAL = re.compile(r"^\s*(?:#{1,6}\s+)?(?:\d+(?:\.\d+)*[.)]?)(?=\s|$)")
 
 @dataclass(frozen=True)
 class Token:
-    """A number in a text: its extent with sign and unit, and its size without them."""
+    """A number in a text: its extent with sign and unit, and its absolute value."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Token:
 
 
 def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = False) -> list[Token]:
-    """The numbers of a text that state a quantity, in order.
+    """Return the numbers of a text that state a quantity, in order.
 
     Parameters
     ----------
@@ -63,6 +63,6 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
 
 
 def sizes(texts: Iterable[str]) -> frozenset[Decimal]:
-    """Sizes of all numbers in texts, whatever they measure."""
+    """Return the absolute values of all numbers in texts, whatever they measure."""
     plain = (re.sub(r"(?<=\d),(?=\d{3})", "", text) for text in texts)
     return frozenset(Decimal(each).normalize() for text in plain for each in re.findall(r"\d+(?:\.\d+)?|\.\d+", text))

@@ -1,4 +1,4 @@
-"""Entries: the bibliography as all parts of the project use it, and the file for BibTeX."""
+"""Represent the bibliography's entries as all parts of the project use them, and write the file for BibTeX."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class BibliographyEntry:
 
     @property
     def bibtex(self) -> str:
-        """The entry as BibTeX reads it."""
+        """Return the entry as BibTeX reads it."""
         lines = [f"@{self.kind}{{{self.key}", *(f"  {name} = {{{value}}}" for name, value in self.fields.items())]
         return ",\n".join(lines) + "\n}\n"
 
@@ -104,12 +104,12 @@ class Bibliography:
 
     @cached_property
     def lines(self) -> dict[str, int]:
-        """Where each entry begins, by key."""
+        """Return the line in which each entry begins, by key."""
         return {entry.key: entry.line for entry in self.entries}
 
     @property
     def text(self) -> str:
-        """The file that BibTeX reads."""
+        """Return the text of the file that BibTeX reads."""
         return "\n".join([f"% Made from {FILE}.\n", *(entry.bibtex for entry in self.entries)])
 
     def sound(self) -> Bibliography:
@@ -120,7 +120,7 @@ class Bibliography:
 
 
 def read(root: Path) -> Bibliography:
-    """Read the bibliography of a project; without entries if there is no file, SpecError if it is not UTF-8."""
+    """Read a project's bibliography; it is empty if there is no file; SpecError if the file is not UTF-8."""
     try:
         return parse(text_of(root, FILE, SpecError))
     except FileNotFoundError:
@@ -151,7 +151,7 @@ def parse(text: str) -> Bibliography:
 
 
 def _repeated(entries: list[RawEntry]) -> list[BibliographyFault]:
-    """Keys that are there twice, or that differ by capitals alone, which BibTeX takes for one."""
+    """Find keys that occur twice or differ only by capitals, which BibTeX treats as equal."""
     first: dict[str, RawEntry] = {}
     faults = []
     for raw in entries:
@@ -170,7 +170,7 @@ def _repeated(entries: list[RawEntry]) -> list[BibliographyFault]:
 
 
 def _crowded(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
-    """Names under which more works of one year are cited than there are letters to tell them apart."""
+    """Find names under which more works of one year are cited than there are letters to tell them apart."""
     cited: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
         people = entry.fields.get("author", entry.fields.get("editor", entry.fields.get("key", ""))).split(" and ")
@@ -189,7 +189,7 @@ def _crowded(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
 
 
 def _definitions(latex: str) -> dict[str, tuple[int, str]]:
-    r"""Commands that an `@preamble` defines, by `\newcommand` and its kin or `\def`."""
+    r"""Return commands that an `@preamble` defines, by `\newcommand` and similar commands or by `\\def`."""
     macros: dict[str, tuple[int, str]] = {}
     at = 0
     while latex[at:].strip():
@@ -205,7 +205,7 @@ def _definitions(latex: str) -> dict[str, tuple[int, str]]:
 
 
 def _group(latex: str, at: int) -> tuple[str, int]:
-    """The group in braces that begins at a place, blanks apart, and where it ends; 0 where there is none."""
+    """Return the brace group that begins at a place, skipping blanks, and where it ends; 0 if there is none."""
     begin = at + len(latex[at:]) - len(latex[at:].lstrip())
     depth = 0
     for place in range(begin, len(latex)):
@@ -217,7 +217,7 @@ def _group(latex: str, at: int) -> tuple[str, int]:
 
 @dataclass
 class _Entries:
-    """Makes entries from parsed ones, and collects their faults and gaps."""
+    """A converter of parsed entries, which collects their faults and gaps."""
 
     by_key: Mapping[str, RawEntry]
     macros: Mapping[str, tuple[int, str]]
@@ -225,7 +225,7 @@ class _Entries:
     gaps: list[BibliographyFault] = field(default_factory=list)
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
-        """Convert an entry to the terms of BibTeX; without fields if one of its own terms is a fault."""
+        """Convert an entry to BibTeX's terms; without fields if one of its terms has no counterpart."""
         given = self._inherited(raw, ())
         try:
             kind, fields = vocabulary.in_bibtex(raw.kind, given)
@@ -238,7 +238,7 @@ class _Entries:
         return BibliographyEntry(raw.key, kind, raw.line, made)
 
     def _inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
-        """Its fields, with those of the entries that it names in crossref and xdata."""
+        """Return the entry's fields, with those inherited from the entries that its crossref and xdata name."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAMED}
         for link in ("crossref", "xdata"):
             for key in filter(None, (each.strip() for each in fields.pop(link, "").split(","))):
@@ -256,7 +256,7 @@ class _Entries:
         return fields
 
     def _field(self, raw: RawEntry, name: str, value: str) -> str:
-        """A field as LaTeX that can be set; empty after a fault."""
+        """Return a field as LaTeX that can be typeset; empty after a fault."""
         try:
             if name in ("url", "doi"):
                 return self._address(raw, name, value)
@@ -285,7 +285,7 @@ class _Entries:
         return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in plain)
 
     def _complete(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
-        """Note what is missing, and give an entry without author or year the name and date by which it is cited."""
+        """Note missing fields; give an entry without author or year the name and date by which it is cited."""
         if not made.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
             self._fault(raw, "", "says nothing that could be printed; give at least a title")
         if kind not in EDITED and "author" not in made and "editor" in made:
@@ -310,7 +310,7 @@ class _Entries:
             made["key"] = self._stand_in(raw, made)
 
     def _stand_in(self, raw: RawEntry, made: Mapping[str, str]) -> str:
-        """The name of a work without author: who issued it, or the first words of its title, or its key."""
+        """Return a name for a work without author: its issuer, or the first words of its title, or its key."""
         names = ("organization", "institution", "title", "booktitle", "howpublished", "journal")
         shown = next((made[name] for name in names if name in made), raw.key)
         text = re.sub(r"[()\[\]{}\\$]", "", markup.words(markup.read(shown)))
@@ -339,5 +339,5 @@ def _from_parent(kind: str, parent: dict[str, str]) -> dict[str, str]:
 
 
 def _written(names: str) -> str:
-    """A list of names as it is read: first name before family name."""
+    """Return a list of names as it is read: first name before family name."""
     return ", ".join(" ".join(reversed([part.strip() for part in each.split(",")])) for each in names.split(" and "))

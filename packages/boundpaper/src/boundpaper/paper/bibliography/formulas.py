@@ -1,4 +1,4 @@
-"""Formulas of a bibliography: those that both pdflatex and the site can set."""
+"""Convert the formulas of a bibliography to those that both pdflatex and the site can typeset."""
 
 import re
 import unicodedata
@@ -91,7 +91,7 @@ _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
 def formula(tex: str) -> str:
-    """A formula that both pdflatex and the site can set, in today's commands."""
+    """Return a formula that both pdflatex and the site can typeset, with current commands."""
     tex = tex.strip()
     while _OLD_FONT.search(tex):
         tex = _OLD_FONT.sub(lambda match: rf"{{\math{match[1]}{{{match[2]}}}}}", tex)

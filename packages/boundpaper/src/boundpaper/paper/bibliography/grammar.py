@@ -1,4 +1,4 @@
-"""The grammar of a `.bib` file: entries as written, macros expanded, each with its line, by pybtex's scanner.
+"""Parse a `.bib` file with pybtex's scanner: entries as written, with macros expanded, each with its line.
 
 Where BibTeX and people differ on what a comment is, this is what people mean: a line outside of values that begins with
 a per cent sign is one, and so is all that the braces of `@comment{...}` hold.
@@ -37,7 +37,7 @@ _COMMENT_LINE = re.compile(r"\s*%[^\n]*(?:\n|$)")
 
 @dataclass(frozen=True)
 class RawEntry:
-    """An entry as written: its kind and the names of its fields in small letters, its values with macros expanded."""
+    """An entry as written: its kind and field names in lower case, its values with macros expanded."""
 
     kind: str
     key: str
@@ -89,7 +89,7 @@ def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> 
 
 
 class _Scanner(LowLevelParser):  # type: ignore[misc]
-    """pybtex's scanner, which keeps lines, passes over comments, and collects faults."""
+    """A scanner based on pybtex's, which keeps line numbers, skips comments, and collects faults."""
 
     def __init__(self, text: str, reading: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
@@ -99,7 +99,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         self.lines: list[int] = []
 
     def parse_bibliography(self) -> Iterator[Any]:
-        """Yield commands; an at sign in a comment or within a word, as in an e-mail address, begins none."""
+        """Yield commands; an at sign in a comment or within a word (an e-mail address) begins no command."""
         while self.skip_to([self.AT]):
             at = self.pos - 1
             begun = self.text.rfind("\n", 0, at) + 1
@@ -123,7 +123,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
                     yield command
 
     def _is_comment(self) -> bool:
-        """Pass over `@comment{...}`, with all that its braces hold when they are closed."""
+        """Skip `@comment{...}` with all that its braces enclose, if they are closed."""
         match = re.compile(r"comment\b\s*", re.IGNORECASE).match(self.text, self.pos)
         if not match:
             return False
@@ -138,7 +138,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         return True
 
     def parse_field(self) -> None:
-        """Read `name = value`, after lines that are commented out."""
+        """Read `name = value`, skipping lines that are commented out before it."""
         while match := _COMMENT_LINE.match(self.text, self.pos):
             self._go(match.end())
         self.eat_whitespace()
@@ -154,12 +154,12 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             self._go(match.end())
 
     def parse_string_body(self, body_end: Any) -> None:
-        """Read `name = value` of a macro."""
+        """Read `name = value` of a macro definition."""
         super().parse_string_body(body_end)
         self.lines.clear()
 
     def substitute_macro(self, name: str) -> str:
-        """The text of a macro; one that is not defined is a fault."""
+        """Return the text of a macro; an undefined macro is a fault."""
         if name in self.macros:
             return str(self.macros[name])
         where = f"{self.current_entry_key}: " if self.current_entry_key else ""

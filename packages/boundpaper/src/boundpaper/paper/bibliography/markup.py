@@ -50,7 +50,7 @@ class StyledText:
 
 @dataclass(frozen=True)
 class Link:
-    """An address (`url`) or an identifier (`doi`), and the words that link to it; empty if it shows itself."""
+    """An address (`url`) or identifier (`doi`), and the words that link to it; no words if it shows itself."""
 
     kind: str
     target: str
@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Logo:
-    """A word that a command draws, such as `LaTeX`."""
+    """A word drawn by a command, such as `LaTeX`."""
 
     command: str
 
@@ -69,7 +69,7 @@ _PARTS = (str, Group, Math, StyledText, Link, Logo)
 
 
 def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
-    """The parts of a field.
+    """Return the parts of a field.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ _IN_FORMULA_OR_NOT = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:
 
 
 class _MarkupReader:
-    """Reads LaTeX from left to right."""
+    """A reader of LaTeX, from left to right."""
 
     def __init__(self, text: str, macros: Mapping[str, tuple[int, str]]) -> None:
         self.text, self.macros, self.at, self.expanded = text, macros, 0, 0
 
     def parts(self, end: str) -> tuple[Part, ...]:
-        """Everything up to `end`, or to the end of the text."""
+        """Return the parts up to `end`, or to the end of the text."""
         parts: list[Part] = []
         while self.at < len(self.text) and self.text[self.at] != end and not (not end and self.text[self.at] == "}"):
             char = self.text[self.at]
@@ -205,7 +205,7 @@ class _MarkupReader:
         return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
 
     def _name(self) -> str:
-        """The name of the command that begins here; blanks after a word belong to it."""
+        """Return the name of the command that begins here; blanks after a word belong to the command."""
         match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
         if match:
             self.at = match.end()
@@ -218,7 +218,7 @@ class _MarkupReader:
         return self.at < len(self.text) and (self.text[self.at] in "{\\" or self.text[self.at].isalpha())
 
     def _argument(self) -> tuple[Part, ...]:
-        """The parts of the next argument: a group, a command or a character."""
+        """Return the parts of the next argument: a group, a command or a character."""
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
         char = self.text[self.at : self.at + 1]
@@ -236,7 +236,7 @@ class _MarkupReader:
         return (char,)
 
     def _verbatim(self) -> str:
-        """The next argument as it is written."""
+        """Return the next argument as it is written."""
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
         if self.text[self.at : self.at + 1] != "{":
@@ -260,7 +260,7 @@ class _MarkupReader:
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
     def _expand(self, name: str) -> str:
-        """Put what a command of the file stands for in its place; it is read next."""
+        """Put the replacement text of a command that the file defines in its place; it is read next."""
         self.expanded += 1
         if self.expanded > 100:
             raise MarkupFault(f"uses \\{name}, whose definition never ends")
@@ -288,7 +288,7 @@ def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def plain_address(text: str) -> str:
-    r"""An address without the escapes of LaTeX: `\_`, `\%`, `\&`, `\#`, `\~{}`, `{\textasciitilde}`, `{\_}`."""
+    r"""Return an address without LaTeX's escapes: `\_`, `\%`, `\&`, `\#`, `\~{}`, `{\textasciitilde}`, `{\_}`."""
     text = re.sub(r"^\\(?:url|path|nolinkurl|href|doi)\s*\{(.*?)\}.*$", r"\1", text.strip())
     text = re.sub(r"\$\\sim\$|\{?\\(?:textasciitilde|~)\s*(?:\{\})?\s*\}?", "~", text)
     text = re.sub(r"\{?\\(?:textunderscore)\s*(?:\{\})?\}?", "_", text)
@@ -297,7 +297,7 @@ def plain_address(text: str) -> str:
 
 
 def words(parts: Sequence[Part]) -> str:
-    """The plain text of parts."""
+    """Return the plain text of parts."""
     shown = []
     for part in parts:
         if isinstance(part, str):

@@ -1,4 +1,4 @@
-"""Lists of authors and editors: names separated by `and`, each in a form that BibTeX reads as intended."""
+"""Parse lists of authors and editors: names separated by `and`, each in a form that BibTeX reads as intended."""
 
 import re
 
@@ -13,7 +13,7 @@ class NamesFault(ValueError):
 
 
 def split(text: str) -> list[str]:
-    """The names of a list as written; a last `others` stands for names that are not given.
+    """Return the names of a list as written; a last `others` stands for names that are not given.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def split(text: str) -> list[str]:
 
 
 def _in_order(name: str) -> str:
-    """A name whose suffix stands last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
+    """Return a name whose suffix stands last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
     parts = [part.strip() for part in _parted(name, ",")]
     if len(parts) == 3 and _SUFFIX.fullmatch(parts[2].strip("{}")) and not _SUFFIX.fullmatch(parts[1].strip("{}")):
         return f"{parts[0]}, {parts[2]}, {parts[1]}"
@@ -43,7 +43,7 @@ def _in_order(name: str) -> str:
 
 
 def _fault(name: str) -> str:
-    """What is wrong with one name, and how to mend it; empty when it can be read."""
+    """Say what is wrong with a name, and how to mend it; empty if BibTeX reads it as intended."""
     commas = [part.strip() for part in _parted(name, ",")]
     outside = _outside(name)
     if ";" in re.sub(r"&#?\w+;", "", outside):
@@ -67,14 +67,14 @@ def _fault(name: str) -> str:
 
 
 def _outside(text: str) -> str:
-    """What stands outside of all braces."""
+    """Return the text outside all braces."""
     while (shorter := re.sub(r"\{[^{}]*\}", "", text)) != text:
         text = shorter
     return text
 
 
 def _parted(text: str, separator: str) -> list[str]:
-    """Parts of a text between separators outside of all braces."""
+    """Split a text at separators outside all braces."""
     parts, begin, depth = [], 0, 0
     for match in re.compile(rf"[{{}}]|{separator}", re.IGNORECASE).finditer(f"{text} "):
         if match[0] in "{}":

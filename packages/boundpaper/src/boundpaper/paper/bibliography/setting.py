@@ -14,7 +14,7 @@ _LIGATURES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`",
 
 
 def latex(parts: Sequence[Part], depth: int = 0) -> str:
-    """LaTeX of parts, in ASCII: BibTeX counts, sorts and abbreviates its letters as they are."""
+    """Return the LaTeX of parts in ASCII, since BibTeX counts, sorts and abbreviates letters as it finds them."""
     return "".join(_latex(part, depth) for part in parts)
 
 

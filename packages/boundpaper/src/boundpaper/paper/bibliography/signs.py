@@ -1,4 +1,4 @@
-"""Signs: commands and characters of bibliographies, with their counterparts."""
+"""Define the commands and characters of bibliographies, with their counterparts."""
 
 import codecs
 import unicodedata
@@ -78,12 +78,12 @@ SPACES = {",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "!": "", "/": "
 
 
 class MarkupFault(ValueError):
-    """A part of a field that cannot be set; its text says which, and how to mend it."""
+    """An error: part of a field cannot be typeset; its text says which part, and how to mend it."""
 
 
 @cache
 def sign_of(name: str) -> str:
-    """Characters that a command without arguments stands for; empty if it is unknown."""
+    """Return the characters that a command without arguments stands for; empty if it is unknown."""
     if name in SIGNS:
         return SIGNS[name]
     by_command = {command.lstrip("\\"): char for char, command in reversed(MATH.items()) if command[0] == "\\"}
@@ -95,7 +95,7 @@ def sign_of(name: str) -> str:
 
 @cache
 def latex_character(char: str) -> str:
-    """The LaTeX of one character; MarkupFault where pdflatex has none."""
+    """Return the LaTeX of one character; MarkupFault if pdflatex has none."""
     if char in _SPECIAL:
         return _guarded(_SPECIAL[char])
     if char.isascii():
@@ -124,12 +124,12 @@ def latex_character(char: str) -> str:
 
 
 def _guarded(made: str) -> str:
-    """A command within braces, where BibTeX does not touch its capitals and no blank is lost."""
+    """Return a command in braces, so that BibTeX does not change its capitals and no blank is lost."""
     if len(made) > 2 and made[0] in "\\$":
         return "{" + made.removesuffix("{}") + "}"
     return made
 
 
 def named(char: str) -> str:
-    """A character, its number and its name."""
+    """Return a character, its number and its name."""
     return f"{char!r} (U+{ord(char):04X}, {unicodedata.name(char, 'without a name')})"

@@ -1,4 +1,4 @@
-"""Terms: kinds and fields that BibTeX's styles know, and their names in other programs."""
+"""List the kinds of entry and the fields that BibTeX's styles know, and their names in other programs."""
 
 KINDS = frozenset(
     {

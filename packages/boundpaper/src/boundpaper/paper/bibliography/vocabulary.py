@@ -63,7 +63,7 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
 
 
 def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
-    """The kind in BibTeX's words; what only BibLaTeX's word says goes into the field type or note."""
+    """Return the kind of entry in BibTeX's terms; what only BibLaTeX's kind says goes into the field type or note."""
     if kind == "thesis":
         type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         found = next((found for begin, found in _THESES.items() if type_letters.startswith(begin)), "")
@@ -82,7 +82,7 @@ def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
 
 
 def _place(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Who issued a work, under the name that BibTeX has for it in this kind."""
+    """Move the issuer of a work to the field that BibTeX has for it in this kind of entry."""
     issuer = next((made[name] for name in ("institution", "school", "organization", "publisher") if name in made), "")
     if not issuer:
         return
@@ -114,7 +114,7 @@ def _titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Year and month: of `date` where there is no year, a month by its name."""
+    """Fill in year and month: from `date` if there is no year, with the month by its name."""
     if "date" in fields and "year" not in fields:
         first, between, last = fields["date"].partition("/")
         match = _DAY.fullmatch(first)
@@ -150,7 +150,7 @@ def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """The number of an archive, which no style of BibTeX prints, as words, with an address where there is none."""
+    """Write an archive's number, which BibTeX's styles do not print, in words, with an address if there is none."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
     for name in ("pmid", "pubmed"):
@@ -178,7 +178,7 @@ def _archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None
 
 
 def _notes(fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """What BibTeX has no field for: when an address was visited, the number of an article."""
+    """Put into the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in made or "howpublished" in made) and fields[name] not in made.get("note", ""):
             _append(made, "note", f"Visited on {fields[name]}")
@@ -189,7 +189,7 @@ def _notes(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _doi(kind: str, made: dict[str, str]) -> None:
-    """A DOI as an address or in the note, for the kinds in which BibTeX's styles print none."""
+    """Write a DOI as an address or in the note, for kinds of entry in which BibTeX's styles print no DOI."""
     number = made.get("doi", "")
     if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
         return

@@ -1,4 +1,4 @@
-"""The bibliography as a page: every work, and where the project cites it, judges it or prints its values."""
+"""Write the bibliography as a page: every work, and where the project cites it, judges it or prints its values."""
 
 from collections.abc import Iterator
 

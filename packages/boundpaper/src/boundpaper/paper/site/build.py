@@ -1,4 +1,4 @@
-"""Write the site: every page is made again, changed ones are written, and old ones removed."""
+"""Write the site: make every page again, write those that changed, and remove old ones."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -40,7 +40,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 
 
 def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the site; if `jobs` allows, another process makes the pages of artifacts."""
+    """Yield path and content of every file of the site; if `jobs` allows, another process makes artifacts' pages."""
     yield from assets().items()
     draw_pictures(project, jobs)
     reading = ChapterPages(project)
@@ -65,7 +65,7 @@ def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[s
 def _artifacts(
     project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
-    """The pages of artifacts, and the artifacts that cite each work."""
+    """Return the pages of artifacts, and the artifacts that cite each work."""
     project = replace(project)
     return list(artifact_pages(project, printed)), project.used
 

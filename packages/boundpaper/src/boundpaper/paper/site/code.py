@@ -1,4 +1,4 @@
-"""Pages of code: the files that define steps, with an address for each line."""
+"""Write pages of code: the files that define steps, with an address for each line."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ SUFFIXES = (".py", ".j2")
 
 
 def code_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """`code/FILE.html` for every file of the project that holds a step."""
+    """Yield `code/FILE.html` for every file of the project that defines a step."""
     steps: dict[str, list[tuple[int, str]]] = {}
     for node in project.nodes:
         if node.file.endswith(SUFFIXES):

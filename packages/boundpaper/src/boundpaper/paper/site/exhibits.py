@@ -1,4 +1,4 @@
-"""Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
+"""Write pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ Label: TypeAlias = Callable[[str, str], str]
 
 
 def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
-    """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all.
+    """Yield `table/NAME.html` and `figure/NAME.html` with the files that they show, and the list `exhibits.html`.
 
     `label` gives the printed number of an exhibit by kind and name, as in `Figure 8.1`; the empty text if it has none.
     """
@@ -42,13 +42,13 @@ def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, byt
 
 
 def short(project: SiteProject, key: str, root: str = "") -> Markup:
-    """The short caption of an exhibit, for a page from which `root` leads to the site's folder."""
+    """Return an exhibit's short caption, for a page from which the relative path `root` leads to the site's folder."""
     spec = project.spec(key)
     return typeset(cited(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
 def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """An exhibit as a chapter shows it, with its number, which leads to its page; its address is that of its label."""
+    """Return an exhibit as a chapter shows it, with its number, which links to its page; its label is its address."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
@@ -72,7 +72,7 @@ def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, 
 
 
 def _body(project: SiteProject, node: Node) -> Markup:
-    """A table as HTML; one whose rows stand by themselves may be sorted, within its groups."""
+    """Return a table as HTML; a table whose rows are independent may be sorted, within its groups."""
     spec: Table = project.spec(node.key)
     body = _linked(project, node, render(spec, node.name, "html"))
     plain = all(column.repeat for column in spec.columns)
@@ -89,7 +89,7 @@ def _figure(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str,
 
 
 def _drawn(project: SiteProject, node: Node) -> dict[str, Any]:
-    """Picture of a figure with its alternative text, its size in pixels, its caption and its notes."""
+    """Describe the picture of a figure: alternative text, size in pixels, caption and notes."""
     spec: Figure = project.spec(node.key)
     size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
     return {
@@ -102,7 +102,7 @@ def _drawn(project: SiteProject, node: Node) -> dict[str, Any]:
 
 
 def _linked(project: SiteProject, node: Node, html: str) -> Markup:
-    """HTML of an exhibit with formulas set and citations linked; records what it cites for the bibliography's page."""
+    """Typeset the formulas and link the citations of an exhibit's HTML; record the citations for the bibliography."""
     shown, keys = cited(html, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
@@ -116,7 +116,7 @@ def draw_pictures(project: SiteProject, jobs: int) -> None:
 
 
 def _picture(project: SiteProject, name: str) -> bytes:
-    """A figure's picture as SVG, drawn from its PDF when that is newer."""
+    """Return a figure's picture as SVG, drawn from its PDF if that is newer."""
     pdf, svg = (project.root / f"out/figures/{name}.{form}" for form in ("pdf", "svg"))
     if not pdf.is_file():
         raise DataError(f"{pdf.relative_to(project.root)} is missing; `python build.py figure {name}` makes it")
@@ -145,6 +145,6 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
 
 
 def resting(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """For each artifact that an exhibit reads, the rows of the ledger whose functions read it too; fewest first."""
+    """Return for each artifact of an exhibit the ledger rows whose functions read it too; shortest list first."""
     by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

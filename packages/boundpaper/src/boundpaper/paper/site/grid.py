@@ -1,4 +1,4 @@
-"""A flat table for a page: cells as in the data, sortable by any column."""
+"""Prepare a flat table for a page: cells as in the data, sortable by any column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = 100
 
 @dataclass(frozen=True)
 class PageTable:
-    """A header, rows as text, which columns hold numbers, how many rows there are, and addresses of cells by place."""
+    """A table of a page: header, rows as text, which columns are numbers, the total of rows, and addresses of cells."""
 
     header: tuple[str, ...]
     titles: tuple[str, ...]
@@ -29,12 +29,12 @@ class PageTable:
 
     @property
     def cut(self) -> bool:
-        """Whether rows are left out here."""
+        """Return whether rows are left out here."""
         return len(self.rows) < self.total
 
 
 def cell_id(row: int, column: str) -> str:
-    """The address of a cell in the page of its artifact; rows count from 0 in `place`, and from 1 in the address."""
+    """Return the address of a cell in its artifact's page; `row` counts from 0, the row in the address from 1."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 
@@ -44,7 +44,7 @@ def grid(
     most: int = ROWS,
     marked: Collection[tuple[int, str]] = (),
 ) -> PageTable:
-    """The first rows of a frame, and those of marked cells.
+    """Return the first rows of a frame, and those of marked cells.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def grid(
 
 
 def of_csv(text: str, most: int = ROWS) -> PageTable:
-    """The rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
+    """Return the rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
     import csv
     import io
 
@@ -98,7 +98,7 @@ def _text(cell: Any) -> str:
 
 
 def joined(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows with different fields as one frame, with fields in order of appearance."""
+    """Join rows with different fields to one frame, with fields in order of appearance."""
     import pandas as pd
 
     return pd.DataFrame(list(rows), columns=list(dict.fromkeys(name for row in rows for name in row)))

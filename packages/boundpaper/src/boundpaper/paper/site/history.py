@@ -1,4 +1,4 @@
-"""History: how each result changed over the revisions of the project, one line per revision."""
+"""Show how each result changed over the revisions of the project, one line per revision."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Revision:
 
 
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
-    """The revisions of every result, newest first, or one sentence that says why there are none.
+    """Return the revisions of every result, newest first, or one sentence that says why there are none.
 
     In a shallow clone the oldest revisions seem to begin everything, so they are left out (`cut` says that they are).
 
@@ -66,7 +66,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
 
 
 def cut(root: Path) -> str:
-    """A sentence that says that the history is incomplete; empty if it is complete or there is none."""
+    """Return a sentence that says that the history is incomplete; empty if it is complete or there is none."""
     try:
         return SHALLOW if _edge(root) else ""
     except (FileNotFoundError, subprocess.CalledProcessError):
@@ -74,7 +74,7 @@ def cut(root: Path) -> str:
 
 
 def _edge(root: Path) -> frozenset[str]:
-    """The commits whose parents a shallow clone does not have."""
+    """Return the commits whose parents a shallow clone does not have."""
     command = ["git", "rev-parse", "--git-path", "shallow"]
     folder = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
     path = root / folder  # relative to root, or absolute
@@ -82,7 +82,7 @@ def _edge(root: Path) -> frozenset[str]:
 
 
 def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Name of a result, commit, date, subject, and the blobs before and after, newest first."""
+    """Yield a result's name, commit, date, subject, and the blobs before and after, newest first."""
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
     # --relative, so that a project in a folder of a larger checkout has its own paths.
@@ -99,7 +99,7 @@ def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
 
 
 class _Blobs:
-    """Contents of git by hash, through one process."""
+    """A reader of git's contents by hash, through one process."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -117,7 +117,7 @@ class _Blobs:
         self._process.stdout.close()
 
     def text(self, blob: str) -> str | None:
-        """The text of a blob; None for the null hash."""
+        """Return the text of a blob; None for the null hash."""
         if not blob.strip("0"):
             return None
         assert self._process.stdin is not None
@@ -132,7 +132,7 @@ class _Blobs:
 
 
 def _words(name: str, old: str | None, new: str | None) -> str:
-    """What changed between two texts of a result."""
+    """Say what changed between two texts of a result."""
     if old is None or new is None:
         return "began" if old is None else "removed"
     try:

@@ -1,4 +1,4 @@
-"""Pages of artifacts: what a source, measurement or result contains, where it comes from, and what depends on it."""
+"""Write the pages of artifacts: what each contains, where it comes from, and what depends on it."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ PLACES = "places"
 def artifact_pages(
     project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> Iterator[tuple[str, bytes]]:
-    """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all.
+    """Yield `artifact/NAME.html`, the tables as files below `data/`, and the list `artifacts.html`.
 
     `printed` names the cells that chapters print, as (row, column) by artifact: their pages show them with an address.
     """

@@ -1,4 +1,4 @@
-r"""Chapters as HTML: what LaTeX sets on paper, set for a screen.
+r"""Convert chapters to HTML: what LaTeX sets on paper, for a screen.
 
 Every command is known by name: it is set, or says only where on paper things stand, or is a fault that names its line.
 Commands that the paper's own preamble defines are replaced by their meaning.
@@ -96,13 +96,13 @@ _DEFINED = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\
 
 
 def definitions(preamble: str) -> dict[str, tuple[int, str]]:
-    """Commands that a preamble defines, each with its number of arguments and what it stands for."""
+    """Return commands that a preamble defines, each with its number of arguments and its replacement text."""
     found = _DEFINED.finditer(preamble)
     return {each[1]: (int(each[2] or 0), argument(preamble, each.end())[0]) for each in found}
 
 
 def argument(text: str, at: int) -> tuple[str, int, int]:
-    """The argument that begins at `at`: what it holds, where that begins, and where the argument ends."""
+    """Return the argument that begins at `at`: its content, where the content begins, and where the argument ends."""
     while text[at : at + 1].isspace():
         at += 1
     if text[at : at + 1] != "{":
@@ -120,7 +120,7 @@ def argument(text: str, at: int) -> tuple[str, int, int]:
 
 
 class ChapterReader:
-    """Sets one chapter.
+    """A converter of one chapter to HTML.
 
     Attributes
     ----------
@@ -165,19 +165,19 @@ class ChapterReader:
         self.notes: list[str] = []
 
     def html(self) -> str:
-        """The chapter; its notes stand at its end."""
+        """Return the chapter's HTML, with its notes at the end."""
         made = self.read(self.text, 0, flow=True)
         notes = "".join(f'<li id="note-{place}">{note}</li>' for place, note in enumerate(self.notes, 1))
         return made + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
     def fault(self, what: str, at: int) -> str:
-        """Note a fault at a place of the chapter; what stands there is left out."""
+        """Note a fault at a place of the chapter; return an empty text for what stands there."""
         line = self.text.count("\n", 0, at) + 1
         self.faults.append(f"out/chapters/{self.name}.tex:{line}: {what}")
         return ""
 
     def read(self, text: str, at: int, *, flow: bool = False) -> str:
-        """HTML of a part of the chapter that begins at `at`; paragraphs and blocks with `flow`, else a line."""
+        """Return HTML of a part of the chapter that begins at `at`: paragraphs and blocks with `flow`, else a line."""
         blocks: list[str] = []
         parts: list[str] = []
 
@@ -222,7 +222,7 @@ class ChapterReader:
         return "\n".join(blocks) if flow else " ".join(blocks)
 
     def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
-        """The next arguments of a command as LaTeX and as HTML, and where they end."""
+        """Return the next arguments of a command as LaTeX and as HTML, and where they end."""
         raw, made = [], []
         for _ in range(count):
             inner, start, place = argument(text, place)
@@ -231,7 +231,7 @@ class ChapterReader:
         return raw, made, place
 
     def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """HTML of a command in a line, and where it ends."""
+        """Return HTML of a command within a line, and where the command ends."""
         option = ""
         if text[place : place + 1] == "[" and name not in PAPER and "\\" + name not in _SPELT:
             end = text.index("]", place)
@@ -291,7 +291,7 @@ class ChapterReader:
         return self.fault(f"the web edition does not know \\{name}", at + begin), place
 
     def plain(self, count: int, text: str, place: int) -> tuple[list[str], int]:
-        """The next arguments as they are written, and where they end."""
+        """Return the next arguments as they are written, and where they end."""
         raw = []
         for _ in range(count):
             inner, _, place = argument(text, place)
@@ -299,7 +299,7 @@ class ChapterReader:
         return raw, place
 
     def block(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """HTML of a heading, an exhibit or an environment, and where it ends."""
+        """Return HTML of a heading, an exhibit or an environment, and where it ends."""
         if name == "par":
             return "", place
         if name == "item":
@@ -337,7 +337,7 @@ class ChapterReader:
         return self.fault(f"the web edition does not know the environment {kind!r}", at + begin), after
 
     def heading(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """HTML of a heading with its number, its first label as its address."""
+        """Return HTML of a heading with its number, with its first label as its address."""
         if text[place : place + 1] == "[":
             place = text.index("]", place) + 1
         _, (made,), place = self.arguments(1, text, place, at)
@@ -357,7 +357,7 @@ class ChapterReader:
         return f'<h{shown_level}{looks} id="{escape(ids[0])}">{inside}{shown}</h{shown_level}>', place
 
     def items(self, kind: str, text: str, at: int) -> str:
-        """HTML of a list; lists inside it stay whole."""
+        """Return HTML of a list; lists inside it stay whole."""
         starts = [found.start() for found in re.finditer(r"\\item\b", text) if not _inside(text, found.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", at)
@@ -372,7 +372,7 @@ class ChapterReader:
         return f"<{LISTS[kind]}>{''.join(made)}</{LISTS[kind]}>"
 
     def floating(self, kind: str, text: str, at: int) -> str:
-        """A float that a chapter writes itself: its caption with its number, then what it holds."""
+        """Return HTML of a float written in the chapter: its caption with its number, then its content."""
         caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
         head = ""
         if caption:
@@ -390,7 +390,7 @@ class ChapterReader:
         return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
 
     def tabular(self, text: str, at: int, caption: str) -> str:
-        """A table that a chapter writes itself; what stands above its first inner line are its heads."""
+        """Return HTML of a table written in the chapter; rows above its first inner rule are its header."""
         columns, _, place = argument(text, 0)
         sides = [{"l": "left", "r": "right"}.get(each, "center") for each in re.findall("[lcr]", columns)]
         rows: list[tuple[bool, list[str]]] = []
@@ -418,7 +418,7 @@ class ChapterReader:
         return f'<table class="exhibit">{titled}<thead>{heads}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, at: int, *, block: bool = False) -> str:
-        """A formula as MathML; a sign alone, or digits raised or lowered, as characters."""
+        """Return a formula as MathML; a sign alone, or raised or lowered digits, as characters."""
         if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):
@@ -445,7 +445,7 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 
 
 def _end(text: str, kind: str, place: int) -> int:
-    """Where the environment ends whose text begins at `place`; -1 where it does not."""
+    """Return where the environment ends whose content begins at `place`; -1 if it does not end."""
     depth = 1
     for found in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
         depth += 1 if found[1] == "begin" else -1
@@ -455,5 +455,5 @@ def _end(text: str, kind: str, place: int) -> int:
 
 
 def _inside(text: str, place: int) -> bool:
-    """Whether a place lies in an environment of the text."""
+    """Return whether a place lies in an environment of the text."""
     return len(re.findall(r"\\begin\{", text[:place])) > len(re.findall(r"\\end\{", text[:place]))

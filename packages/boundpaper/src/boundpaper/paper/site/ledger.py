@@ -1,4 +1,4 @@
-"""The ledger as a page: one row per verdict with everything known about it, and controls to choose rows."""
+"""Write the ledger as a page: one row per verdict with everything known about it, and controls to select rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SEVERITIES = ("headline", "supporting", "detail")
 
 
 def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """`ledger.html`; without claims, it says that there are none."""
+    """Yield `ledger.html`; without claims, the page says that there are none."""
     present = {
         name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
     }
@@ -54,7 +54,7 @@ def _weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool
 
 
 def _with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
-    """Each row, the name of its function where the row is the first of several, and the function's file and line."""
+    """Yield each row, its function's name at the first of several rows, and the function's file and line."""
     seen = set()
     for row in project.claims:
         file, _, line = row["function"].rpartition(":")

@@ -1,4 +1,4 @@
-"""Numbers of chapters, sections, formulas and floats, as LaTeX gives them, and references as cleveref writes."""
+"""Number chapters, sections, formulas and floats as LaTeX does, and write references as cleveref does."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ class Label:
 
     @property
     def words(self) -> str:
-        """As a title has it: `Figure 8.1`."""
+        """Return the label as a title has it: `Figure 8.1`."""
         return f"{_WORD[self.kind]} {self.number}".strip()
 
 
@@ -85,7 +85,7 @@ def numbered(texts: Iterable[tuple[str, str, str]]) -> Numbers:
 
 
 def references(labels: Sequence[Label], command: str) -> str:
-    """References to labels as links: `Tables 4.1 and 4.2 and Section 5`, in the order and ranges of cleveref."""
+    """Return references to labels as links: `Tables 4.1 and 4.2 and Section 5`, in cleveref's order and ranges."""
     if command in ("ref", "eqref"):
         return ", ".join(_link(each, bare=command == "ref") for each in labels)
     kinds = list(dict.fromkeys(_WORD[each.kind] for each in labels))
@@ -98,7 +98,7 @@ def references(labels: Sequence[Label], command: str) -> str:
 
 
 def _ranges(labels: list[Label]) -> list[str]:
-    """Links in order; three and more whose numbers follow one another as a range."""
+    """Return links in order; three or more whose numbers are consecutive become a range."""
     runs: list[list[Label]] = []
     for _, run in groupby(enumerate(labels), key=lambda item: _next(item[1], item[0])):
         each = [label for _, label in run]
@@ -107,7 +107,7 @@ def _ranges(labels: list[Label]) -> list[str]:
 
 
 def _next(label: Label, place: int) -> tuple[str, int]:
-    """A key that neighbouring labels share if their numbers follow one another."""
+    """Return a key that neighbouring labels share if their numbers are consecutive."""
     before, _, last = label.number.rpartition(".")
     return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
 

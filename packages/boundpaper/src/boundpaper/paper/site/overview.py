@@ -1,4 +1,4 @@
-"""The first page, with what was found and verdicts by document; and one page per chapter, to read."""
+"""Write the first page, with the findings and the verdicts by document; and one page per chapter."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ PDF = "out/thesis.pdf"
 
 
 def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """`index.html`, the PDF where it is that of these chapters, and `chapter/NAME.html` for each chapter."""
+    """Yield `index.html`, the PDF if it has these chapters, and `chapter/NAME.html` for each chapter."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
         (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)

@@ -1,4 +1,4 @@
-"""Pages: one Jinja2 environment that escapes all text, and links that work from any folder."""
+"""Fill pages from templates: one Jinja2 environment that escapes all text, and links that work from any folder."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ _MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.D
 
 @cache
 def environment() -> jinja2.Environment:
-    """The environment of the pages: text is escaped unless it is `Markup`, an unknown name is an error."""
+    """Return the environment of the pages: text is escaped unless it is `Markup`; an unknown name is an error."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent.parent / "annotate" / "templates"]),
         trim_blocks=True,
@@ -34,7 +34,7 @@ def environment() -> jinja2.Environment:
 
 
 def page(template: str, path: str, **values: object) -> bytes:
-    """Fill a template for the page at `path`, counted from the site's folder.
+    """Fill a template for the page at `path`, which is relative to the site's folder.
 
     Raises
     ------
@@ -55,17 +55,17 @@ def page(template: str, path: str, **values: object) -> bytes:
 
 
 def assets() -> dict[str, bytes]:
-    """The style sheet and the script that all pages use."""
+    """Return the style sheet and the script that all pages use."""
     return {name: (FOLDER / name).read_bytes() for name in ASSETS}
 
 
 def typeset(html: str) -> Markup:
-    """The project's own HTML (a caption, a table) with formulas as MathML, which browsers draw and read aloud."""
+    """Return the project's own HTML (a caption, a table) with formulas as MathML, which browsers show and read out."""
     return Markup(_MATH.sub(lambda match: mathml(unescape(match[1])), html))
 
 
 def mathml(tex: str, *, block: bool = False) -> str:
-    """A formula of LaTeX as MathML; the namespace is that of the page."""
+    """Return a LaTeX formula as MathML; its namespace is that of the page."""
     from latex2mathml.converter import convert
 
     made = str(convert(tex, display="block" if block else "inline"))
@@ -73,7 +73,7 @@ def mathml(tex: str, *, block: bool = False) -> str:
 
 
 def cell_text(value: object) -> str:
-    """A cell as text: numbers with six significant digits, empty for missing values."""
+    """Return a cell as text: numbers with six significant digits, empty for missing values."""
     if value is None or value != value:
         return ""
     if isinstance(value, float):
@@ -82,5 +82,5 @@ def cell_text(value: object) -> str:
 
 
 def slug(text: str) -> str:
-    """A word for a class or an address: letters, digits and hyphens."""
+    """Return a word for a class or an address: letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

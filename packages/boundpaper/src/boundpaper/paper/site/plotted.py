@@ -1,4 +1,4 @@
-"""Data of a figure as rows: every point of every series of every panel."""
+"""List the data of a figure as rows: every point of every series of every panel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plotted_rows(figure: Figure) -> pd.DataFrame:
-    """Points of a figure's panels; empty if the figure supplies its own drawing.
+    """Return the points of a figure's panels; empty if the figure supplies its own drawing.
 
     Columns `panel`, `kind` and `series` come first where they tell rows apart, then the columns of each kind of series.
     A matrix has one row per cell, with its place as `row` and `column`, counted from 1.

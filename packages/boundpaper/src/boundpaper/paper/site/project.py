@@ -1,4 +1,4 @@
-"""The project as its pages see it: nodes and edges, chapters, and the rows of the ledger with their places."""
+"""Give the site's pages the project: nodes and edges, chapters, and the ledger rows with their places."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Chapter:
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Keys of the exhibits and claims."""
+        """Return the keys of the exhibits and claims."""
         claims = (f"claim:{name.partition('.')[0]}" for name in self.claims)
         shown = (
             f"{kind}:{name}"
@@ -61,7 +61,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class SiteProject:
-    """What the pages are made from.
+    """All that the site's pages are made from.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class SiteProject:
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
-        """Exhibits and artifacts by the key of each work that they cite; filled as pages are made."""
+        """Return the exhibits and artifacts that cite each work, by its key; filled while pages are made."""
         return {}
 
     @cached_property
@@ -85,11 +85,11 @@ class SiteProject:
         return {}
 
     def spec(self, key: str) -> Any:
-        """What the function of an exhibit makes."""
+        """Return what the function of an exhibit returns."""
         return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
 
     def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
-        """What a function makes of a node; it is made once and then kept."""
+        """Return what a function makes of a node; it is made once and then kept."""
         key = (named or make, node.key)
         if key not in self._made:
             self._made[key] = make(self, node)
@@ -98,33 +98,33 @@ class SiteProject:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """Title, author and order of the chapters."""
+        """Return title, authors and order of the chapters."""
         return read_metadata(self.root)
 
     @cached_property
     def documents(self) -> tuple[JudgedDocument, ...]:
-        """The documents whose statements are judged, `thesis` among them."""
+        """Return the documents whose statements are judged, including `thesis`."""
         return documents(self.root)
 
     @cached_property
     def works(self) -> Mapping[str, CitedWork]:
-        """The bibliography by key."""
+        """Return the works of the bibliography by key."""
         return works(self.root)
 
     def judges(self, document: str) -> bool:
-        """Whether the ledger has rows of a document."""
+        """Return whether the ledger has rows of a document."""
         return any(row["source"] == document for row in self.claims)
 
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
-        """The chapters in the order of the thesis, then templates that it does not list."""
+        """Return the chapters in the order of the thesis, then templates that the thesis does not list."""
         known = {node.name: node for node in self.nodes if node.kind == "chapter"}
         order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *known])
         return tuple(_chapter(self.root, known[name]) for name in order if name in known)
 
     @cached_property
     def outline(self) -> Outline:
-        """All nodes with their edges; those of a chapter come from its template, those of the ledger are all claims."""
+        """Return all nodes and edges; a chapter's edges come from its template; the ledger depends on all claims."""
         uses: dict[str, Iterable[str]] = {f"chapter:{chapter.name}": chapter.uses for chapter in self.chapters}
         claims = [node.key for node in self.nodes if node.kind == "claim"]
         uses |= {node.key: claims for node in self.nodes if node.kind == "ledger"}
@@ -132,7 +132,7 @@ class SiteProject:
 
     @cached_property
     def claims(self) -> tuple[Mapping[str, Any], ...]:
-        """The rows of the ledger, in its order, each with its place, its function, what it reads and who prints it."""
+        """Return the ledger's rows in order, each with its place, its function, what it reads and who prints it."""
         if "claims" not in self.outline.maker:
             return ()
         used: dict[str, list[str]] = {}
@@ -154,12 +154,12 @@ class SiteProject:
 
     @cached_property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """Rows of the ledger by claim."""
+        """Return the ledger's rows by claim."""
         return {row["claim"]: row for row in self.claims}
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Names for readers, by key: from the tables that the vocabulary names, and of metrics."""
+        """Return readers' names by key: those of metrics, and of the tables that the vocabulary names."""
         own = read_vocabulary(self.root)
         made: dict[str, str] = {}
         for named in own.named:
@@ -169,24 +169,24 @@ class SiteProject:
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
-        """Rows of the ledger by the name of their function."""
+        """Return the ledger's rows by the name of their function."""
         by_result: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.claims:
             by_result.setdefault(row["step"], []).append(row)
         return {name: tuple(rows) for name, rows in by_result.items()}
 
     def title(self, key: str) -> str:
-        """The text of links to a node."""
+        """Return the text of links to a node."""
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
 
     def file(self, node: Node) -> str:
-        """The file of a node, as shown to readers."""
+        """Return the file of a node, as shown to readers."""
         return shown(self.root, node.file)
 
     def address(self, key: str) -> str:
-        """The page of a node, from the site's root."""
+        """Return the page of a node, relative to the site's root."""
         node = self.outline.nodes[key]
         if node.kind in EXHIBITS:
             return addresses.exhibit(node.kind, node.name)
@@ -196,7 +196,7 @@ class SiteProject:
 
 
 def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
-    """A text of the ledger for readers, in which names of claims stay unchanged."""
+    """Return a text of the ledger for readers, in which names of claims stay unchanged."""
     parts, begin = [], 0
     for match in _NAMED.finditer(text):
         if match[0] in claims:
@@ -206,7 +206,7 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
 
 
 def records(root: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of an artifact; an empty numeric cell is None."""
+    """Return the rows of an artifact; an empty numeric cell is None."""
     frame = read(root, name).astype(object)
     return [
         {str(field): value for field, value in row.items()}

@@ -1,4 +1,4 @@
-"""The paper to read: its chapters as pages whose numbers lead to their cells and whose marks lead to their claims."""
+"""Prepare the paper to be read as pages: numbers link to their cells, and verdict marks to their claims."""
 
 import json
 import re
@@ -40,7 +40,7 @@ class ChapterPage:
 
     @property
     def label(self) -> str:
-        """`Chapter 3`, `Appendix A`; empty for one without a number."""
+        """Return `Chapter 3` or `Appendix A`; empty for a chapter without a number."""
         return f"{'Appendix' if self.number.isalpha() else 'Chapter'} {self.number}" if self.number else ""
 
 
@@ -59,7 +59,7 @@ class ChapterPages:
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """LaTeX of each chapter."""
+        """Return the LaTeX of each chapter."""
         return {
             each.name: text_of(self.project.root, f"out/chapters/{each.name}.tex", SpecError)
             for each in self.project.chapters
@@ -67,20 +67,20 @@ class ChapterPages:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """Numbers of chapters, sections, formulas, tables and figures."""
+        """Return the numbers of chapters, sections, formulas, tables and figures."""
         described = self.project.metadata
         own = {name: str(place) for place, name in enumerate(described.chapters, 1)}
         own |= {name: chr(ord("A") + place) for place, name in enumerate(described.appendices)}
         return numbered((name, own.get(name, ""), text) for name, text in self.texts.items())
 
     def label(self, kind: str, name: str) -> str:
-        """The printed number of an exhibit, as in `Figure 8.1`; empty where no chapter shows it."""
+        """Return the printed number of an exhibit, as in `Figure 8.1`; empty if no chapter shows it."""
         label = self.numbers.labels.get(f"{kind[:3]}:{name}")
         return label.words if label else ""
 
     @cached_property
     def pages(self) -> tuple[ChapterPage, ...]:
-        """The chapters in the order of the paper.
+        """Return the chapters in the order of the paper.
 
         Raises
         ------
@@ -101,12 +101,12 @@ class ChapterPages:
 
     @property
     def printed(self) -> Mapping[str, set[tuple[int, str]]]:
-        """For each artifact, the cells that chapters print, as (row, column), rows counted from 0."""
+        """Return for each artifact the cells that chapters print, as (row, column), with rows counted from 0."""
         return self._cells if self.pages else {}
 
     @cached_property
     def found(self) -> tuple[Markup, ...]:
-        """Sentences of the abstract that print values of artifacts: what was found, for the first page."""
+        """Return the sentences of the abstract that print values of artifacts, as findings for the first page."""
         if "abstract" not in self.texts:
             return ()
         text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])
@@ -131,7 +131,7 @@ class ChapterPages:
         )
 
     def _link(self, origin: Mapping[str, Any], html: str) -> str:
-        """A printed value as a link to its cell, a verdict as a link to its row of the ledger."""
+        """Return a printed value as a link to its cell, or a verdict as a link to its ledger row."""
         artifact, column, where = origin["artifact"], origin["column"], origin["where"]
         if artifact == "claims" and "claim" in where:
             row = self.project.rows[where["claim"]]

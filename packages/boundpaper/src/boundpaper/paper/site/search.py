@@ -1,4 +1,4 @@
-"""What the search of all pages finds: every section of every chapter, exhibits, claims, artifacts and works."""
+"""List what the search box finds: every section of every chapter, exhibits, claims, artifacts and works."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
 def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """`search.js`, which pages load when somebody searches: address, title and text of everything.
+    """Yield `search.js`, which pages load when somebody searches: address, title and text of everything.
 
     It is a script, since a page that is opened from a folder may load no other file.
     """
@@ -54,7 +54,7 @@ def _others(project: SiteProject) -> Iterator[tuple[str, str, str]]:
 
 
 def _text(html: str) -> str:
-    """Words of a part of a chapter; exhibits have entries of their own."""
+    """Return the words of a part of a chapter, without exhibits, which have entries of their own."""
     for tag in ("table", "figure", "math"):
         before, *parts = html.split(f"<{tag}")
         html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])

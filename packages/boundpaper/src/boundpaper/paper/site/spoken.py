@@ -1,4 +1,4 @@
-"""What a figure shows, in words, for those who do not see it: panels, axes, and where each series begins and ends."""
+"""Describe a figure in words for those who do not see it: panels, axes, and where each series begins and ends."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ NAMED = 6
 
 
 def spoken(figure: Figure) -> str:
-    """The alternative text of a figure; of one with a drawing of its own, its short caption."""
+    """Return the alternative text of a figure; for a figure with a drawing of its own, its short caption."""
     if not figure.panels:
         return f"A drawing: {plain(figure.short or figure.caption)}"
     parts = [_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]
@@ -47,7 +47,7 @@ def _all_series(series: Any) -> str:
 
 
 def _values(series: Series) -> list[Any]:
-    """Numbers that a series shows: heights, estimates, or all cells of a map or a bundle."""
+    """Return the numbers that a series shows: heights, estimates, or all cells of a heat map or bundle."""
     held = next((found for name in ("y", "estimate", "values", "lines") if (found := getattr(series, name, None))), ())
     flat = [cell for row in held for cell in (row if isinstance(row, tuple) else (row,))] if held is not True else []
     return [value for value in flat if isinstance(value, (int, float)) and value == value]

@@ -1,4 +1,4 @@
-"""Links from a node to what it depends on and what depends on it, near and far, by kind."""
+"""Link a node to what it depends on and to what depends on it, near and far, by kind."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class NodeLink:
 
 
 def links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
-    """Nodes as links, in their order."""
+    """Return nodes as links, in their order."""
     neighbours = []
     for key in keys:
         node = project.outline.nodes[key]
@@ -46,7 +46,7 @@ def links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
 
 
 def by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
-    """Nodes as links, grouped by kind in the order in which data flow."""
+    """Return nodes as links, grouped by kind in the order in which data flow."""
     kinds: dict[str, list[NodeLink]] = {}
     for link in links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
@@ -54,7 +54,7 @@ def by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[N
 
 
 def around(project: SiteProject, key: str) -> dict[str, Any]:
-    """What a page shows of a node's place in the graph."""
+    """Return what a page shows of a node's place in the graph."""
     outline = project.outline
     near_below, near_above = set(outline.down[key]), set(outline.up[key])
     ends = ("source", "measurement")

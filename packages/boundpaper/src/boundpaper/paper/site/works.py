@@ -1,6 +1,6 @@
-"""Works: the bibliography for pages, each work with its citation name, both as in the PDF.
+"""Prepare the bibliography for pages: each work with its citation name, both as in the PDF.
 
-BibTeX sets it once more, all entries of it, and what it writes is read.
+BibTeX typesets all entries once more, and its output is read.
 """
 
 import re
@@ -37,7 +37,7 @@ class CitedWork:
 
 
 def works(root: Path) -> dict[str, CitedWork]:
-    """The works of a project's bibliography by key, in the order of the PDF; none where there is no file.
+    """Return the works of a project's bibliography by key, in the PDF's order; empty if there is no file.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def works(root: Path) -> dict[str, CitedWork]:
 
 
 def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
-    """The list of works that BibTeX writes of all entries."""
+    """Return the list of works that BibTeX writes of all entries."""
     with temporary() as place:
         (place / "references.bib").write_text(held.text, encoding="utf-8")
         lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
@@ -79,7 +79,7 @@ def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
 
 
 def _items(written: str) -> Iterator[tuple[str, str, str]]:
-    """Label, key and LaTeX of each work; the label as `names, year`, empty where the style has none."""
+    """Yield label, key and LaTeX of each work; the label is `names, year`, or empty if the style has no labels."""
     written = written.partition(r"\end{thebibliography}")[0]
     for part in _ITEM.split(written)[1:]:
         at, label = 0, ""
@@ -92,7 +92,7 @@ def _items(written: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _cited_as(label: str) -> str:
-    """Return the name under which natbib cites a work, from a text `names(year)all names`."""
+    """Return the name under which natbib cites a work, taken from a text `names(year)all names`."""
     begin = next((at for at, sign, depth in _depths(label) if sign == "(" and not depth), -1)
     if begin < 0:
         return " ".join(label.split())
@@ -107,7 +107,7 @@ def _depths(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _end(text: str, begin: int, pair: str) -> int:
-    """The offset behind the sign that closes the one at `begin`; signs within braces do not count."""
+    """Return the offset after the sign that closes the sign at `begin`; signs within braces do not count."""
     depth = inside = 0
     for at in range(begin, len(text)):
         sign = text[at]
@@ -148,5 +148,5 @@ def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Mar
 
 
 def link(work: CitedWork, root: str = "") -> Markup:
-    """The name of a work, leading to its entry."""
+    """Return the name of a work, linked to its entry."""
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)

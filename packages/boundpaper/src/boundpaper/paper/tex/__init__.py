@@ -1,1 +1,1 @@
-"""LaTeX as a program: its calls, formats and log, and its output as pages and pictures."""
+"""Run LaTeX: its calls, precompiled formats and log, and its output as pages and pictures."""

@@ -1,4 +1,4 @@
-"""Compile a figure outside of a build, for a notebook or a script, in a folder that is removed with the process."""
+"""Compile a figure outside a build, for a notebook or script, in a folder that is removed with the process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _numbers = itertools.count(1)
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write a figure to `path`, see `Figure.save`."""
+    """Write a figure to `path`; see `Figure.save`."""
     form = path.suffix.removeprefix(".").lower()
     if form not in FORMATS:
         raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; change the ending")
@@ -36,7 +36,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") -> bytes:
-    """A figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`.
+    """Return a figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`.
 
     `head` takes the place of the preamble that figures share.
     """

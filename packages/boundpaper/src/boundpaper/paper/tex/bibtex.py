@@ -1,4 +1,4 @@
-"""BibTeX: the style of the bibliography, and the program's report in words."""
+"""Choose BibTeX's bibliography style, and put the program's report into words."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ _BANNER = re.compile(
 
 
 def style(root: Path) -> str:
-    """The style of the bibliography that the template names, else the last one that a preamble names."""
+    """Return the bibliography style that the template names, else the last style that a preamble names."""
     for text in (looks.template(root)[1], looks.preamble(root)):
         if found := _STYLE.findall(text):
             return str(found[-1]).strip()
@@ -28,7 +28,7 @@ def style(root: Path) -> str:
 
 
 def complaints(report: Path) -> list[str]:
-    """Errors and warnings of the last run of BibTeX, one per line; empty if there is no report."""
+    """Return errors and warnings of the last run of BibTeX, one per line; empty if there is no report."""
     if not report.is_file():
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -47,6 +47,6 @@ def complaints(report: Path) -> list[str]:
 
 
 def failure(report: Path, output: str) -> LatexError:
-    """The error for a failed run of BibTeX, in its own words."""
+    """Make the error for a failed run of BibTeX, in BibTeX's own words."""
     words = complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
     return LatexError("bibtex: " + "; ".join(words), FILE)

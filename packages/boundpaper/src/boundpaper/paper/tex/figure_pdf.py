@@ -1,4 +1,4 @@
-"""Pictures: each figure compiled to its own PDF, with its own log, on the precompiled preamble that all share."""
+"""Compile each figure to its own PDF, with its own log, on the precompiled preamble that all figures share."""
 
 from __future__ import annotations
 

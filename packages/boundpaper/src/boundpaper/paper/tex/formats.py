@@ -1,8 +1,8 @@
-"""Formats: a preamble that is compiled once, so that figures and the thesis need not read its packages again.
+"""Precompile a preamble to a TeX format, so that figures and the thesis need not read its packages again.
 
 A preamble costs more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
-of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes it packed
-and reads it either way: unpacked once, it spares every run a quarter of a figure's time.
+of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes a format
+compressed and reads both forms: unpacked once, it saves every run a quarter of a figure's time.
 """
 
 import gzip
@@ -27,7 +27,7 @@ _locks_lock = threading.Lock()
 
 
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
-    """The part of a document that goes into the format, without comment lines, and each line's number in the document.
+    """Return the part of a document that goes into the format, without comment lines, and the number of each line.
 
     Comments name the document, so with them no two preambles would be equal.
 
@@ -48,7 +48,7 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
 
 
 def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
-    """Name of the format for a document's preamble; it is made if it does not exist.
+    """Return the name of the format for a document's preamble; make the format if it does not exist.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
 
 
 def _unpacked(path: Path) -> bytes:
-    """The content of a file, unpacked if it is gzip."""
+    """Return the content of a file, unpacked if it is gzip."""
     content = path.read_bytes()
     try:
         return gzip.decompress(content)
@@ -104,7 +104,7 @@ def _unpacked(path: Path) -> bytes:
 
 @cache
 def _installation() -> str:
-    """What tells one TeX installation from another: a format is bound to its binary and its packages."""
+    """Return what identifies a TeX installation: a format only works with its binary and its packages."""
     here, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
     asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")

@@ -1,4 +1,4 @@
-"""Hints: the usual cause of a LaTeX message, and its mend."""
+"""Suggest the usual cause of a LaTeX message, and how to mend it."""
 
 import re
 
@@ -41,7 +41,7 @@ _KINDS = {
 
 
 def hint(kind: str, message: str) -> str:
-    """Hint for a finding of a log; empty if there is none.
+    """Return a hint for a finding of a log; empty if there is none.
 
     Parameters
     ----------

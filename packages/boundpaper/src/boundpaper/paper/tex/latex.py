@@ -1,4 +1,4 @@
-"""Calls of pdflatex, bibtex and latexmk: the environment that makes them repeatable and keeps them inside their folder.
+"""Call pdflatex, bibtex and latexmk in an environment that makes runs repeatable and keeps them inside their folder.
 
 All run in the output folder and see only paths below it.
 """
@@ -18,7 +18,7 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXM
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    r"""Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
+    r"""Return the environment of a LaTeX run, without what the caller's shell adds to TeX's search paths.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def pdflatex(
     draft: bool = False,
     timeout: float,
 ) -> process.CompletedProgram:
-    """One pass of pdflatex.
+    """Run one pass of pdflatex.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def pdflatex(
 
 
 def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.CompletedProgram:
-    """Run BibTeX: write the bibliography that `job.aux` cites to `job.bbl`; both are relative to `cwd`."""
+    """Run BibTeX: write the entries that `job.aux` cites to `job.bbl`; both are relative to `cwd`."""
     process.require("bibtex")
     return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
@@ -109,7 +109,7 @@ def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) ->
 def through(
     document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT
 ) -> process.CompletedProgram:
-    """Run one pass of pdflatex that continues after errors, so that its log has them all; it may write a PDF."""
+    """Run one pass of pdflatex that continues after errors, so that its log has all errors; it may write a PDF."""
     flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
     argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))

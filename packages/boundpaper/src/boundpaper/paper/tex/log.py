@@ -1,4 +1,4 @@
-"""LaTeX's log, as written with `-file-line-error` and `max_print_line=1000`: errors and the warnings that matter.
+"""Parse LaTeX's log, written with `-file-line-error` and `max_print_line=1000`: errors and relevant warnings.
 
 The parsers on PyPI expect the `! message` style and miss this one.
 """
@@ -44,7 +44,7 @@ _MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>
 
 @dataclass(frozen=True)
 class LogMessage:
-    """One error or warning.
+    """An error or a warning.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class LogMessage:
 
     @property
     def hint(self) -> str:
-        """The mend, after a semicolon; empty if unknown."""
+        """Return how to mend it, after a semicolon; empty if unknown."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says.
+    """The content of a log.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def read(out: Path, path: str, kept: str) -> Log:
 
 
 def origin(text: str, line: int) -> str:
-    """Source of a line of a generated file: the nearest mark at or above it, else the first one.
+    """Return the source of a line of a generated file: the nearest mark at or above the line, else the first mark.
 
     Marks are comment lines: `% source: X`, or a sentence with "made from X" or "generated from X".
 
@@ -185,7 +185,7 @@ def origin(text: str, line: int) -> str:
 
 
 def failure(log: Log, what: str, output: str = "") -> LatexError:
-    """Error for a run of LaTeX that failed.
+    """Make the error for a run of LaTeX that failed.
 
     Parameters
     ----------
@@ -208,13 +208,13 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
 
 
 def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
-    """The errors up to one from which all others follow: a preamble that LaTeX takes for text."""
+    """Return the errors up to one that causes all later errors: a preamble that LaTeX takes for text."""
     last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
     return errors[:last]
 
 
 def _in_template(root: Path, source: str, text: str, line: int) -> str:
-    """The source, and if it is a template of LaTeX, the line of it that became this line."""
+    """Return the source and, if it is a LaTeX template, the template's line that became this line."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source
@@ -226,7 +226,7 @@ def _in_template(root: Path, source: str, text: str, line: int) -> str:
 
 
 def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
-    """Take an error's message, which may go on over lines, and the `l.N` line that follows within a few."""
+    """Read an error's message, which may continue over lines, and the `l.N` line that follows within a few."""
     parts = [match["message"].strip()]
     while position < len(lines) and not _STOP.match(lines[position]):
         # Packages begin continuation lines with their name in parentheses.
@@ -261,7 +261,7 @@ def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> L
 
 
 def _blank(lines: list[str], position: int) -> int:
-    """Skip to the empty line after a shown box, whose text may hold lone parentheses."""
+    """Skip to the empty line after a printed box, whose text may hold unmatched parentheses."""
     start = position
     while position < len(lines) and lines[position].strip() and position - start < 20:
         position += 1
@@ -282,7 +282,7 @@ def _current(stack: list[str]) -> str:
 
 
 def _traced(findings: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
-    """Each finding once, with the source of its file."""
+    """Return each finding once, with the source of its file."""
     traced = []
     for finding in dict.fromkeys(findings):
         source = ""

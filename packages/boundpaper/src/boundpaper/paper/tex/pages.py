@@ -1,4 +1,4 @@
-"""Pages of the thesis as a reader sees them: lines with place and size, and faults of layout."""
+"""Read the thesis' pages as a reader sees them: lines with place and size, and faults of layout."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class PageLine:
-    """A line, its places in pt from the top left of its page; `size` is the height of most words, 0 where turned."""
+    """A line, with its place in pt from the top left of its page; `size` is the height of most words, 0 if rotated."""
 
     text: str
     left: float
@@ -80,7 +80,7 @@ class PdfPage:
 
     @property
     def turned(self) -> bool:
-        """Whether it is a landscape page."""
+        """Return whether it is a landscape page."""
         return self.width > self.height or any(line.right > self.width for line in self.lines)
 
 
@@ -99,7 +99,7 @@ def limits(root: Path) -> Limits:
 
 
 def read(content: bytes) -> list[PdfPage]:
-    """Lines of every page of a PDF, by poppler's pdftotext.
+    """Return the lines of every page of a PDF, by poppler's pdftotext.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read(content: bytes) -> list[PdfPage]:
 
 
 def faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
-    """Faults of layout, each with its page; empty where there are none.
+    """Return faults of layout, each with its page; empty if there are none.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:
 
 
 class _Book:
-    """What is learned from all pages together: the size of text, the text area, where chapters begin."""
+    """What all pages together show: the size of text, the text area, where chapters begin."""
 
     def __init__(self, pages: Sequence[PdfPage]) -> None:
         self.pages = pages
@@ -181,40 +181,40 @@ class _Book:
         self.first = next((place for place, title in chapters if title.startswith("1 ")), 0)
 
     def is_text(self, line: PageLine) -> bool:
-        """Whether a line is set in the size of the text."""
+        """Return whether a line is set in the size of the text."""
         return abs(line.size - self.size) < 0.4
 
     def is_heading(self, line: PageLine, page: PdfPage) -> bool:
-        """Whether a line is a heading of this page, or a part of one."""
+        """Return whether a line is a heading of this page, or a part of one."""
         signs = _signs(line.text)
         return len(signs) > 3 and not self.is_text(line) and any(signs in _signs(title) for _, title in page.headings)
 
     def inside(self, page: PdfPage) -> list[PageLine]:
-        """Lines of a page without running head and foot."""
+        """Return the lines of a page without running head and foot."""
         return [line for line in page.lines if self.top - 2 <= line.top and line.bottom <= self.bottom + 2]
 
     def fill(self, page: PdfPage) -> float:
-        """Share of the text's height down to the last line of a page."""
+        """Return the share of the text's height down to the last line of a page."""
         lowest = max((line.bottom for line in self.inside(page)), default=self.top)
         return (lowest - self.top) / (self.bottom - self.top)
 
     def ends(self, place: int) -> bool:
-        """Whether a chapter begins on the next page, or after rotated pages, or the document ends here."""
+        """Return whether a chapter begins on the next page or after rotated pages, or the document ends here."""
         after = place + 1
         while after < len(self.pages) and self.pages[after].turned:
             after += 1
         return after == len(self.pages) or after in self.starts
 
     def captions(self, page: PdfPage) -> list[str]:
-        """Exhibits whose caption begins on a page."""
+        """Return the exhibits whose caption begins on a page."""
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
     def flows(self, page: PdfPage) -> bool:
-        """Whether a long table begins, continues or ends on a page; it is part of the text and does not float."""
+        """Return whether a long table begins, continues or ends on a page; such a table does not float."""
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
     def continued(self, page: PdfPage) -> Iterator[tuple[str, int]]:
-        """Long tables that continue on a page, with their remaining lines without heading and foot."""
+        """Yield long tables that continue on a page, with the number of their remaining lines without head and foot."""
         content = self.inside(page)
         for at, line in enumerate(content):
             if match := _CONTINUED.match(line.text):
@@ -229,7 +229,7 @@ class _Book:
                 yield match["name"], rows - 1
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """First page and length of each run of pages without text inside one chapter."""
+        """Yield first page and length of each run of pages without text inside one chapter."""
         start, length = 0, 0
         for place in range(self.first, len(self.pages)):
             page = self.pages[place]
@@ -243,7 +243,7 @@ class _Book:
                 start, length = (start, length + 1) if length else (place, 1)
 
     def distances(self) -> Iterator[tuple[int, str, int | None]]:
-        """Each exhibit with its page and its distance from the nearest reference in the text; None without one."""
+        """Yield each exhibit, its page, and its distance in pages from the nearest reference in the text, or None."""
         calls: dict[str, list[int]] = {}
         for place in range(self.first, len(self.pages)):
             text = " ".join(line.text for line in self.inside(self.pages[place]) if self.is_text(line))
@@ -262,7 +262,7 @@ def _signs(text: str) -> str:
 
 
 class _Boxes(HTMLParser):
-    """Reads what `pdftotext -bbox-layout` writes."""
+    """A reader of the output of `pdftotext -bbox-layout`."""
 
     def __init__(self) -> None:
         super().__init__()

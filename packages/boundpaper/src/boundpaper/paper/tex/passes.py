@@ -1,8 +1,8 @@
-r"""First passes over the thesis: drafts without pages, which write what the last pass reads.
+r"""Run first passes over the thesis: drafts without pages, which write the files that the last pass reads.
 
-A document that nothing is known of takes latexmk four passes: labels and citations, then the bibliography, then its
+A document without auxiliary files takes latexmk four passes: labels and citations, then the bibliography, then its
 citations, then the pages that these moved. The citations stand in the files that are read, so that bibtex can come
-first, and two passes without pages leave what a third one only confirms.
+first, and two passes without pages leave what a third pass only confirms.
 """
 
 import re
@@ -22,7 +22,7 @@ DRAFTS = 2
 def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
     """Write the bibliography and auxiliary files of a document that has none, as far as drafts can.
 
-    Whatever goes amiss is left for the run that comes after, which says it.
+    Whatever goes wrong is left to the next run, which reports it.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _draft(out: Path, document: str, state: str, form: str, formats: str) -> pro
 
 
 def _texts(out: Path, document: str) -> list[str]:
-    """The document and every file that it reads, each once."""
+    """Return the document and every file that it reads, each once."""
     texts: dict[str, str] = {}
     waiting = [document]
     while waiting:

@@ -1,4 +1,4 @@
-"""Content of a PDF: pages, text, and whether its fonts are embedded (with pypdf and pdftotext)."""
+"""Read a PDF: its pages, its text, and whether its fonts are embedded (with pypdf and pdftotext)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Font:
 
 
 def pages(content: bytes) -> int:
-    """The number of pages, by poppler's pdfinfo."""
+    """Return the number of pages, by poppler's pdfinfo."""
     found = re.search(r"(?m)^Pages:\s+(\d+)$", _poppler(content, "pdfinfo", "document.pdf"))
     if not found:
         raise LatexError("pdfinfo gives no number of pages")
@@ -44,7 +44,7 @@ def pages(content: bytes) -> int:
 
 
 def text(content: bytes) -> str:
-    """All text, with whitespace collapsed to single blanks, by poppler's pdftotext.
+    """Return all text, with whitespace collapsed to single blanks, by poppler's pdftotext.
 
     pypdf loses the spaces of tightly set lines, so that words looked for are not found.
     """
@@ -52,7 +52,7 @@ def text(content: bytes) -> str:
 
 
 def _poppler(content: bytes, *argv: str, made: str = "") -> str:
-    """What a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
+    """Return what a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
         done = process.run((*argv, made) if made else argv, folder, 60)
@@ -62,7 +62,7 @@ def _poppler(content: bytes, *argv: str, made: str = "") -> str:
 
 
 def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
-    """Bookmarks by page, counted from 1: their level from 0 and their title, in order."""
+    """Return bookmarks by page, counted from 1: their level from 0 and their title, in order."""
     reader = _reader(content)
     by_page: dict[int, list[tuple[int, str]]] = {}
 
@@ -78,12 +78,12 @@ def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
 
 
 def metadata(content: bytes) -> dict[str, str]:
-    """Title, author and so on."""
+    """Return title, author and further metadata."""
     return {str(key).lstrip("/"): str(value) for key, value in (_reader(content).metadata or {}).items()}
 
 
 def fonts(content: bytes) -> list[Font]:
-    """All fonts, those of included figures and patterns as well, sorted."""
+    """Return all fonts, sorted, including those of included figures and patterns."""
     used: set[Font] = set()
     seen: set[Any] = set()
     for page in _reader(content).pages:
@@ -92,7 +92,7 @@ def fonts(content: bytes) -> list[Font]:
 
 
 def faulty_fonts(content: bytes) -> list[Font]:
-    """Fonts that print badly or not at all elsewhere: bitmaps (Type 3), and those that are not embedded."""
+    """Return fonts that print badly or not at all elsewhere: bitmap fonts (Type 3), and fonts that are not embedded."""
     return [font for font in fonts(content) if font.kind == "Type3" or not font.embedded]
 
 

@@ -1,4 +1,4 @@
-"""Pictures: a compiled figure as PNG or SVG, for slides and web pages."""
+"""Convert a compiled figure to PNG or SVG, for slides and web pages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Preview of one chapter by itself, with its exhibits."""
+"""Preview one chapter by itself, with its exhibits."""
 
 import shutil
 from dataclasses import replace
@@ -58,7 +58,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
 
 
 def exhibits(root: Path, name: str) -> list[str]:
-    """Keys of the steps that make what a chapter shows: its tables, and the pictures of its figures."""
+    """Return the keys of the steps that make a chapter's exhibits: its tables, and the pictures of its figures."""
     kinds = {"table": "table", "figure": "picture"}
     file = f"paper/chapters/{name}.tex.j2"
     found = calls.dependencies(text_of(root, file, SpecError), file)

@@ -1,4 +1,4 @@
-"""Cells with their place: those of artifacts by file and row, those of tables by row and column."""
+"""Locate cells: those of artifacts by file and row, those of tables by row and column."""
 
 import math
 import re
@@ -38,25 +38,25 @@ class TracedRow:
 
     @property
     def words(self) -> frozenset[str]:
-        """Texts that distinguish the row from others: no decimals, no sentences."""
+        """Return texts that distinguish the row from others, without decimals and sentences."""
         kept = (text for text in self.cells.values() if text and len(text) < 60)
         return frozenset(text for text in kept if not (_NUMBER.fullmatch(text) and not text.isdigit()))
 
     @property
     def label(self) -> str:
-        """The row's name: the first text that is not a number, else the first one."""
+        """Return the row's name: its first text that is not a number, else its first text."""
         named = [text for text in [*self.shown.values(), *self.cells.values()] if text]
         return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
 
     def called(self, names: list[str]) -> bool:
-        """Whether the row has each of these texts, or `column=text`."""
+        """Return whether the row has each of these texts, or `column=text`."""
         texts = {text.lower() for text in [*self.cells.values(), *self.shown.values()]}
         pairs = {f"{column}={text}".lower() for column, text in self.cells.items()}
         return all(name.lower() in texts | pairs for name in names)
 
 
 def number(text: str) -> float | None:
-    """The number in a cell of an artifact, or None."""
+    """Return the number in a cell of an artifact, or None."""
     try:
         value = float(text)
     except ValueError:
@@ -65,7 +65,7 @@ def number(text: str) -> float | None:
 
 
 def of_artifact(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
-    """The rows of an artifact, file by file; with a numeral only rows that hold a cell which may fit it."""
+    """Yield the rows of an artifact, file by file; with a numeral, only rows with a cell that may fit it."""
     for file in files(root, name):
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
         for line, cells in found:
@@ -74,7 +74,7 @@ def of_artifact(root: Path, name: str, numeral: SearchedNumber | None = None) ->
 
 
 def of_table(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """`cells` and `shown` of each row of a table, computed from the artifacts as they are now."""
+    """Return `cells` and `shown` of each row of a table, computed from the artifacts as they are now."""
     from boundpaper.tables.build import table_of
     from boundpaper.tables.layout import body
     from boundpaper.tables.read import read

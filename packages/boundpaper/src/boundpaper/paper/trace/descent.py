@@ -1,4 +1,4 @@
-"""Descent: from a cell to the cells and rows that it was made from, down to sources and measurements."""
+"""Trace a cell to the cells and rows from which it was made, down to sources and measurements."""
 
 from __future__ import annotations
 
@@ -52,29 +52,29 @@ class TracedProject:
     _rows: dict[str, list[TracedRow]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[TracedRow]:
-        """The rows of an artifact, read once."""
+        """Return the rows of an artifact, read once."""
         if artifact not in self._rows:
             self._rows[artifact] = list(of_artifact(self.root, artifact))
         return self._rows[artifact]
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
-        """The rows of an artifact that hold a cell which may fit a numeral."""
+        """Return the rows of an artifact that hold a cell which may fit a numeral."""
         return list(of_artifact(self.root, artifact, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
-        """The rows of a table."""
+        """Return the rows of a table."""
         rows = self.known.value(step.key, self.stamp(step), lambda: of_table(self.job(step)))
         return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
 
     def maker(self, artifact: str) -> Step | None:
-        """The step that makes or checks an artifact."""
+        """Return the step that makes or checks an artifact."""
         return next((step for step in self.steps.values() if step.kind.artifact and step.name == artifact), None)
 
 
 def descent(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Lines that lead from a cell to its inputs; from a row if no column is given, from a step if no row is given."""
+    """Yield lines from a cell down to its inputs; from a row if no column is given, from a step if no row is given."""
     pad = "  " * depth
     if step.function or step.kind.name == "chapter":
         yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
@@ -92,7 +92,7 @@ def descent(
 def part(
     project: TracedProject, artifact: str, rows: list[TracedRow], where: str, seen: set[str], depth: int
 ) -> Iterator[str]:
-    """Lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
+    """Yield lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
     pad = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
@@ -118,7 +118,7 @@ def part(
 
 
 def ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
-    """Where a source was printed, or how a measurement was made."""
+    """Say where a source was printed, or how a measurement was made."""
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
         known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
         if place and known:
@@ -141,7 +141,7 @@ def ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterat
 def _inputs(
     project: TracedProject, step: Step, row: TracedRow | None, value: float | None
 ) -> Iterator[tuple[int, str, list[TracedRow], str]]:
-    """For each artifact that a step reads: nearness, name, the rows that are meant, and the column of an equal cell.
+    """Yield for each artifact that a step reads: nearness, name, the rows meant, and the column of an equal cell.
 
     The column is empty where no cell has the value; nearness counts the texts shared with the row looked from.
     """

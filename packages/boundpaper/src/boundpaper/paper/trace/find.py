@@ -28,7 +28,7 @@ ROOMS = (*PRINTED, "claim", "result", "source", "measurement", SPARE)
 
 @dataclass(frozen=True)
 class Hit:
-    """A place of a number: how well it fits, the step, the row, the column, and the printed text."""
+    """A place where a number is printed: how well it fits, the step, the row, the column, and the printed text."""
 
     rank: int
     step: Step
@@ -40,11 +40,11 @@ class Hit:
 
 
 def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[str]:
-    """The lines that answer `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
+    """Yield the lines that trace `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
-    Of a number the printed places come first: exhibits, then chapters. The first of each is followed down to its
-    source, or the first place of all where it is not printed; with `every` all places are named and followed.
-    The places of one kind are told before those of the next are looked for.
+    For a number, the printed places come first: exhibits, then chapters. The first of each is followed down to its
+    source, or the first place of all where it is not printed; with `every` all places are named and followed. The
+    places of one kind are reported before those of the next kind are searched.
 
     Raises
     ------
@@ -78,13 +78,13 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
 
 
 def _room(step: Step, in_print: set[str]) -> str:
-    """The kind of places at which a step has its numbers."""
+    """Return the kind of place in which a step shows its numbers."""
     kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
     return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
 
 
 def _below(project: TracedProject, hit: Hit) -> Iterator[str]:
-    """Lines on what the number at a place was made from."""
+    """Yield lines on what the number at a place was made from."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
         yield from (f"  {line}" for line in ends(project, hit.step.name, [hit.row]))
@@ -101,7 +101,7 @@ def _below(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 
 def _meant(row: TracedRow, where: dict[str, str]) -> bool:
-    """Whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
+    """Return whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
     for column, wanted in where.items():
         text = row.cells.get(column, "")
         if text != wanted and (number(text) is None or number(text) != number(wanted)):
@@ -133,7 +133,7 @@ def _chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Ite
 
 
 def _printed(project: TracedProject, step: Step) -> list[dict[str, object]]:
-    """The values that a chapter prints: as its step wrote them, or where it must be built anew, from its artifacts."""
+    """Return the values that a chapter prints: as its step recorded them or, if out of date, from its artifacts."""
     from boundpaper.paper.chapter import render
 
     if project.built(step):
@@ -160,7 +160,7 @@ def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Itera
 
 
 def _closest(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
-    """The three numbers in tables that come closest, each with its place."""
+    """Return the three closest numbers in tables, each with its place."""
     near: list[tuple[float, str]] = []
     for step in tables:
         with suppress(ThesisError):

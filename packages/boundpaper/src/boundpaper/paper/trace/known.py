@@ -13,7 +13,7 @@ _FORMAT = 1
 
 
 class StepCache:
-    """A JSON value for each step, with the stamp of what it was made from; one file keeps them all."""
+    """A JSON value for each step, with the stamp of its inputs; one file holds all of them."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE
@@ -25,14 +25,14 @@ class StepCache:
                 self.values = {key: (stamp, value) for key, (stamp, value) in found["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
-        """The value of a step: the one that was kept with the same stamp, else as it is made now."""
+        """Return the value of a step: the value kept with the same stamp, else the value that `make` returns."""
         if key not in self.values or self.values[key][0] != stamp:
             self.values[key] = stamp, make()
             self.changed = True
         return self.values[key][1]
 
     def save(self) -> None:
-        """Keep what was made; where nothing can be written, it is made again the next time."""
+        """Save the values; if nothing can be written, they are made again the next time."""
         if self.changed:
             with suppress(ThesisError):
                 keep(self.path, {"format": _FORMAT, "values": self.values})

@@ -1,4 +1,4 @@
-"""A number as a reader sees it, and the cells that it may come from."""
+"""Read a number as a reader sees it, and test which cells it may come from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAME, EQUAL, ROUNDED = 3, 2, 1
 
 
 def tokens(text: str) -> list[str]:
-    """Numbers of a text as printed, with plain signs and without thousands separators."""
+    """Return the numbers of a text as printed, with plain signs and without thousands separators."""
     return [
         each.replace(",", "").lstrip("+")
         for each in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
@@ -42,7 +42,7 @@ class SearchedNumber:
 
     @classmethod
     def read(cls, text: str) -> SearchedNumber | None:
-        """The number that a text consists of, or None."""
+        """Return the number that a text consists of, or None."""
         try:
             match = parse(text)
         except DataError:
@@ -53,7 +53,7 @@ class SearchedNumber:
         return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
-        """How well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
+        """Return how well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
@@ -64,15 +64,15 @@ class SearchedNumber:
         return ROUNDED if self.holds(float(numeral.text)) else 0
 
     def holds(self, value: float) -> bool:
-        """Whether a value is printed like this, as it is or as a share."""
+        """Return whether a value is printed like this, as it is or as a share."""
         return bool(self._within(value))
 
     def near(self, values: Any) -> Any:
-        """Whether a number equals this one or is printed like it; for an array, a mask of the numbers that do."""
+        """Return whether a number equals this one or is printed like it; for an array of numbers, return a mask."""
         return (values == float(self.text)) | self._within(values)
 
     def may_fit(self, text: str) -> bool:
-        """A fast test before `fits`: False for most texts that do not fit, never for one that does."""
+        """Test fast, before `fits`, whether a text may fit; a few texts pass that do not, but none fails that does."""
         try:
             return bool(self.near(float(text)))
         except ValueError:
@@ -80,7 +80,7 @@ class SearchedNumber:
             return len(digits) == 1 and bool(self.near(float(digits[0])))
 
     def may_be_in(self, printed: str) -> bool:
-        """A fast test of a printed LaTeX file: False for most files without the number, never for one with it."""
+        """Test fast whether a LaTeX file may print the number; a few pass that do not, but none fails that does."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 

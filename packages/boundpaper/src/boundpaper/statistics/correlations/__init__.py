@@ -1,1 +1,1 @@
-"""Correlations: coefficients, their intervals and tests, something held fixed, and two of them compared."""
+"""Correlate variables: coefficients, intervals and tests, partial correlations, and comparisons of two correlations."""

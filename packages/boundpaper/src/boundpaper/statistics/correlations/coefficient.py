@@ -1,4 +1,4 @@
-"""Correlation coefficients as numbers: Pearson's r, Spearman's rho, Kendall's tau-b, and their intervals."""
+"""Compute correlation coefficients: Pearson's r, Spearman's rho, Kendall's tau-b, and their intervals."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def standardised(values: FloatArray) -> FloatArray:
 
 
 def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
-    """Prepare the coefficient of relabelled x with y.
+    """Prepare a function that gives the coefficient of relabelled x with y.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Call
 
 
 def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
-    """Give by how much coefficients of two relabelings may differ although exact arithmetic makes them equal.
+    """Give the most by which coefficients of two relabelings may differ that exact arithmetic would make equal.
 
-    The values carry a rounding error of their own size; standardised, it grows by the size over the spread. Kendall's
-    tau counts pairs and has none beyond its division.
+    The values carry a rounding error of their own magnitude; standardising multiplies it by magnitude over spread.
+    Kendall's tau counts pairs and has none beyond its division.
 
     Parameters
     ----------

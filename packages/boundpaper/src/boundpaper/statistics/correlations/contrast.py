@@ -1,4 +1,4 @@
-"""Comparison of correlations: two that share their units, and levels beside first differences."""
+"""Compare correlations: two that share their units, or of levels against first differences."""
 
 import math
 from dataclasses import replace
@@ -37,7 +37,7 @@ def correlation_difference(
 ) -> Estimate:
     """Compare how strongly two variables correlate with one outcome over the same units.
 
-    Each variable is turned so that it rises with the outcome: a metric that falls with the score is compared by size.
+    A variable that falls with the outcome has its sign reversed, so that correlations are compared by magnitude.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _inverted(sizes: tuple[float, float, float], n: int, method: Method) -> floa
         return 1.0
 
     def room(quantile: float) -> float:
-        """Distance of the interval from zero at a quantile of the normal distribution."""
+        """Give the distance of the interval from zero at a quantile of the normal distribution."""
         ends, _ = overlapping(*sizes, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]
@@ -259,6 +259,6 @@ def levels_and_differences(
 
 
 def _steps(series: FloatArray) -> FloatArray:
-    """Give the first differences, with equal changes exactly equal although subtraction rounds."""
+    """Give the first differences; equal changes come out exactly equal although subtraction rounds."""
     scale = float(np.max(np.abs(series), initial=0.0)) or 1.0
     return np.asarray(np.round(np.diff(series) / scale, 12) * scale, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Correlations of two variables over a few units: coefficient, interval, permutation p, leave-one-out range.
+"""Correlate two variables over a few units: coefficient, interval, permutation p-value, leave-one-out range.
 
 The p is by permutation: exact over all n! relabelings up to n = 8, seeded Monte-Carlo above. Spearman correlates ranks
 with ties at their mean rank, Kendall is tau-b; relabelings of tied values coincide and each counts.

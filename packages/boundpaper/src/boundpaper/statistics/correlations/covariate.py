@@ -1,4 +1,4 @@
-"""Correlations with something held fixed: a covariate, or the family that a model belongs to."""
+"""Correlate variables while something is held fixed: a covariate, or the family that a model belongs to."""
 
 import functools
 from collections.abc import Hashable, Sequence

@@ -1,4 +1,4 @@
-"""Two correlations that share a variable and their units: Williams' t and Steiger's z.
+"""Compare two correlations that share a variable and their units, by Williams' t and Steiger's z.
 
 Both test whether r(outcome, first) equals r(outcome, second) and take the three variables for jointly normal;
 `contrast.correlation_difference` gives the interval of the difference, also for ranks.
@@ -76,7 +76,7 @@ def dependent_correlations(
 ) -> Estimate:
     """Test whether two variables correlate equally strongly with one outcome over the same units.
 
-    Each variable is turned so that it rises with the outcome: a metric that falls with the score is compared by size.
+    A variable that falls with the outcome has its sign reversed, so that correlations are compared by magnitude.
 
     Parameters
     ----------

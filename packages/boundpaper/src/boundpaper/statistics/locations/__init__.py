@@ -1,1 +1,1 @@
-"""Tests of location: paired and unpaired, by Student, by ranks and by permutation."""
+"""Test locations: paired and unpaired, by Student's t, by ranks and by permutation."""

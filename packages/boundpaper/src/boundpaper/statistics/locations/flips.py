@@ -1,4 +1,4 @@
-"""The exact test of pairs: every flip of the differences' signs, beside Student's interval and d_z."""
+"""Test pairs exactly, by every flip of the differences' signs, beside Student's interval and d_z."""
 
 from dataclasses import replace
 

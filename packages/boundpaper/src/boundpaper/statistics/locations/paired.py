@@ -1,4 +1,4 @@
-"""The paired t-test with d_z."""
+"""Test pairs by the paired t-test with d_z."""
 
 from functools import partial
 

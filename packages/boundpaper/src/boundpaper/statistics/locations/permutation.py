@@ -1,4 +1,4 @@
-"""Permutation tests: every relabeling where they can be counted, seeded draws where they cannot.
+"""Run permutation tests: over all relabelings if there are few enough, else over seeded random draws.
 
 All p count the identity. The n! relabelings are counted as they are, so that tied values give
 coinciding relabelings, each of which counts: that is the conditional distribution given the values observed.

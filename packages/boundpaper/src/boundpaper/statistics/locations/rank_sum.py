@@ -1,10 +1,10 @@
-"""The rank-sum test of two independent samples, from the share of pairs that a paper or a measurement reports."""
+"""Compute the rank-sum test of two independent samples from the share of pairs that a paper or measurement reports."""
 
 from scipy import stats
 
 
 def rank_sum_p(above: float, first: int, second: int) -> float:
-    """Two-sided exact p of Mann and Whitney (1947).
+    """Give the two-sided exact p-value of Mann and Whitney (1947).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test of pairs."""
+"""Test pairs by Wilcoxon's signed-rank test."""
 
 from functools import partial
 

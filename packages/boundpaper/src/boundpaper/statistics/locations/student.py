@@ -1,4 +1,4 @@
-"""Student's t over a few units: intervals of a mean, and p from t."""
+"""Use Student's t over a few units: intervals of a mean, and p-values from t."""
 
 import math
 
@@ -60,7 +60,7 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
 
 
 def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> FloatArray:
-    """Give half of Student's intervals from standard errors and degrees of freedom, arrays of one shape.
+    """Give half the width of Student's intervals from standard errors and degrees of freedom, arrays of one shape.
 
     NaN where the error is NaN or zero, or there is no degree of freedom: units without a spread say nothing of others.
     """
@@ -70,7 +70,7 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:
-    """Give the p of Student's t.
+    """Give the p-value of Student's t.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled one."""
+"""Run t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled test."""
 
 import math
 from functools import partial

@@ -1,1 +1,1 @@
-"""Parts of the anchoring experiment: samples, states, probes, groups."""
+"""Parts of the anchoring experiment: samples, hidden states, probes and groups."""

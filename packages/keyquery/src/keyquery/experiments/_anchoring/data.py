@@ -1,4 +1,4 @@
-"""Samples of the anchoring experiment: a text with a question and an answer in it, and whether the answer is right."""
+"""Make samples of the anchoring experiment: a prompt with a question and an answer, and whether the answer is right."""
 
 import random
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class AnswerSample:
 
 @dataclass(frozen=True)
 class Split:
-    """Samples for training probes and samples for measuring, without common units.
+    """Samples for training probes and samples for measuring; no unit is in both.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ class Split:
 
 
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
-    """Statements whose truth is known by construction, divided by the name that they are about.
+    """Make statements whose truth is known by construction; no name occurs both in training and in test statements.
 
-    A statement with an object that is true of nobody is wrong whatever the question; all others need the question.
+    A statement whose object is true of nobody is wrong without the question; the others need the question.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
 
 
 def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
-    """Statements about names whose own object is the model's likeliest completion, by the sum over its tokens.
+    """Return statements about names whose true object is the model's likeliest completion, summed over its tokens.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
-    """A statement as a sample: the answer follows the question's words, and both stand last in the prompt."""
+    """Make a sample of a statement: the answer follows the question's words, and both end the prompt."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
@@ -165,12 +165,12 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
 
 
 def _opening(prompt: str, start: int) -> int:
-    """Start of the sentence that contains `start`, from the full stop before it: its opening shows its kind."""
+    """Return the start of the sentence around `start`, with the full stop before it; its opening shows its kind."""
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
 def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> Split:
-    """Divide units between training and test in proportion, then take as many samples of each as asked.
+    """Split units between training and test in proportion, then take the number of samples asked for from each part.
 
     Raises
     ------

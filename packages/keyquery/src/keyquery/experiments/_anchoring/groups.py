@@ -1,4 +1,4 @@
-"""Groups of test samples, formed in several ways, and the rows of the anchoring experiment for each."""
+"""Group test samples in several ways, and make the rows of the anchoring experiment for each group."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ class TestSamples:
 
     @property
     def units(self) -> Units:
-        """Code of each sample's unit, from 0."""
+        """Return the number of each sample's unit, counted from 0."""
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
 def pool(found: Sequence[TestSamples]) -> TestSamples:
-    """Test samples of all seeds as one set."""
+    """Join the test samples of all seeds into one set."""
 
     def joined(name: str) -> Readings:
         each = [getattr(one, name) for one in found]
@@ -66,7 +66,7 @@ def pool(found: Sequence[TestSamples]) -> TestSamples:
 
 
 def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
-    """How well the probes tell right from wrong, over all samples and over those that need the question."""
+    """Yield rows on how well probes tell right from wrong, over all samples and over those that need the question."""
     kinds = np.asarray(measured.kinds)
     groups = {"all": np.ones(len(kinds), dtype=bool)}
     if measured.kinds[0]:  # wrong by design in one of the kinds, so only the other has both classes
@@ -87,7 +87,7 @@ def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
 
 
 def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
-    """Delta P, its control and their difference by group and layer."""
+    """Yield rows of Delta P, of its control and of their difference, by group and layer."""
     for split, readings, groups in _splits(measured):
         values: dict[str, Floats] = {
             "delta_p": readings.delta(),
@@ -106,7 +106,7 @@ def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
 
 
 def _splits(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
-    """Each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
+    """Yield each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
     flips = measured.whole.flips()
     at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
     yield "all", measured.whole, {"all": np.ones_like(flips)}

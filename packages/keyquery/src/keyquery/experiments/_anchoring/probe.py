@@ -1,4 +1,4 @@
-"""Probes of truth, one per layer, and their predictions before and after a cut."""
+"""Train linear probes of truth, one per layer, and read them before and after an attention knockout."""
 
 import functools
 import importlib
@@ -19,7 +19,7 @@ STEPS = 2000  # of the solver
 
 @dataclass(frozen=True)
 class Probes:
-    """Linear classifiers of "the answer is right", one per layer.
+    """Linear classifiers, one per layer, of whether the answer is right.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class Probes:
     offsets: Floats
 
     def probability(self, states: NDArray[np.float32]) -> Floats:
-        """Probability of "right" of each sample and layer, shape (n, L), from states of shape (n, L, D)."""
+        """Return the probability of "right" by sample and layer, shape (n, L), from states of shape (n, L, D)."""
         logits = np.einsum("nld,ld->nl", states.astype(np.float64), self.weights) + self.offsets
         return np.asarray(0.5 * (1 + np.tanh(0.5 * logits)))  # the logistic function, without overflow
 
 
 def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
-    """Standardised logistic regression with an L2 penalty, for each layer by itself.
+    """Fit a standardised logistic regression with an L2 penalty to each layer separately.
 
     Parameters
     ----------
@@ -80,17 +80,17 @@ class Readings:
     filler: Floats
 
     def flips(self) -> Bools:
-        """Whether the cut changes the predicted class: question-anchored."""
+        """Mask (n, L) of the samples whose predicted class changes with the knockout: they are question-anchored."""
         return _of_class(self.before, self.cut) < 0.5
 
     def delta(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
-        """Change of the predicted class's probability by a cut, in percentage points."""
+        """Return the change of the predicted class's probability by a knockout, in percentage points."""
         values: Floats = getattr(self, after)
         return np.asarray(100 * (_of_class(self.before, values) - _of_class(self.before, self.before)))
 
 
 def _of_class(before: Floats, after: Floats) -> Floats:
-    """Probability in `after` of the class that `before` predicts."""
+    """Return the probability in `after` of the class that is the likelier one in `before`."""
     return np.where(before >= 0.5, after, 1 - after)
 
 
@@ -118,7 +118,7 @@ class LayerSummary:
 def summary(
     values: Floats, units: NDArray[np.int64], member: Bools, draws: int, bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> LayerSummary:
-    """Average the samples of each unit, then the units, and give the interval that their number allows.
+    """Average the samples of each unit, then the units, with the interval that the number of units allows.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def summary(
 
 
 def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:
-    """Area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
+    """Return the area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
 
     Parameters
     ----------
@@ -180,19 +180,19 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
 
 
 def areas(scores: Floats, right: Bools) -> Floats:
-    """Area under the ROC curve by layer, NaN where all samples are of one class, from scores of shape (n, L)."""
+    """Return the area under the ROC curve by layer from scores (n, L); NaN where all samples are of one class."""
     once = np.ones((1, len(right)))
     return np.asarray([_area(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
 
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
-    """Resamples in parts that keep an array over samples within tens of megabytes."""
+    """Draw the bootstrap resamples in parts, so that an array over samples takes some tens of megabytes at most."""
     weights = _weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 
 
 def _area(scores: Floats, right: Bools, weights: Floats) -> Floats:
-    """Weighted area under the ROC curve for each row of weights (draws, n)."""
+    """Return the weighted area under the ROC curve for each row of weights (draws, n)."""
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.concatenate([[True], np.diff(scores[order]) > 0]))
     positive = np.add.reduceat(np.where(right[order], weights[:, order], 0.0), starts, axis=1)
@@ -205,7 +205,7 @@ def _area(scores: Floats, right: Bools, weights: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=4)
 def _weights(units: int, draws: int) -> Floats:
-    """How often each unit is drawn in each resample, shape (draws, units)."""
+    """Return how often each unit is drawn in each bootstrap resample, shape (draws, units)."""
     rows = []
     for part in resamples(units, draws):
         flat = (part + units * np.arange(len(part))[:, None]).ravel()

@@ -1,4 +1,4 @@
-"""Questions of published data sets, and the answers of a model to them, as samples of the anchoring experiment."""
+"""Make samples of the anchoring experiment from questions of published data sets and a model's own answers."""
 
 import json
 import random
@@ -98,7 +98,7 @@ DATA: Mapping[str, DataSet] = {
 
 
 def questions(name: str, file: Path | None = None) -> list[Question]:
-    """All questions of a data set whose decisive words are found, in its order.
+    """Return the questions of a data set whose decisive words are found, in the order of the data set.
 
     Parameters
     ----------
@@ -177,10 +177,9 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
-    """A model's own greedy answers to drawn questions, the first ones to train on and the rest to measure.
+    """Return a model's own greedy answers to randomly drawn questions: the first for training, the rest for measuring.
 
-    Answers are kept by the run, so that one which was stopped goes on. A question without an answer in words is
-    passed over.
+    Answers are stored, so that a stopped run continues with them. A question without an answer in words is passed over.
 
     Raises
     ------

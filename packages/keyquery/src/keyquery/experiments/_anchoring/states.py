@@ -1,4 +1,4 @@
-"""Hidden states at the end of an answer: with the question visible, with it hidden, and with a control."""
+"""Read hidden states at the end of an answer: with the question visible, with it hidden, and with a control."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOKENS = 4096  # a forward pass, filling included
 
 @dataclass(frozen=True)
 class MarkedSample:
-    """A sample as tokens.
+    """A sample as token ids, with the positions of its question.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class MarkedSample:
     filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
-        """Mask of queries (rows) that lose keys (columns): every later position that is not itself among the keys."""
+        """Return the mask of queries (rows) that lose keys (columns): every later position that is not such a key."""
         mask = np.zeros((tokens, tokens), dtype=bool)
         for key in keys:
             mask[key + 1 :, key] = True
@@ -54,7 +54,7 @@ class MarkedSample:
 
 
 def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
-    """Tokens of a sample and the places of its question, through the tokenizer's character offsets.
+    """Tokenize a sample, and find the positions of its question by the tokenizer's character offsets.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answ
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
-    """Tokens that overlap a span; the space before a word, which some tokens contain, does not count."""
+    """Return the tokens that overlap a span of characters; a space that a token has before its word does not count."""
     start, end = span
     places = []
     for place, (first, last) in enumerate(offsets):
@@ -118,11 +118,11 @@ def states(
     tokens: int = TOKENS,
     tell: Callable[[int], None] = lambda done: None,
 ) -> NDArray[np.float32]:
-    """Residual stream after every block at the last token of each sample.
+    """Return the residual stream after each block at the last token of each sample.
 
-    The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers gives, for every
-    k, what a knockout in blocks 0 to k would give. Without keys the pass runs with an empty mask, so that it differs
-    from one with keys in nothing but the cut.
+    The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers gives, for every k,
+    what a knockout in blocks 0 to k would give. Without keys the pass runs with an empty mask, so that the knockout is
+    its only difference from a pass with keys.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def states(
 
 @contextmanager
 def reading(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
-    """Hook all blocks to keep each row's output at its last token, by layer, shape (B, D)."""
+    """Hook all blocks to store the output at each row's last token, by layer, shape (B, D)."""
     torch = libraries.torch
     kept: dict[int, NDArray[np.float32]] = {}
 

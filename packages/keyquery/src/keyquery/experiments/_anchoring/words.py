@@ -1,4 +1,4 @@
-"""Words of questions and answers: the decisive ones by a stated rule, and whether two answers are the same."""
+"""Find the decisive words of a question, and tell whether two answers are the same."""
 
 import re
 import string
@@ -26,7 +26,7 @@ ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def decisive(question: str) -> tuple[Span, ...]:
-    """Character spans of the decisive words of a question: see `RULE`; a passage in quotation marks counts whole."""
+    """Return the character spans of a question's decisive words (see `RULE`); a quotation counts as a whole."""
     spans = [match.span(1) for match in QUOTED.finditer(question)]
     for match in WORD.finditer(question):
         if any(start <= match.start() < end for start, end in spans):
@@ -37,8 +37,8 @@ def decisive(question: str) -> tuple[Span, ...]:
 
 
 def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...]:
-    """Character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does not
-    occur.
+    """Return the character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does
+    not occur.
     """
     first = _find(question, subject)
     if first is None:
@@ -62,9 +62,9 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def exact_answer(said: str) -> Span | None:
-    """Character span of the answer in the model's continuation: its first line, up to the end of a sentence.
+    """Return the character span of the answer in the model's continuation: its first line up to the end of a sentence.
 
-    The rule is the same for right and for wrong answers, so that the place of the last token tells nothing of the
+    The rule is the same for right and for wrong answers, so that the position of the last token does not reveal the
     truth. Quotation marks and spaces around it are left out. None when there is no word.
     """
     start = next((place for place, sign in enumerate(said) if not sign.isspace()), None)
@@ -80,12 +80,12 @@ def exact_answer(said: str) -> Span | None:
 
 
 def normal(text: str) -> str:
-    """Lower case, without punctuation, English articles and double spaces, as SQuAD compares answers."""
+    """Return a text in lower case without punctuation, English articles and double spaces, as in SQuAD's metric."""
     bare = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:
-    """Whether an answer is one of the aliases, or holds one as whole words, both normalised."""
+    """Tell whether an answer is one of the aliases, or contains one as whole words, after both are normalised."""
     said = f" {normal(answer)} "
     return any(f" {alias} " in said for alias in map(normal, aliases) if alias)

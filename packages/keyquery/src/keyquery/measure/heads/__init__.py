@@ -1,1 +1,1 @@
-"""Analysis of a capture's heads, in parallel, written as tables."""
+"""Analyse a capture's heads in parallel, and write the results as tables."""

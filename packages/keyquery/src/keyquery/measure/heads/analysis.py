@@ -1,4 +1,4 @@
-"""Analyse every head of a capture, in parallel and never twice, and write its tables as measurements."""
+"""Analyse every head of a capture in parallel and never twice, and write its tables as measurements."""
 
 import hashlib
 import importlib.metadata
@@ -80,8 +80,8 @@ def measure(
 ) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
-    `place` is a folder or the Hub id of a published capture; the others are options of the command `heads`. `jobs`
-    counts processes (the number of cores when None), or jobs of a cluster (one for every eight heads).
+    `place` is a folder or the Hub id of a published capture; the others are options of the command `heads`. `jobs` is
+    the number of processes (of cores when None), or of a cluster's jobs (one per eight heads).
 
     Raises
     ------
@@ -125,7 +125,7 @@ def measure(
 
 
 def _shown(capture: Capture, capture_name: str, branch: str | None) -> str:
-    """The name under which a capture's model is shown."""
+    """Return the name under which a capture's model is shown."""
     return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(capture_name).name)
 
 
@@ -138,7 +138,7 @@ def described(
     branch: str | None = None,
     rotation: Path | None = None,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
-    """The tables of a capture's heads, the manifest of what made them, and the name of their model.
+    """Return the tables of a capture's heads, their manifest, and the name of the model.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def described(
 def analyse_heads(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
 ) -> tuple[list[HeadResult], int]:
-    """Return the findings of all heads in order, and how many of them an earlier run had left in `folder`.
+    """Return the findings of all heads in order, and how many of them come from an earlier run in `folder`.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _outcomes(
 
 
 def shares(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
-    """Heads that read the same keys together, unless there are too few such groups to keep every process at work."""
+    """Group heads that read the same keys, unless there are too few such groups to keep every process at work."""
     groups: dict[tuple[int, int], list[sampling.HeadIndex]] = {}
     for head in capture.heads:
         groups.setdefault((head.layer, head.key), []).append(head)
@@ -228,7 +228,7 @@ def _together(
 
 
 def _too_big(jobs: int) -> str:
-    """Advice for when memory ran out, fitted to the options that were given."""
+    """Return advice for when memory ran out, fitted to the options that were given."""
     if jobs > 1:
         return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
     return (
@@ -300,7 +300,7 @@ def _manifest(
 
 
 def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
-    """A hash of the documents that a capture read, and the installed set; a file of the user's is named nowhere."""
+    """Return a hash of the documents that a capture read, and their installed set; a user's file is named nowhere."""
     place = str(settings.get("texts", ""))
     if "documents" not in found:
         return {}
@@ -310,13 +310,13 @@ def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, st
 
 
 def _opened(place: str, rotation: Path | None, **given: Any) -> Capture:
-    """A capture, with the rotation that its user states, if any."""
+    """Open a capture, with the rotation that the user states, if any."""
     capture = open_capture(place, **given)
     return capture if rotation is None else with_stated(capture, rotation)
 
 
 def _default(capture: Capture) -> Estimator:
-    """The estimator of a capture for which none was asked."""
+    """Return the estimator for a capture when the user asked for none."""
     if capture.rotations is not None:
         return "aligned_full"
     print(
@@ -338,7 +338,7 @@ def run(
     separation: Separation = "distance",
     **asked: Any,
 ) -> list[str]:
-    """Carry out the command: measure, and report the time on standard error.
+    """Carry out the command: measure, and print the time taken to standard error.
 
     Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
     turns them they are taken as captured, which is said.

@@ -1,4 +1,4 @@
-"""Captures of a subject over texts of its own book, and the head geometry computed from them."""
+"""Capture a subject over texts of its own book, and compute the head geometry from the capture."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ DOCUMENTS = 256  # with one token a bucket and document, so many queries in each
 
 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
-    """Capture queries and keys of a subject over 256 texts of one kind, once, in the folder of its answers.
+    """Capture queries and keys over 256 texts of one kind, once, into the folder of the subject's answers.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
 
 
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[HeadResult]:
-    """Head geometry of each captured head of a subject, over texts of one kind."""
+    """Return the head geometry of each captured head of a subject, over texts of one kind."""
     assert subject.folder is not None or subject.source is None
     held = open_or_capture(subject, options, kind)
     folder = Path(held.root).parent.parent / "heads"

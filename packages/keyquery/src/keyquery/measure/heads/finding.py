@@ -1,4 +1,4 @@
-"""Results of analysing one captured head: plain numbers that a JSON file keeps, so that no head is analysed twice."""
+"""Analyse one captured head, and keep the results as plain numbers in JSON, so that no head is analysed twice."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +91,7 @@ class HeadResult:
     precision: str = ""
 
     def put(self, name: str, value: float | Scalar) -> None:
-        """Set the value of a metric, or the reason why it is missing."""
+        """Set the value of a metric, or the reason why it has none."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
             self.reasons[name] = scalar.reason
@@ -99,7 +99,7 @@ class HeadResult:
             self.metrics[name] = scalar.value
 
     def without(self, names: tuple[str, ...], reason: str) -> None:
-        """Mark metrics as missing for one reason."""
+        """Mark several metrics as missing for one reason."""
         self.reasons |= dict.fromkeys(names, reason)
 
 
@@ -113,10 +113,10 @@ def load_or_analyse(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[HeadResult, bool]:
-    """Load the finding of a head from `folder`, or compute and store it; also return whether it was there.
+    """Load the finding of a head from `folder`, or compute and store it; also return whether it was stored already.
 
-    The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are those of the head,
-    where another head that reads them was done before.
+    The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are the head's keys, if
+    another head that reads them was analysed before.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def load_or_analyse(
 def attempts(
     capture: captures.Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.HeadIndex, Outcome]]:
-    """Analyse heads; consecutive ones that read the same keys share one copy of them.
+    """Yield the outcomes of analysing heads; consecutive heads that read the same keys share one copy of them.
 
-    A damaged file is an outcome, so that the other heads go on.
+    A damaged file is an outcome too, so that the other heads are still analysed.
     """
     keys: KeySide | None = None
     for head in heads:
@@ -154,7 +154,7 @@ def place(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[Path, str]:
-    """Path of the finding of a head, and the content hash of its vectors."""
+    """Return the path of a head's finding, and the content hash of its vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
@@ -186,9 +186,9 @@ def analyse(
     vectors: str = "",
     keys: KeySide | None = None,
 ) -> HeadResult:
-    """Analyse a head: plasticity, rotation, components, position in the dimensions, distance to counting.
+    """Analyse a head: plasticity, rotation, components, position weights of dimensions, distance to counting.
 
-    Whatever a head is too small or too uniform for is missing with its reason.
+    A metric for which a head is too small or too uniform is missing, with the reason.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: Pl
 
 
 def _maps(found: HeadResult, known: Plasticity) -> None:
-    """Profile, map of plasticity, and the two sides of the competition, as lists without their empty cells."""
+    """Store the profile, the map of plasticity and the sums of position and content, as lists without empty cells."""
     sums = known.sums
     for place, queries in enumerate(known.queries):
         pairs = float(sums.count[place].sum())

@@ -1,4 +1,4 @@
-"""Findings of a capture's heads as tables: one row per head, bin, cell, dimension or metric."""
+"""Turn findings of a capture's heads into tables: one row per head, bin, cell, dimension or metric."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 def frames(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
-    """Give every measurement of a model by name.
+    """Return every measurement of a model by name.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def frames(
 
 
 def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """One row per head: all its metrics, and why some are missing."""
+    """Return one row per head: all its metrics, and why some are missing."""
     rows = []
     for finding in findings:
         values = {name: finding.metrics.get(name) for name in METRICS}
@@ -63,13 +63,13 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 
 def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """One row per head and query bin."""
+    """Return one row per head and query bin."""
     rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
     return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
 def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
-    """The map of plasticity by inter-key and query-to-midpoint distance: means over the heads that have pairs there."""
+    """Return mean plasticity by inter-key and query-to-midpoint distance, over the heads that have pairs there."""
     widths = [context / cells for cells in options.cells]
     cells = _cells([finding.cells for finding in findings])
     return pd.DataFrame(
@@ -85,7 +85,7 @@ def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, conte
 
 
 def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
-    """Position against content by query bin and inter-key distance: means over the heads that have pairs there."""
+    """Return mean effects of position and content by query bin and inter-key distance, over heads with pairs there."""
     width = context / options.cells[0]
     cells = _cells([finding.competition for finding in findings])
     return pd.DataFrame(
@@ -102,7 +102,7 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
 
 
 def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """One row per head and original dimension of its queries."""
+    """Return one row per head and original dimension of its queries."""
     return pd.DataFrame(
         {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
         for finding in findings
@@ -111,7 +111,7 @@ def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 
 def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """One row per head and principal component of its queries and keys, the first ones."""
+    """Return one row per head and principal component of its queries and keys, for the first components."""
     return pd.DataFrame(
         {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
@@ -120,8 +120,8 @@ def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 
 def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """A sample of queries and keys in the plane of drift and separation, for heads spread evenly over the captured
-    ones.
+    """Return a sample of queries and keys in the plane of drift and separation, for heads spread evenly over the
+    captured ones.
     """
     known = [finding for finding in findings if finding.plane]
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
@@ -142,7 +142,7 @@ def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def model_metrics(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
-    """Means over heads with intervals from resampled key heads: all metrics, deciles, length bins and query bins."""
+    """Return means over heads with intervals from resampled key heads: of metrics, deciles, length and query bins."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
     for row, finding in enumerate(findings):
@@ -192,7 +192,7 @@ def half_metrics(
     split_index: int,
     half_index: int,
 ) -> pd.DataFrame:
-    """Means over heads for half of a capture's documents, without intervals; differences between halves are noise."""
+    """Return means over heads for half of a capture's documents, without intervals; halves differ by noise only."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
     placed = means[kept].assign(split=split_index, half=half_index, documents=len(part.documents))
@@ -200,7 +200,7 @@ def half_metrics(
 
 
 def _reason(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
-    """Why a cell of the row is empty: the heads' own reason where none has a value."""
+    """Return why a cell of a row is empty: the heads' own reason if none of them has a value."""
     if means.mean.reasons[place]:
         own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
@@ -218,7 +218,7 @@ def _place(found: HeadResult) -> dict[str, Any]:
 
 
 def _cells(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Cells of all heads by their indices, in order: an array with one row per head each."""
+    """Return the cells of all heads by their indices, in order, each as an array with one row per head."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for each in lists:
         for i, j, *values in each:

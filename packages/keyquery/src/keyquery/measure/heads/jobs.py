@@ -1,4 +1,4 @@
-"""Analyse heads of a capture as jobs of a cluster; each handles a share and stores findings where all can read them."""
+"""Analyse a capture's heads as cluster jobs; each takes a share of the heads and stores findings for all to read."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -18,9 +18,9 @@ JOBS = 100  # then at most
 def analyse_missing(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int | None, executor: str, resources: Resources
 ) -> None:
-    """Analyse the heads that have no finding in `folder` yet, a share of them in each job.
+    """Analyse the heads that have no finding in `folder` yet; each job takes a share of them.
 
-    A run that was stopped, repeated, asks for what is missing only: a job keeps every head when it is done.
+    A stopped run, repeated, analyses only the missing heads, since a job stores each finished head.
 
     Findings are kept in `folder`, below the project; jobs must see the capture's. None is a job for every eight heads.
 
@@ -49,7 +49,7 @@ def analyse_missing(
 
 
 def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
-    """Job: analyse some heads; damaged heads are left to the command, which reports what is wrong."""
+    """Run a job that analyses some heads; damaged heads are left to the command, which reports what is wrong."""
     outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
     for done, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):

@@ -1,4 +1,4 @@
-"""The keys that several heads of a group read: loaded, checked, described and sorted once."""
+"""Keep the keys that several heads of a group read: loaded, checked, described and sorted once."""
 
 from functools import cached_property
 
@@ -35,7 +35,7 @@ class KeySide:
 
     @cached_property
     def digest(self) -> str:
-        """Content hash of the file."""
+        """Content hash of the keys' file."""
         return digest(self._capture.root / layout.folder(self._head.layer, self._head.key, "k") / layout.FILE)
 
     @cached_property

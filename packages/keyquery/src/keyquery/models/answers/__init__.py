@@ -1,1 +1,1 @@
-"""Answers of a model: forwards with a key cache, likelihoods, and greedy or sampled text."""
+"""Get answers of a model: forward passes with a key cache, likelihoods, and greedy or sampled text."""

@@ -1,4 +1,4 @@
-"""Sampled answers to single user turns: prompts by the model's chat template, batches padded on the left."""
+"""Sample answers to single user turns: prompts by the model's chat template, batches padded on the left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class TokenizedPrompt:
 
 
 def reasons(tokenizer: Any) -> bool:
-    """Whether the model's chat template supports thoughts before the answer."""
+    """Tell whether the model's chat template supports a thinking mode."""
     template = str(getattr(tokenizer, "chat_template", None) or "")
     return SWITCH in template or marked(template)
 
@@ -59,7 +59,7 @@ def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
 
 
 def sampling(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
-    """Options of `generate`: the model's own where it has some, plain sampling at temperature 1 where it has none.
+    """Return the options for `generate`: the model's own if it has any, else plain sampling at temperature 1.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def answers(
 
 
 def _written(tokenizer: Any, tokens: list[int]) -> str:
-    """The text of an answer without special tokens, but with those among them that mark thoughts."""
+    """Return an answer's text without special tokens, except those that mark thinking."""
     plain, whole = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
     if marked(plain) or not marked(whole):
         return plain

@@ -1,4 +1,4 @@
-"""Forwards with a key cache: tokens of a prompt, batches of equal length, and one step after another."""
+"""Run forward passes with a key cache: encode prompts, batch equal lengths, and feed tokens step by step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Around = Callable[[], AbstractContextManager[Any]]
 
 
 def encode(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a prompt, with the beginning token where the tokenizer adds one.
+    """Return the token ids of a prompt, with the beginning-of-sequence token if the tokenizer adds one.
 
     Raises
     ------
@@ -57,8 +57,8 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
 
 
 def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Iterator[list[int]]:
-    """Group indices with equal keys in order of first appearance, at most `batch` at a time; with `together`, of any
-    key.
+    """Group indices with equal keys in order of first appearance, at most `batch` per group; with `together`, whatever
+    their keys.
     """
     groups: dict[Any, list[int]] = {}
     for index, key in enumerate(keys):
@@ -68,10 +68,10 @@ def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Itera
 
 
 def key_cache(model: PreTrainedModel) -> Any:
-    """An empty key cache, with the sliding windows of the model."""
+    """Return an empty key cache, with the sliding windows of the model."""
     return libraries.transformers.DynamicCache(config=model.config.get_text_config())
 
 
 def home(model: PreTrainedModel) -> Any:
-    """The device that token ids go to."""
+    """Return the device that token ids must be on."""
     return model.get_input_embeddings().weight.device

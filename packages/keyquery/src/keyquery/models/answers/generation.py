@@ -33,7 +33,7 @@ def greedy(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[str]:
-    """The most probable continuation of each prompt, token by token, ties by the lowest id.
+    """Return the most probable continuation of each prompt, token by token; ties go to the lowest id.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _continue(
 
 
 def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
-    """Token ids (B, T) padded on the left, and their mask; no mask where nothing is padded."""
+    """Pad token ids on the left; return them (B, T) with their mask, or without a mask if none is padded."""
     torch = libraries.torch
     longest = max(map(len, rows))
     tokens = torch.tensor([[filler] * (longest - len(row)) + row for row in rows])
@@ -128,13 +128,13 @@ def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
 
 
 def _filler(tokenizer: Any) -> int:
-    """The token under the mask: any will do."""
+    """Return the token to pad with; since it is masked, any token will do."""
     given = getattr(tokenizer, "pad_token_id", None)
     return 0 if given is None else int(given)
 
 
 def _ends(model: PreTrainedModel, tokenizer: Any) -> set[int]:
-    """Tokens that end a continuation."""
+    """Return the tokens that end a continuation."""
     ends: set[int] = set()
     for owner in (getattr(model, "generation_config", None), tokenizer):
         ids = getattr(owner, "eos_token_id", None)

@@ -1,4 +1,4 @@
-"""Likelihood of token sequences, without all their logits at once."""
+"""Compute the likelihood of token sequences without holding all their logits at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k words in float32 are a 
 
 
 def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = nullcontext) -> Tensor:
-    """Negative log-likelihood of every token but the first, in nats.
+    """Return the negative log-likelihood of every token but the first, in nats.
 
-    The hidden states are kept and the logits made `LOGIT_ROWS` rows at a time, where the model's own logits of the
-    last token agree with that; a model that treats its logits further (soft-capping) makes them all at once, in a
-    second forward.
+    The logits are computed from the hidden states, `LOGIT_ROWS` rows at a time, if the model's own logits of the last
+    token agree; a model that changes its logits further (soft-capping) computes all at once, in a second forward pass.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
 
 
 def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
-    """Logits of all tokens but the last, in parts (B, rows, V)."""
+    """Yield the logits of all tokens but the last, in parts (B, rows, V)."""
     torch = libraries.torch
     kept: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: kept.append(output[0]))

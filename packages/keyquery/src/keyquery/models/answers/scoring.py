@@ -1,4 +1,4 @@
-"""Probabilities of given answers: the log-probability of each whole answer after its prompt."""
+"""Score given answers by the log-probability of each whole answer after its prompt."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Scores:
 
     @property
     def best(self) -> str:
-        """The most probable answer, the first of equals."""
+        """The most probable answer; of equally probable ones, the first."""
         return self.options[self.logprobs.index(max(self.logprobs))]
 
 
@@ -79,10 +79,10 @@ def options_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[Scores]:
-    """Log-probabilities of whole answers: sums over their tokens, given the prompt.
+    """Return log-probabilities of whole answers: sums over their tokens, given the prompt.
 
-    The prompts are run once each; the answers' later tokens follow under the key cache, so `decode` is entered only
-    when some answer has more than one token.
+    Each prompt is run once; the answers' later tokens follow with the key cache, so `decode` is entered only if an
+    answer has more than one token.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def grouped_logprobs(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[list[Scores]]:
-    """Log-probabilities as in `options_logprobs`, for groups whose prompts begin alike.
+    """Return log-probabilities as `options_logprobs` does, for groups of prompts that begin alike.
 
     What they share is run once, in `prefill`; the ends of the prompts follow under the key cache, in `decode`, one
     after another, so that no key cache is ever held more than once (twice where windows slide).
@@ -140,7 +140,7 @@ def grouped_logprobs(
 
 
 def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
-    """Tokens that an answer adds to a prompt, a space between them unless the prompt ends in one.
+    """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends in one.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] |
 
 
 def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
-    """What the prompts of a group share, and every answer's branch from there."""
+    """Return the common beginning of a group's prompts, and each answer's branch from there."""
     prompts = [encode(tokenizer, prompt) for prompt, _ in group]
     length = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False)))
     if not length:
@@ -185,7 +185,7 @@ def _scores(question: Question, number: int, branches: Sequence[Branch], sums: S
 def _sums(
     model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]], prefill: Around, decode: Around
 ) -> list[list[float]]:
-    """Summed log-probabilities of every branch, for beginnings of equal length."""
+    """Return the summed log-probability of every branch, for beginnings of equal length."""
     torch = libraries.torch
     device, length = home(model), len(heads[0])
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
@@ -217,7 +217,7 @@ def _sums(
 
 
 def _sum(logs: Tensor, branch: Branch) -> float:
-    """The sum over the tokens of an answer that the fed tokens predict, in float64."""
+    """Return the sum, in float64, of the log-probabilities of an answer's tokens that the fed tokens predict."""
     known = 0 if branch.rest else 1  # the first token of the answer comes right after the common beginning
     start = len(branch.rest) + known - 1
     answer = list(branch.answer[known:])

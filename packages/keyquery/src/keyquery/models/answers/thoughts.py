@@ -1,4 +1,4 @@
-"""Thoughts of a reasoning model, removed from its answers, both from answers made here and from prediction files."""
+"""Remove the thinking of a reasoning model from its answers, generated here or read from prediction files."""
 
 import re
 from typing import NamedTuple
@@ -24,14 +24,14 @@ BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")
 
 
 class Reply(NamedTuple):
-    """An answer and the thoughts before it, both without white space around them."""
+    """An answer and the thinking before it, both without surrounding white space."""
 
     answer: str
     thoughts: str
 
 
 def opens(prompt: str) -> bool:
-    """Whether a prompt ends inside a thought that it opened."""
+    """Tell whether a prompt ends inside a thinking section that it opened."""
     last = None
     for last in OPENING.finditer(prompt):  # noqa: B007
         pass
@@ -39,12 +39,12 @@ def opens(prompt: str) -> bool:
 
 
 def marked(text: str) -> bool:
-    """Whether a text holds marks of thoughts or channels."""
+    """Tell whether a text contains marks of thinking or of channels."""
     return bool(OPENING.search(text) or CLOSING.search(text) or "<|channel|>" in text)
 
 
 def part_of_mark(token: str) -> bool:
-    """Whether a special token is a mark of thoughts or channels, or a part of one."""
+    """Tell whether a special token is a mark of thinking or of channels, or part of one."""
     return marked(token) or token in (
         "<|start|>",
         "<|message|>",
@@ -58,8 +58,8 @@ def part_of_mark(token: str) -> bool:
 def split_thoughts(text: str, *, opened: bool = False) -> Reply:
     """Remove what a reasoning model thinks before it answers.
 
-    The answer stands after the last closing mark, whatever is nested before it and whether or not its opening mark is
-    there; of channels it is the last one called `final`. A thought that never ends is no answer.
+    The answer is the text after the last closing mark, whatever is nested before it and whether or not it has an
+    opening mark; with channels, it is the last channel called `final`. Thinking that never ends gives no answer.
 
     Parameters
     ----------

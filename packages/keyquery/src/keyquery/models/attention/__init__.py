@@ -1,1 +1,1 @@
-"""Attention of a loaded model: its calls, scores and statistics, its projections and its encoding of positions."""
+"""Analyse attention in a loaded model: its calls, scores, statistics, projections and position encoding."""

@@ -1,9 +1,9 @@
 """Record every attention call of a model without changing its code.
 
-One private name is registered with the attention interface of transformers, and under the same name the mask, because
-a name without a mask function receives no mask at all: wrong under sliding windows and left padding, and invisible on
-plain causal input. Both delegate to what the model ran with before (its sdpa kernel, or its own eager function, which
-keeps attention sinks and soft-capping), so a recorded forward gives the outputs of an unrecorded one.
+One private name is registered with the attention interface of transformers, and under the same name the mask, because a
+name without a mask function gets no mask at all, which is wrong with sliding windows and left padding and goes
+unnoticed on causal input. Both delegate to what the model ran with before (its sdpa kernel, or its own eager function,
+which keeps attention sinks and soft-capping), so a recorded forward gives the outputs of an unrecorded one.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ class Call:
 
     @property
     def cross(self) -> bool:
-        """Whether keys come from another sequence, such as an image."""
+        """Whether the keys come from another sequence, such as an image."""
         marked = getattr(self.module, "is_cross_attention", False)
         return bool(marked) or "CrossAttention" in type(self.module).__name__
 
     @property
     def scaling(self) -> float:
-        """The factor on q.k before the softmax: the module's own, not always d^-1/2."""
+        """Factor on q.k before the softmax: the module's own, which is not always d^-1/2."""
         given = self.options.get("scaling")
         return float(self.query.shape[-1] ** -0.5 if given is None else given)
 
@@ -80,9 +80,9 @@ class Call:
     def positions(self) -> tuple[Tensor, Tensor]:
         """Positions of queries and keys, shapes (B or 1, T) and (B or 1, S), int64.
 
-        Queries take the model's own position ids where it passes them on, else the last T of S. Under a key cache the
-        last key is the last query's own token, so keys count back from there (also when a window dropped old ones);
-        slots of left padding come out negative. Meaningless for cross-attention.
+        Queries have the model's position ids if it passes them on, else the last T of S. With a key cache the last key
+        is the last query's own token, so keys count back from there (also if a window dropped old ones); slots of left
+        padding are negative. Meaningless for cross-attention.
         """
         torch = libraries.torch
         tokens, keys = self.query.shape[2], self.key.shape[2]
@@ -105,7 +105,7 @@ _kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the co
 
 
 def positions_of(attention_mask: Tensor) -> Tensor:
-    """Position ids that start at 0 with the first real token of each row, as left padding requires.
+    """Return position ids that start at 0 with each row's first real token, as left padding requires.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def positions_of(attention_mask: Tensor) -> Tensor:
 def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | None = None) -> Iterator[None]:
     """Call `recorder` with every attention call of `model` in this context (thread or task).
 
-    A recorder that returns a call has the kernel run on that one's query, key, value and mask: an intervention. An
-    observer is called after the kernel, with the call and the output (B, T, H, d_v).
+    If a recorder returns a call, the kernel runs on its query, key, value and mask: an intervention. An observer is
+    called after the kernel, with the call and the output (B, T, H, d_v).
 
     The model and the registries of transformers are as before when the block is left, however it is left.
 
@@ -149,7 +149,7 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Pass no attention call of this context to a recorder or observer, for a forward that only inspects a model."""
+    """Hide this context's attention calls from recorders and observers, for forward passes that inspect a model."""
     token, watched = _recorder.set(None), _observer.set(None)
     try:
         yield
@@ -159,7 +159,7 @@ def unwatched() -> Iterator[None]:
 
 
 def unsupported(model: PreTrainedModel) -> str:
-    """The message for an architecture that cannot be recorded: without attention, or with its own code for it."""
+    """Return the message that an architecture cannot be recorded, as it has no attention or its own code for it."""
     kind = getattr(model.config, "model_type", type(model).__name__)
     named = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
     if not any(map(_weighs_keys, named)):
@@ -177,7 +177,7 @@ def unsupported(model: PreTrainedModel) -> str:
 
 
 def _weighs_keys(kind: type) -> bool:
-    """Whether the source of a class of layers has or calls a softmax over keys; True if there is no source to read."""
+    """Tell whether a layer class has or calls a softmax over keys, by its source; True if no source can be read."""
     try:
         return _SOFTMAX.search(inspect.getsource(kind)) is not None
     except (OSError, TypeError):
@@ -185,7 +185,7 @@ def _weighs_keys(kind: type) -> bool:
 
 
 def _configs(model: PreTrainedModel) -> dict[int, Any]:
-    """Every configuration that decides on an attention function, by identity."""
+    """Return every configuration that chooses an attention function, by identity."""
     configs: dict[int, Any] = {}
     waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
     while waiting:
@@ -198,7 +198,7 @@ def _configs(model: PreTrainedModel) -> dict[int, Any]:
 
 @contextmanager
 def _registered(configs: list[Any]) -> Iterator[None]:
-    """Hold the private name in both registries, and what each configuration ran with."""
+    """Register the private name in both registries in this block, and keep what each configuration ran with."""
     global _users
     modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:

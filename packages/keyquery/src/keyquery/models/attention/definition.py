@@ -1,7 +1,7 @@
-"""Attention computed by its definition, to compare with the output of a model's own kernel.
+"""Compute attention by its definition, to compare with the output of a model's own kernel.
 
-A capture stands for its model only where softmax(scaling q.k) over the tokens that a layer is said to see, times the
-values, is what the layer computes. Whatever else takes part (later tokens, a prefix, a bias in the mask) shows here.
+A capture represents its model only if a layer computes softmax(scaling q.k) over the tokens that it is stated to see,
+times the values. Anything else that takes part (later tokens, a prefix, a bias in the mask) shows here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def causal(queries: Tensor, tokens: int) -> Tensor:
-    """Mask of plain causal attention, shape (rows, tokens): True if a key is not after the query.
+    """Return the mask of causal attention, shape (rows, tokens): True if a key is not after the query.
 
     Parameters
     ----------
@@ -31,21 +31,21 @@ def causal(queries: Tensor, tokens: int) -> Tensor:
 
 
 def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
-    """Mask of a sliding window, shape (rows, tokens): the query's own token and the `window` - 1 before it."""
+    """Return a sliding window's mask, shape (rows, tokens): the query's own token and the `window` - 1 before it."""
     keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
     return seen
 
 
 def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
-    """Mask of chunks, shape (rows, tokens): tokens of the query's own chunk of `size` that are not after it."""
+    """Return the mask of chunked attention, shape (rows, tokens): no later tokens, and only the query's own chunk."""
     keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
     return seen
 
 
 def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
-    """The output of attention by its definition, float32, shape (B, rows, H, d_v).
+    """Return the output of attention by its definition, float32, shape (B, rows, H, d_v).
 
     Soft-capping and learned sinks take part as the call's options say; the call's mask does not.
 
@@ -79,7 +79,7 @@ def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
 
 
 def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
-    """Distance of a kernel's output from the definition: largest difference over the largest value; NaN if undefined.
+    """Return a kernel's largest difference from the definition over the largest value; NaN if undefined.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
 
 
 def tolerance(call: Call) -> float:
-    """Tolerance for the rounding of a kernel, by the number type that it computes with."""
+    """Return the tolerance for a kernel's rounding, by its number type."""
     half = call.value.dtype in (libraries.torch.float16, libraries.torch.bfloat16)
     return 5e-2 if half else 2e-3
 
 
 def has_bias(call: Call, rows: Tensor) -> bool:
-    """Whether the additive mask of some queries holds finite numbers besides zero: a bias on scores, not a mask."""
+    """Tell whether queries' additive mask has finite numbers other than zero: a bias on scores, not a mask."""
     torch = libraries.torch
     mask = call.mask
     if mask is None or not mask.is_floating_point():

@@ -1,4 +1,4 @@
-"""Position encodings as configurations: rotation, none (DroPE), position interpolation, NTK-aware scaling and YaRN.
+"""Configure position encodings: rotary, none (DroPE), position interpolation, NTK-aware scaling and YaRN.
 
 DroPE keeps the weights and makes every rotation the identity (cos 1, sin 0). Linear scaling of positions by 1e30 does
 so exactly: angles stay below the spacing of float32 at 1, and the configuration survives saving and loading.
@@ -18,7 +18,7 @@ TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial") 
 def parameters(
     config: Any, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> dict[str, Any] | None:
-    """The `rope_parameters` that give a configuration another encoding.
+    """Return the `rope_parameters` that give a configuration another encoding.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def parameters(
 
 
 def configured(config: Any, kind: str, *, factor: float | None = None, length: int | None = None) -> Any:
-    """A copy of a configuration with another encoding (arguments and errors of `parameters`)."""
+    """Return a copy of a configuration with another encoding (arguments and errors of `parameters`)."""
     new = copy.deepcopy(config)
     rope = parameters(new, kind, factor=factor, length=length)
     text = new.get_text_config()
@@ -78,10 +78,10 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
 
 
 def encoding_name(config: Any) -> str:
-    """Encoding of a configuration: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
+    """Return a configuration's encoding: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
 
-    Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". Where parameters go by layer
-    type, "drope" needs all types, and otherwise the types that see the whole context decide.
+    Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". If parameters differ by layer
+    type, "drope" requires all types; otherwise the types that see the whole context decide.
     """
     rope = getattr(config.get_text_config(), "rope_parameters", None)
     if not rope or getattr(config.get_text_config(), "alibi", False):
@@ -96,12 +96,12 @@ def encoding_name(config: Any) -> str:
 
 
 def nested(rope: dict[str, Any]) -> bool:
-    """Whether rotary parameters are given per layer type."""
+    """Tell whether rotary parameters are given per layer type."""
     return all(each is None or isinstance(each, dict) for each in rope.values())
 
 
 def check(kind: str, factor: float | None) -> None:
-    """Refuse an encoding that is unknown, or a factor that it cannot have (errors of `parameters`)."""
+    """Refuse an encoding that is unknown, or a factor that the encoding cannot have (errors of `parameters`)."""
     if kind not in KINDS:
         raise ModelError(f"position encoding {kind!r} is unknown; it is one of {', '.join(KINDS)}")
     if kind in ("rope", "drope"):
@@ -112,13 +112,13 @@ def check(kind: str, factor: float | None) -> None:
 
 
 def of_layer(text: Any, layer: int) -> Any:
-    """A configuration as one of its layers reads it: where sizes differ by layer, the whole has none (Gemma 4)."""
+    """Return the configuration of one layer, for models whose sizes differ by layer (Gemma 4)."""
     each = getattr(text, "per_layer_config", None)
     return text if each is None else each[layer]
 
 
 def _width(text: Any) -> int:
-    """Dimensions of a head; ModelError where they differ by layer."""
+    """Return the dimension of a head; ModelError if it differs by layer."""
     layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
     widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
     if len(widths) > 1:
@@ -131,7 +131,7 @@ def _width(text: Any) -> int:
 def _changed(
     name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
 ) -> dict[str, Any] | None:
-    """Flat rotary parameters of another kind, or None where they are of that kind already."""
+    """Return flat rotary parameters of another kind, or None if they are of that kind already."""
     own = _kind(rope)
     if kind == own and kind in ("rope", "drope"):
         return None
@@ -166,7 +166,7 @@ def _name(config: Any) -> str:
 
 
 def scaled(name: str, kind: str) -> str:
-    """Message for queries that are multiplied by a factor of their position."""
+    """Return the message for queries that are multiplied by a factor of their position."""
     return (
         f"{name} scales its queries by position besides rotating them, so an identity rotation does not make it blind "
         f"to positions; {kind} cannot be had exactly"

@@ -1,7 +1,7 @@
-"""Position encodings of a loaded model: exchanged within a block, named, and tested.
+"""Change a loaded model's position encoding within a block, name it, and test it.
 
-A rotation sees differences of positions only, so moving *all* positions changes nothing under RoPE either. Blindness
-is therefore tested by moving the second half of a text away from the first.
+RoPE depends on differences of positions only, so moving *all* positions changes nothing with it either. Whether a model
+ignores positions is therefore tested by moving the second half of a text away from the first.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary modu
 def encoding(
     model: PreTrainedModel, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> Iterator[None]:
-    """Change how a loaded model encodes positions in this block; undone in every case at its end.
+    """Change how a loaded model encodes positions in this block; the change is undone when the block ends.
 
-    The innermost of nested blocks counts. Arguments as of `encodings.parameters`; the outputs equal those of a model
-    that was loaded with `encodings.configured(config, kind)`.
+    In nested blocks, the innermost applies. Arguments are those of `encodings.parameters`; the outputs equal those of a
+    model that was loaded with `encodings.configured(config, kind)`.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def encoding(
 
 
 def positional(model: PreTrainedModel) -> str:
-    """The encoding of a loaded model: "rope", "drope", "pi" or "yarn", read and then confirmed by running it.
+    """Return a loaded model's encoding: "rope", "drope", "pi" or "yarn", read and then confirmed by running the model.
 
     "none" for a model that rotates nothing: positions are learned (GPT-2), added as waves (CTRL), or seen by other
     layers (Jamba). "rope" where attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
@@ -124,7 +124,7 @@ def positional(model: PreTrainedModel) -> str:
 
 
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
-    """Change of logits when the second half of a text is moved by `shift` positions.
+    """Return the change of logits when the second half of a text is moved by `shift` positions.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """Shift error of a model that should not depend on positions (see `shift_error`); 16 tokens if None.
+    """Return the shift error (see `shift_error`) of a model that should ignore positions; 16 tokens if None.
 
     Raises
     ------
@@ -179,10 +179,10 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
 
 
 def rotates(model: PreTrainedModel) -> bool:
-    """Whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
+    """Tell whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
 
-    That is where they are embedded like tokens (GPT-2, OPT) or as waves (CTRL), or other layers run through the text in
-    order (Jamba), and nothing tells of a rotation or of a position bias in its place.
+    That is, if they are embedded like tokens (GPT-2, OPT) or as waves (CTRL), or other layers run through the text in
+    order (Jamba), and nothing shows a rotation, or a position bias in its place.
     """
     text = model.config.get_text_config()
     if _biased(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
@@ -196,12 +196,12 @@ def rotates(model: PreTrainedModel) -> bool:
 
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
-    """Whether attention modules rotate by a table of their own, as GPT-J's do: there is no module to change."""
+    """Tell whether attention modules rotate by tables of their own, as in GPT-J, so that no module can be changed."""
     return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
 
 
 def _biased(model: PreTrainedModel) -> bool:
-    """Whether positions enter as a bias on scores: its configuration says so, or its code makes such a bias."""
+    """Tell whether positions enter as a bias on scores, by the model's configuration or code."""
     text = model.config.get_text_config()
     attention = getattr(text, "attn_config", None)
     if hasattr(text, "alibi") or hasattr(attention, "alibi"):
@@ -210,7 +210,7 @@ def _biased(model: PreTrainedModel) -> bool:
 
 
 def rotary(model: PreTrainedModel) -> list[Any]:
-    """The rotary modules of a model's text part.
+    """Return the rotary modules of a model's text part.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def _device(module: Any) -> Any:
 
 
 def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
-    """Cosines and sines of a rotary module at a few positions, for each of its layer types."""
+    """Return the cosines and sines of a rotary module at a few positions, for each of its layer types."""
     torch = libraries.torch
     device = _device(module)
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)

@@ -1,8 +1,8 @@
-"""Queries and keys before the rotary embedding.
+"""Recover queries and keys before the rotary embedding.
 
-Each vector is turned back to position 0 by the rotation that was read from the model and checked on it (`rotations`),
-which is exact up to rounding, whatever makes the vectors: projections of their own or one for all, latent attention, a
-norm behind the rotation. Where the output of a module is the same but for that rounding, it is taken, and is exact.
+Each vector is rotated back to position 0 by the rotation that was read from the model and checked on it (`rotations`).
+This is exact up to rounding, however the vectors are made: by separate or joint projections, latent attention, a norm
+after the rotation. If a module's output is the same up to rounding, it is taken, and is exact.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Projections:
         self._made: dict[tuple[int, str], Tensor] = {}
 
     def before(self, call: Call) -> tuple[Tensor, Tensor]:
-        """Queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
+        """Return the queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
 
         Raises
         ------
@@ -107,7 +107,7 @@ def _catch(held: Projections, owner: int, side: str) -> Any:
 
 
 def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
-    """A module's output as (B, H, T, d) if it equals the vectors turned back, up to rounding; else those vectors."""
+    """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else those."""
     batch, heads, tokens, dims = turned_back.shape
     if made is None or made.numel() != turned_back.numel():
         return turned_back
@@ -124,7 +124,7 @@ def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
 
 
 def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
-    """Queries and keys turned back to position 0, without the rotation's factor and the queries' scale."""
+    """Return queries and keys rotated back to position 0, without the rotation's factor and the queries' scale."""
     torch = libraries.torch
     scale = query_scale(call.module)
     positions = call.positions()
@@ -138,7 +138,7 @@ def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
 
 
 def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
-    """R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
+    """Return R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
     torch = libraries.torch
     if rotary.still:
         return vectors

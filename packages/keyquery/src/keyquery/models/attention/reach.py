@@ -1,4 +1,4 @@
-"""How many positions a model can take, and how many it was made for."""
+"""Find how many positions a model can take, and how many it was made for."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table 
 
 
 def rows_of_positions(model: PreTrainedModel) -> int | None:
-    """Number of rows in the model's tables of learned positions; None for a model without a table.
+    """Return the number of rows in the model's tables of learned positions; None for a model without such a table.
 
-    A table of positions is one that is looked up or cut, in a forward of a few tokens, at indices that grow by 1 from
-    token to token: it is found by its use, whatever it is called. Rows before the first token's (OPT, RoBERTa) do not
-    count.
+    A table of positions is found by its use: in a forward pass of a few tokens, it is looked up or sliced at indices
+    that grow by 1 from token to token, whatever its name. Rows before the first token's (OPT, RoBERTa) do not count.
 
     Raises
     ------
@@ -60,9 +59,9 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
 
 
 def refuse_longer(model: PreTrainedModel) -> None:
-    """Make a model with a table of positions refuse, in all later forwards, what reaches beyond its table.
+    """Make a model with a table of positions refuse, from now on, inputs that are longer than its table.
 
-    Without this a forward ends in the middle, on a GPU with the whole process. Models without a table are left alone.
+    Without this a forward pass crashes, on a GPU with the whole process. Models without a table are left unchanged.
 
     Raises
     ------
@@ -92,17 +91,17 @@ def refuse_longer(model: PreTrainedModel) -> None:
 
 
 def learned(model: PreTrainedModel) -> str:
-    """The word "learned " if a table of positions is learned; empty if it holds sines (CTRL, GPT-J)."""
+    """Return "learned " if a table of positions is learned; empty if it holds sines (CTRL, GPT-J)."""
     return "" if _fixed(model) else "learned "
 
 
 def _fixed(model: PreTrainedModel) -> list[int]:
-    """Rows of a model's tables of sines."""
+    """Return the numbers of rows in a model's tables of sines."""
     return [len(each) for name, each in model.named_buffers() if name.rpartition(".")[2] in (WAVES, TABLE)]
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:
-    """Number of positions beyond which `refuse_longer` refuses a text; None for a model without such a table."""
+    """Return the number of positions beyond which `refuse_longer` refuses a text; None without a table of positions."""
     return _rows.get(model)
 
 
@@ -117,10 +116,10 @@ def _reached(tokens: Any, given: dict[str, Any]) -> int:
 
 
 def positions_made_for(config: Any) -> tuple[int, str] | None:
-    """Number of positions that a configuration is made for, and the setting that says so; None if there is none.
+    """Return the number of positions that a configuration is made for, and the setting that says so; None if none.
 
-    That is `max_position_embeddings`, or the range to which a scaled rotation stretches the trained positions, where
-    that is longer.
+    This is `max_position_embeddings` or, if longer, the range to which a scaled rotation stretches the trained
+    positions.
     """
     text = config.get_text_config()
     most = getattr(text, "max_position_embeddings", None)

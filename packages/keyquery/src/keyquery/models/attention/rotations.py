@@ -1,9 +1,9 @@
-"""Rotation of queries by position in each attention layer, read from a loaded model and verified on it.
+"""Read how each attention layer rotates queries by position, from a loaded model, and verify it there.
 
-One short forward with chosen positions shows, in every layer, the cosines and sines that its rotary module gave, the
-queries as its projections (or a norm behind them) made them, and the queries as the kernel gets them. The rotation is
-read from the first, in the pairing of dimensions with which R(-t) q_t equals the query before rotation, to rounding.
-A layer where no pairing does is refused, by name.
+One short forward pass with chosen positions shows, in every layer, the cosines and sines of its rotary module, the
+queries from its projections (or a norm after them), and the queries that the kernel gets. The rotation is read from the
+cosines and sines, with the pairing of dimensions for which R(-t) q_t equals the query before rotation, up to rounding.
+A layer without such a pairing is refused, by name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STILL = 1e-9  # radians over the whole context below which nothing turns
 
 @dataclass
 class _Seen:
-    """What the probe saw of one attention module."""
+    """What the probe recorded of one attention module."""
 
     angles: Any = None
     made: list[Tensor] = field(default_factory=list)  # outputs of projections
@@ -48,9 +48,9 @@ class _Seen:
 
 
 def rotations(model: PreTrainedModel, context: int) -> Rotations:
-    """Give the rotation of every self-attention layer at a context, or the reason why it is not known.
+    """Return the rotation of every self-attention layer at a context length, or the reason why it is not known.
 
-    Frequencies that depend on the length of the text (dynamic NTK, long RoPE) are those of texts of `context` tokens.
+    Frequencies that depend on the text's length (dynamic NTK, long RoPE) are those for texts of `context` tokens.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _positions(context: int) -> NDArray[np.int64]:
 
 @contextmanager
 def _watching(model: PreTrainedModel) -> Iterator[dict[int, _Seen]]:
-    """What every attention module is given and what its parts make, by the module's identity."""
+    """Record in this block what every attention module is given and what its parts output, by the module's identity."""
     seen: dict[int, _Seen] = {}
     hooks = []
     try:
@@ -150,7 +150,7 @@ def _see_output(own: _Seen) -> Any:
 
 
 def _is_angles(given: Any) -> bool:
-    """Whether these are cosines and sines, or complex numbers of size one."""
+    """Tell whether the values are cosines and sines, or complex numbers of modulus one."""
     torch = libraries.torch
     if isinstance(given, torch.Tensor):
         return bool(given.is_complex())
@@ -163,7 +163,7 @@ def _is_angles(given: Any) -> bool:
 
 
 def _buffers(model: PreTrainedModel) -> list[Array]:
-    """Frequencies that the model's rotary modules hold."""
+    """Return the frequencies that the model's rotary modules hold."""
     return [
         buffer.detach().double().cpu().numpy().ravel()
         for module in model.modules()
@@ -175,7 +175,7 @@ def _buffers(model: PreTrainedModel) -> list[Array]:
 def _judged(
     seen: _Seen, call: Call, positions: NDArray[np.int64], context: int, frequencies: list[Array]
 ) -> Rotary | str:
-    """The rotation of a layer, or why there is none."""
+    """Return the rotation of a layer, or why there is none."""
     kind = type(call.module).__name__
     query = call.query[0].double().cpu().numpy()  # (heads, tokens, d)
     if not query.any():
@@ -223,7 +223,7 @@ def _judged(
 def _candidates(
     angles: Any, positions: NDArray[np.int64], d: int, context: int, frequencies: list[Array]
 ) -> list[Rotary]:
-    """Every rotation that the cosines and sines of a layer can mean: pairings, and where the turned dimensions lie."""
+    """Return every rotation that a layer's cosines and sines can mean: pairings, and which dimensions rotate."""
     if angles is None:
         return []
     if isinstance(angles, tuple):
@@ -261,7 +261,7 @@ def _candidates(
 
 
 def _by_token(part: Tensor, tokens: int) -> Array:
-    """Cosines or sines as (tokens, pairs): the first of a batch, and of equal sections of several axes."""
+    """Return cosines or sines as (tokens, pairs): the first row of a batch, and one of several axes' equal sections."""
     rows = part.detach().double().cpu()
     while rows.ndim > 2:
         rows = rows[0] if rows.shape[-2] == tokens else rows.squeeze(-2)
@@ -269,7 +269,7 @@ def _by_token(part: Tensor, tokens: int) -> Array:
 
 
 def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
-    """Radians a token of each pair, from their angles at 1, 2, 4, ...: each tells the next one's whole turns."""
+    """Return each pair's radians per token, from its angles at 1, 2, 4, ...; each fixes the next one's full turns."""
     first = int(np.flatnonzero(positions == 1)[0]) if (positions == 1).any() else -1
     found = np.arctan2(sine[first], cosine[first]) / max(1, int(positions[first]))
     order = [place for place in np.argsort(positions, kind="stable") if positions[place] > 1]
@@ -282,7 +282,7 @@ def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Ar
 
 
 def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
-    """The model's stored frequencies if some match those seen, since these are free of the rounding of angles."""
+    """Return the model's stored frequencies if some match those measured: they have no rounding error of angles."""
     fitting = [
         each for each in frequencies if each.shape == found.shape and np.abs(each - found).max() * context <= 0.1
     ]
@@ -290,7 +290,7 @@ def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
 
 
 def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
-    """What may be the queries before rotation, as (tokens, values): projections, and norms that follow on one."""
+    """Return candidates for the queries before rotation, (tokens, values): projections, and norms that follow one."""
     made = [rows for part in seen.made if (rows := _rows(part, tokens)) is not None]
     sources = [rows for rows in made if rows.shape[1] >= least]
     for given, output in seen.normed:
@@ -304,7 +304,7 @@ def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
 
 
 def _rows(part: Tensor, tokens: int) -> Array | None:
-    """A part's output by token, heads side by side; None if its shape does not fit a batch of one."""
+    """Return a part's output by token, heads side by side; None if its shape does not fit a batch of one."""
     if part.ndim == 4 and part.shape[0] == 1 and part.shape[2] == tokens != part.shape[1]:
         part = part.transpose(1, 2)
     if part.ndim >= 3 and part.shape[0] == 1 and part.shape[1] == tokens:
@@ -315,7 +315,7 @@ def _rows(part: Tensor, tokens: int) -> Array | None:
 
 
 def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
-    """R(-t) q_t without the factor, shape (tokens, heads * d)."""
+    """Return R(-t) q_t without the factor, shape (tokens, heads * d)."""
     heads, tokens, d = query.shape
     moved = np.tile(-positions, heads)
     flat = rotary.turned(query.reshape(heads * tokens, d), moved, compiled=False).reshape(heads, tokens, d)
@@ -326,7 +326,7 @@ def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Arr
 
 
 def _arranged(made: Array, plain: Array) -> Array | None:
-    """A source's values in the order of the queries, (tokens, heads, d): as they are, or matched at position 0."""
+    """Return a source's values in the queries' order, (tokens, heads, d): as they are, or matched at position 0."""
     tokens, heads, d = plain.shape
     if made.shape[1] == heads * d:
         straight = made.reshape(tokens, heads, d)
@@ -345,7 +345,7 @@ def _arranged(made: Array, plain: Array) -> Array | None:
 
 
 def _apart(before: Array, plain: Array) -> tuple[float, float]:
-    """Relative distance of queries from a multiple of the unrotated queries, and how much that multiple varies.
+    """Return how far, relatively, queries are from a multiple of the unrotated ones, and how much that multiple varies.
 
     The second is the largest range of the multiple over the tokens of a head, over its mean.
     """
@@ -362,7 +362,7 @@ def _apart(before: Array, plain: Array) -> tuple[float, float]:
 
 
 def _normalised(query: Array, slack: float) -> bool:
-    """Whether all queries of a layer have one length: a norm then explains why their factor varies."""
+    """Tell whether all queries of a layer have one length, so that a norm explains why their factor varies."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
     return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())

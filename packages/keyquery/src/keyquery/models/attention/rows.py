@@ -1,4 +1,4 @@
-"""Sums over the keys that each query attends to, of a block of queries or of a whole text."""
+"""Hold sums over the keys that each query attends to, for a block of queries or a whole text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TIE = 1e-4  # nats: scores nearer than this are one, as equal words have equal k
 
 @dataclass(frozen=True)
 class AttentionRows:
-    """Queries of one layer in order.
+    """Sums for consecutive queries of one layer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scores of one attention call, tile by tile, from the definition: scaling q.k, soft-capped, masked, in float32."""
+"""Compute scores of one attention call, tile by tile, by the definition: scaling q.k, soft-capped, masked, float32."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tokens_of(call: Call) -> int:
-    """The number of tokens, when queries, keys and mask hold the scores of one whole text.
+    """Return the number of tokens, after checking that queries, keys and mask are those of one whole text.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def tokens_of(call: Call) -> int:
 
 
 def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range) -> tuple[Tensor, Tensor]:
-    """Scores (H, rows, keys), -inf for keys that are not seen, and the mask of seen keys (rows, keys)."""
+    """Return scores (H, rows, keys), -inf for keys that are not seen, and the mask of seen keys (rows, keys)."""
     torch = libraries.torch
     heads, count, dims = query.shape
     key = call.key[0, :, keys.start : keys.stop].float()
@@ -73,14 +73,14 @@ def _tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
 
 
 def _open(mask: Tensor) -> Tensor:
-    """Where a boolean or additive mask lets a key be seen."""
+    """Return where a boolean or additive mask lets a key be seen."""
     torch = libraries.torch
     shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
     return shown
 
 
 def check_causal(call: Call, rows: range) -> None:
-    """Refuse a mask that shows later tokens, or that differs from head to head."""
+    """Refuse a mask that shows later tokens, or that differs between heads."""
     if call.mask is None:
         return
     if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:

@@ -1,8 +1,8 @@
-"""Exact statistics of attention per head without the matrix of weights: memory grows with T, not T squared.
+"""Compute exact attention statistics per head without the matrix of weights: memory grows with T, not T squared.
 
-Plain causal attention on the processor is summed in one pass over its scores (`attention_stream`). Otherwise a block of
-queries meets the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the second
-its weights, which are summed and let go.
+Plain causal attention on the CPU is summed in one pass over its scores (`attention_stream`). Otherwise a block of
+queries goes over the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the
+second its weights, which are summed and dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class AttentionStatistics:
     """Attention of one layer over one text, per query head.
 
     Rows are queries t = 0 .. T-1. Masses are means over rows of the weight on some keys, as the model uses it: a
-    learned sink of the architecture takes its share out of them.
+    learned sink takes its share of the weight.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class AttentionStatistics:
 
 
 def edges(tokens: int) -> NDArray[np.int64]:
-    """Limits of the distance bins of a text: 0, 1, 2, 4, 8, ... and T."""
+    """Return the limits of a text's distance bins: 0, 1, 2, 4, 8, ... and T."""
     powers = 2 ** np.arange(int(np.ceil(np.log2(tokens))) if tokens > 1 else 0)
     return np.concatenate([[0], powers, [tokens]]).astype(np.int64)
 
@@ -97,7 +97,7 @@ def edges(tokens: int) -> NDArray[np.int64]:
 def attention_statistics(
     call: Call, *, query_block: int | None = None, key_tile: int | None = None
 ) -> AttentionStatistics:
-    """Reduce one attention call of one whole text.
+    """Reduce one attention call on a whole text to its statistics.
 
     Scores are scaling q.k, soft-capped where the architecture does so, in float32; a sliding window, a mask and
     learned sinks count as in the model. Query head h reads key head h // (H_q / H_kv).

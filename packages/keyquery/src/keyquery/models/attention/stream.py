@@ -1,4 +1,4 @@
-"""Statistics of plain causal attention in one pass on the CPU, where a row's distances are runs of its keys.
+"""Compute statistics of plain causal attention in one pass on the CPU; a row's distance bins are runs of its keys.
 
 Scores of a few rows are formed by one matrix product; compiled loops find each row's largest, exponentiate and sum run
 by run. Nothing is held but these rows, so that a text of any length costs little memory beside its queries and keys.
@@ -40,13 +40,13 @@ def _compiled(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def plain(call: Call) -> bool:
-    """Tell whether a checked call is causal attention and nothing else, on the processor: a window may limit it."""
+    """Tell whether a checked call is plain causal attention on the CPU; a sliding window is allowed."""
     extra = [call.options.get(name) for name in ("softcap", "s_aux")]
     return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
 
 
 def streamed(call: Call, limits: IntArray) -> AttentionRows:
-    """Sums over keys for every query of a plain call.
+    """Return sums over keys for every query of a plain call.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _largest(scores: Float32Array) -> Any:
 
 @_compiled({"contract"})
 def _exp(x: Any) -> Any:
-    """Give e^x for x <= 0; zero below e^-87."""
+    """Return e^x for x <= 0; zero below e^-87."""
     y = x * LOG2E + ROUND  # no reordering here: the next line would lose its meaning
     whole = y - ROUND
     f = x * LOG2E - whole
@@ -126,7 +126,7 @@ def _exp(x: Any) -> Any:
 
 @_compiled({"contract", "reassoc"})
 def _weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
-    """Turn scores into weights exp(score - best); give their sum, and that of weight times (score - best)."""
+    """Turn scores into weights exp(score - best); return their sum, and the sum of weight times (score - best)."""
     total, scaled = np.float32(0.0), np.float32(0.0)
     for k in range(scores.size):
         x = scores[k] - best
@@ -151,7 +151,7 @@ def _sum(
     top: NDArray[np.int32],
     sums: Float64Array,
 ) -> None:
-    """Reduce rows of scores, which are overwritten: row r is of query start + r, column c of key left + c."""
+    """Reduce rows of scores, which are overwritten; row r belongs to query start + r, column c to key left + c."""
     bins = limits.size - 1
     masses, largest = np.empty(bins), np.empty(scores.shape[1] // PIECE + 1, np.float32)
     for r in range(scores.shape[0]):

@@ -1,1 +1,1 @@
-"""Captures: draw, write, describe, publish and read queries and keys of a model's heads."""
+"""Draw, write, describe, publish and read captures of queries and keys of a model's heads."""

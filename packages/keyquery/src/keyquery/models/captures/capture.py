@@ -63,7 +63,7 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 
 
 def is_finished(options: CaptureOptions) -> bool:
-    """Whether `out` holds a complete capture with these options; needs neither the model nor the texts."""
+    """Tell whether `out` holds a complete capture with these options; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
     noted = manifest.read(options.out)
     if noted is None:
@@ -216,9 +216,9 @@ def _check_count(options: CaptureOptions, found: int) -> None:
 
 
 def _watch(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
-    """An observer that hands outputs to the recorder, and holds each layer against what it is said to be.
+    """Return an observer that passes outputs to the recorder and checks each layer against its stated attention.
 
-    It does so over the first whole document: the survey's few tokens show no window that is longer than they are.
+    It checks the first whole document, since the survey's few tokens cannot show a window longer than themselves.
     """
     open_layers = {layer.index: layer for layer in layers if layer.kind != "cross"}
     rows = (0, context // 3, context // 2, context - 1)
@@ -240,7 +240,7 @@ def _begin(
     drawn: tuple[HeadIndex, ...],
     notes: list[str],
 ) -> None:
-    """Write the manifest, or check that the one there is of the same capture."""
+    """Write the manifest, or check that the existing one is of the same capture."""
     facts = dict(loaded.facts)
     versions = facts.pop("versions", {})
     settings = {
@@ -265,7 +265,7 @@ def _begin(
 
 
 def _rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
-    """How each layer rotates its queries; if not even a few tokens fit into memory, the error says what fits."""
+    """Return how each layer rotates its queries; if memory is short for a few tokens, the error says what fits."""
     words = int(loaded.model.config.get_text_config().vocab_size)
     tokens = libraries.torch.arange(options.context)[None] % words
     with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
@@ -291,7 +291,7 @@ def _told_what_fits(
 
 
 def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
-    """Notes on a context longer than the model was made for; refuse a context that the model cannot take."""
+    """Return notes on a context longer than the model was made for; refuse a context that the model cannot take."""
     rows = rows_of_positions(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(
@@ -308,7 +308,7 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
 
 
 def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
-    """Refuse what cannot fit: on the CPU the system would end the process without a word."""
+    """Refuse a capture that cannot fit into memory; on the CPU, the system would kill the process without a message."""
     free = memory.available(loaded.model.device)
     needed = options.batch * memory.least(loaded.model, layers, options.context)
     if free is not None and needed > free:

@@ -1,4 +1,4 @@
-"""The card of a capture's folder: a description, and one configuration per file for `datasets.load_dataset`."""
+"""Write the card of a capture's folder: a description, and one configuration per file for `datasets.load_dataset`."""
 
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
-    """Files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
+    """Return the files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def files(folder: Path) -> list[tuple[str, int]]:
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
-    """Lines that say what publishing would send."""
+    """Yield lines that say what publishing would send."""
     check_repository(repository)
     sizes = files(folder)
     for name, size in sizes:
@@ -40,7 +40,7 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 
 
 def send(folder: Path, repository: str) -> str:
-    """Send a capture to the Hub as one commit and return its address; a missing repository is created, private.
+    """Send a capture to the Hub as one commit; return its address. A missing repository is created, private.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def send(folder: Path, repository: str) -> str:
 
 
 def check_repository(repository: str) -> str:
-    """The name of a repository, `OWNER/NAME`.
+    """Return the name of a repository, `OWNER/NAME`, after checking its form.
 
     Raises
     ------

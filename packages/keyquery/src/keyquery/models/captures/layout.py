@@ -1,4 +1,4 @@
-"""The published layout of a capture: one Parquet file per head and side, gathered from the documents' parts."""
+"""Write the published layout of a capture: one Parquet file per head and side, gathered from documents' parts."""
 
 import os
 import re
@@ -25,12 +25,12 @@ BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open f
 
 
 def folder(layer: int, head: int, side: Side) -> str:
-    """The folder of a head's queries, of a key head's keys, or of a part: `l05h12q`."""
+    """Return the folder of a head's queries, of a key head's keys, or of a part: `l05h12q`."""
     return f"l{layer:02d}h{head:02d}{side}"
 
 
 def schema(dims: int) -> Any:
-    """The columns of a file for head dimension `dims`."""
+    """Return the columns of a file for head dimension `dims`."""
     arrow = need("pyarrow", "to write captures")
     return arrow.schema(
         [
@@ -44,7 +44,7 @@ def schema(dims: int) -> Any:
 
 
 def writer(path: Path, dims: int) -> Any:
-    """Open a file of the layout for head dimension `dims`, to write tables of `schema` to."""
+    """Open a file of the layout for head dimension `dims`, to write tables of `schema`."""
     parquet = need("pyarrow.parquet", "to write captures")
     return parquet.ParquetWriter(
         path,
@@ -108,8 +108,8 @@ def gather(
 ) -> None:
     """Turn the parts below `root` into the published layout.
 
-    Each file appears whole or not at all; files that are there already are left, so a killed run goes on. Memory does
-    not depend on the number of documents.
+    Each file appears whole or not at all; existing files are kept, so a killed run can continue. Memory does not depend
+    on the number of documents.
 
     Parameters
     ----------

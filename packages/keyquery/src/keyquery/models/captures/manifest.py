@@ -1,4 +1,4 @@
-"""The manifest beside a capture: what was captured, from what, with which versions; and whether a run may go on."""
+"""Read, write and compare the manifest of a capture: what was captured, from what, with which versions."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ class DocumentFacts(TypedDict):
 
 
 class CaptureSettings(TypedDict, total=False):
-    """What was asked for, and from `revision` on what was loaded."""
+    """Settings of a capture: what was asked for and, from `revision` on, what was loaded."""
 
     model: str
     asked_revision: str | None
@@ -77,7 +77,7 @@ class CaptureSettings(TypedDict, total=False):
 
 
 class Manifest(TypedDict, total=False):
-    """What a manifest says, without its hash."""
+    """The content of a manifest without its hash."""
 
     format: int
     complete: bool
@@ -89,7 +89,7 @@ class Manifest(TypedDict, total=False):
 
 
 def read(root: Path) -> Manifest | None:
-    """The manifest of a folder, or None when it has none.
+    """Read the manifest of a folder; None if it has none.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read(root: Path) -> Manifest | None:
 
 
 def seal(root: Path) -> None:
-    """Add to a folder's manifest, which its user trusts, the hash that version 0.1.0 did not write.
+    """Add to a folder's manifest, which the user trusts, the hash that version 0.1.0 did not write.
 
     Raises
     ------
@@ -136,13 +136,13 @@ def seal(root: Path) -> None:
 
 
 def _unknown(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
-    """The first key that this version does not write, with the nearest that it does; empty when it knows all."""
+    """Return the first key that this version does not know, with the nearest known key; empty if it knows all."""
     odd = sorted(set(found).difference(known))
     return f"unknown key `{str(odd[0])[:60]}` {where}{or_known(odd[0], sorted(known))}" if odd else ""
 
 
 def _unknown_anywhere(found: Mapping[str, Any]) -> str:
-    """The first key that this version does not write in a manifest whose values are of the right kinds."""
+    """Return the first unknown key anywhere in a manifest whose values are of the right types."""
     settings = found["settings"]
     layer = [each.name for each in fields(Layer)]
     return next(
@@ -161,7 +161,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
 
 
 def _fault(found: Mapping[str, Any]) -> str:
-    """The part of a manifest that differs in form from what this version writes; empty if there is none."""
+    """Return the part of a manifest that differs in form from what this version writes; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"
@@ -228,7 +228,7 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
 
 
 def _agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Whether a setting agrees; manifests of older versions hold places in place of names, and no hash of texts."""
+    """Tell whether a setting agrees; older manifests have paths in place of names, and no hash of the texts."""
     old, new = before.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
         return True
@@ -253,7 +253,7 @@ def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
 
 
 def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
-    """Rotation of each layer in a manifest, or the reason why it is unknown; None for an earlier version."""
+    """Return each layer's rotation in a manifest, or why it is unknown; None for a manifest of an earlier version."""
     if found["settings"].get("pre_rope"):
         # vectors before their rotation: no position has turned them
         return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}
@@ -272,7 +272,7 @@ def heads_of(found: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
 
 
 def head_rows(heads: Sequence[HeadIndex]) -> list[list[int]]:
-    """Heads as JSON rows: layer, query head, key head."""
+    """Return heads as JSON rows: layer, query head, key head."""
     return [[head.layer, head.query, head.key] for head in heads]
 
 

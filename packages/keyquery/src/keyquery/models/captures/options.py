@@ -1,4 +1,4 @@
-"""Options of a capture."""
+"""Define the options of a capture."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ EACH = "each as the tokenizer begins and ends a text"  # before, only the first 
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureOptions:
-    """What to capture, and where to.
+    """What to capture, and the folder to write to.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ class CaptureOptions:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
 
     def requested(self) -> dict[str, Any]:
-        """The settings that the options alone decide, as JSON values.
+        """Return the settings that the options alone decide, as JSON values.
 
-        They go where the capture goes: of local files and folders they hold names and hashes, and no place.
+        They are published with the capture, so of local files and folders they have names and hashes, but no paths.
         """
         model, texts = self.model, self.texts
         local = {

@@ -1,4 +1,4 @@
-"""Vectors of one document on disk while a capture runs: a zip of arrays, complete or absent."""
+"""Store the vectors of one document on disk during a capture, as a zip of arrays that is complete or absent."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FOLDER = "parts"
 
 
 def path(root: Path, number: int) -> Path:
-    """Where the part of a document lies."""
+    """Return the path of a document's part."""
     return root / FOLDER / f"{number:06d}.npz"
 
 
 def complete_parts(root: Path) -> dict[int, Path]:
-    """Numbers of the documents whose parts are complete, in order."""
+    """Return the paths of complete parts by their documents' numbers, in order."""
     return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
 
 
@@ -44,9 +44,9 @@ def disk(folder: Path) -> Iterator[None]:
 
 
 class DocumentPart:
-    """The part of one document, written array by array and moved into place when the block ends well.
+    """The part of one document, written array by array and moved into place if the block ends without an error.
 
-    Arrays go to disk as they come, so a document is never held in memory whole.
+    Each array is written at once, so a document is never held in memory whole.
     """
 
     def __init__(self, root: Path, number: int) -> None:
@@ -85,7 +85,7 @@ class DocumentPart:
 
 
 class PartReader:
-    """A part that is read array by array.
+    """A document's part, read array by array.
 
     Raises
     ------
@@ -117,12 +117,12 @@ class PartReader:
             ) from error
 
     def array(self, name: str) -> NDArray[Any]:
-        """An array by its name."""
+        """Return an array by its name."""
         with self._sound():
             return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
-        """The document's own facts."""
+        """Return the document's own facts."""
         with self._sound():
             facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
             return facts

@@ -1,4 +1,4 @@
-"""Progress of a capture, and its speed."""
+"""Report the progress of a capture, and its speed."""
 
 import time
 from collections.abc import Callable
@@ -34,7 +34,7 @@ Report = Callable[[CaptureProgress], None]
 
 
 class Clock:
-    """Counts documents and measures their speed."""
+    """A clock that counts documents and measures their speed."""
 
     def __init__(
         self, context: int, report: Report, total: int | None, shard: tuple[int, int], notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Read captures, ours or published ones, from a folder or the Hub, head by head. Needs no torch."""
+"""Read captures, our own or published ones, from a folder or the Hub, head by head; needs no torch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Capture:
         return -(-self.context // self.bucket_size)
 
     def rotation(self, layer: int) -> Rotary | str:
-        """Rotation of queries and keys of a layer, or the reason why it is unknown.
+        """Return the rotation of a layer's queries and keys, or the reason why it is unknown.
 
         Parameters
         ----------
@@ -98,10 +98,10 @@ class Capture:
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """Number of tokens that a query of a layer sees, None for all before it; and whether they are those of its
-        chunk.
+        """Return the number of tokens that a query of a layer sees (None for all before it), and whether they are those
+        of its chunk.
 
-        By the manifest, or without one by the column `sliding_window` of a file of the layer.
+        Taken from the manifest or, without one, from the column `sliding_window` of a file of the layer.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Capture:
         return _column_window(path), False
 
     def queries(self, head: HeadIndex) -> Vectors:
-        """Queries of a head.
+        """Return the queries of a head.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Capture:
         return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
 
     def keys(self, head: HeadIndex) -> Vectors:
-        """Keys of the key head that a head reads.
+        """Return the keys of the key head that a head reads.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Capture:
         return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
 
     def part(self, name: str, head: HeadIndex) -> Vectors:
-        """What was kept beside queries and keys: of the head, of the key head that it reads, or of its layer.
+        """Return what was captured beside queries and keys: for the head, the key head that it reads, or its layer.
 
         Parameters
         ----------
@@ -179,11 +179,11 @@ class Capture:
         return self._kept(read(self.root / layout.folder(head.layer, number, PARTS[name]) / layout.FILE))
 
     def halves(self) -> list[tuple[Capture, Capture]]:
-        """The capture in two halves of its documents, in as many ways as balance each other.
+        """Return the capture split into two halves of its documents, in several ways that balance each other.
 
-        Documents are dealt in turn to eight groups, or the largest power of two that is no more than there are; a
-        split is a row of a Hadamard matrix over the groups. Splits are orthogonal: what one says of a mean's noise is
-        nothing that another says.
+        Documents are dealt in turn to eight groups, or the largest power of two that is no more than there are; a split
+        is a row of a Hadamard matrix over the groups. Splits are orthogonal: each gives independent information on a
+        mean's noise.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class Capture:
 
     @property
     def documents(self) -> tuple[int, ...]:
-        """Numbers of its documents; empty where no manifest lists them."""
+        """Return the numbers of the documents; empty if no manifest lists them."""
         numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
         return tuple(numbers) if self.only is None else self.only
 
@@ -235,7 +235,7 @@ def read(path: Path) -> Vectors:
 
 
 def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
-    """The column of vectors, shape (n, d); DataError unless all are numbers, finite and of one length."""
+    """Return the column of vectors, shape (n, d); DataError unless all are finite numbers of one length."""
     arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
     column, rows = table["vector"], table.num_rows
     kinds = arrow.types
@@ -257,7 +257,7 @@ def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
 
 
 def _column_window(path: Path) -> int | None:
-    """The one number of the column `sliding_window` of a file; None where it has no such column or no number."""
+    """Return the one number in a file's column `sliding_window`; None without such a column or number."""
     parquet = need("pyarrow.parquet", "to read captures")
     try:
         if "sliding_window" not in parquet.read_schema(path).names:
@@ -343,9 +343,9 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
 
 
 def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
-    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way.
+    """Return the number of query heads per key head: the one that maps the q-files onto exactly the k-files.
 
-    Where all query heads are there, the number divides theirs.
+    If all query heads are present, it divides their number.
     """
     most = max(head for _, head in files["q"]) + 1
     fits: dict[tuple[int, ...], int] = {}
@@ -362,9 +362,9 @@ def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
 
 
 def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
-    """B and the largest bucket, from position // B == bucket over a sample of files.
+    """Return B and the largest bucket, where position // B == bucket in a sample of files.
 
-    Every row bounds B from both sides; of what is left, the number divisible by the highest power of two.
+    Every row bounds B from both sides; of the possible numbers, the one divisible by the highest power of two is taken.
     """
     low, high, top = 1, np.iinfo(np.int32).max, 0
     names = [(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]

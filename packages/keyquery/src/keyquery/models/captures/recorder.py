@@ -80,12 +80,12 @@ class VectorRecorder:
         self._parts, self._waiting, self._seen = dict(documents), [], set()
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
-        """Run the documents' forward: the first to its end, later ones until the last of what is kept was seen."""
+        """Run the documents' forward pass: the first to its end, later ones until the last recorded part was seen."""
         with suppress(_StopForward):
             run(model, tokens)
 
     def __call__(self, call: Call) -> None:
-        """Keep what was drawn of one attention call."""
+        """Store the drawn tokens of one attention call."""
         if not self._mine(call):
             return
         layer = call.layer
@@ -105,13 +105,13 @@ class VectorRecorder:
             self._keep(layer, "v", call.value, self._keys[layer])
 
     def look(self, call: Call, output: Tensor) -> None:
-        """Keep the drawn tokens of the output of one attention call, shape (B, T, H, d_v)."""
+        """Store the drawn tokens of the output of one attention call, shape (B, T, H, d_v)."""
         if "z" in self._sides and self._mine(call) and call.layer is not None:
             self._keep(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
 
     @contextmanager
     def watching(self, model: PreTrainedModel) -> Iterator[None]:
-        """Keep what was drawn of the residual stream and of what MLPs add, where they are asked for.
+        """Store the drawn tokens of the residual stream and of the MLPs' outputs, if these are asked for.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class VectorRecorder:
         return call.layer in self._queries and not call.cross and bool(self._parts)
 
     def _keep(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
-        """What was drawn of one side of a layer, shape (B, H, T, d)."""
+        """Store the drawn tokens of one side of a layer, shape (B, H, T, d)."""
         if (layer, side) in self._seen:
             what = "computed attention" if side in ("q", "k", "v", "z") else "ran"
             raise ModelError(f"layer {layer} {what} twice in one forward pass")
@@ -159,11 +159,11 @@ class VectorRecorder:
             raise _StopForward
 
     def abandon(self) -> None:
-        """Forget the documents; calls are let pass until the next ones begin."""
+        """Forget the documents; calls are ignored until the next documents begin."""
         self._parts, self._waiting = {}, []
 
     def end(self) -> None:
-        """Write what is pending; fail if a chosen layer did not run."""
+        """Write what is pending; raise if a chosen layer did not run."""
         self._flush()
         for side in ("q", *sorted(self._sides)):
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
@@ -189,7 +189,7 @@ class VectorRecorder:
 
 
 def chosen(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """Query heads and key heads by layer, ascending and without repeats: the rows of a part's arrays."""
+    """Return query heads and key heads by layer, ascending without repeats: the rows of a part's arrays."""
     queries: dict[int, set[int]] = {}
     keys: dict[int, set[int]] = {}
     for head in heads:

@@ -1,4 +1,4 @@
-"""Room on the disk that a capture takes, known before a model is loaded."""
+"""Check the disk space that a capture needs, before a model is loaded."""
 
 import shutil
 from typing import Any
@@ -42,7 +42,7 @@ def check(options: CaptureOptions, documents: int | None) -> None:
 
 
 def bytes_of_document(options: CaptureOptions, text: Any) -> int:
-    """What the vectors of one document take on disk, about: heads are drawn evenly over the layers.
+    """Return about how many bytes one document's vectors take on disk, if heads are drawn evenly over the layers.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class HeadIndex:
 
 @dataclass(frozen=True)
 class Buckets:
-    """A context cut into equal buckets.
+    """A context that is cut into equal buckets.
 
     Parameters
     ----------
@@ -63,16 +63,16 @@ class Buckets:
 
     @property
     def size(self) -> int:
-        """Tokens of a bucket (B)."""
+        """Number of tokens in a bucket (B)."""
         return self.context // self.count
 
     def of(self, positions: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The bucket of each position."""
+        """Return the bucket of each position."""
         return (positions // self.size).astype(np.int32)
 
 
 def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -> NDArray[np.int64]:
-    """Positions of one document that one layer keeps for all its heads, ascending.
+    """Return the positions of one document that one layer keeps for all its heads, ascending.
 
     Each token is kept with probability min(1, rate / B), independently for queries and keys. The generator is seeded
     by all four numbers, so a resumed or sharded capture draws what an uninterrupted one would.
@@ -99,14 +99,14 @@ def draw_heads(
     only_layers: Collection[int] = (),
     only_heads: Collection[tuple[int, int]] = (),
 ) -> tuple[HeadIndex, ...]:
-    """The heads to capture, in layer-major order.
+    """Return the heads to capture, in layer-major order.
 
     `random.Random(0).sample` of `count` (layer, query head) pairs over all layers in layer-major order, or all pairs
-    when there are fewer. Sliding layers leave before the draw, cross-attention layers after it, so the latter lower
-    the number that is returned.
+    when there are fewer. Sliding-window layers are removed before the draw, cross-attention layers after it, so these
+    lower the number returned.
 
-    With `sliding`, such layers stay in the draw. `only_layers` are drawn from alone, whatever they see; `only_heads`,
-    by layer and query head, are taken and none is drawn. A `count` of None takes all.
+    With `sliding`, sliding-window layers stay in the draw. With `only_layers`, the draw is from these alone, whatever
+    they see; `only_heads`, by layer and query head, are taken without a draw. A `count` of None takes all.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def draw_heads(
 
 
 def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
-    """The heads that are named, each once."""
+    """Return the heads that are named, each once."""
     by_index = {layer.index: layer for layer in layers}
     for index, head in asked:
         where = f"--heads {index}.{head}"
@@ -157,7 +157,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
 
 
 def _listed(numbers: Collection[int]) -> str:
-    """Whole numbers as a message lists them: the ends where none is left out."""
+    """Return whole numbers as a message lists them: only the two ends if none between is left out."""
     held = sorted(numbers)
     whole = len(held) > 2 and held == list(range(held[0], held[-1] + 1))
     return f"{held[0]} to {held[-1]}" if whole else ", ".join(map(str, held))

@@ -1,4 +1,4 @@
-"""Rotations that a user states for a capture without one, checked against its vectors.
+"""Take a rotation that the user states for a capture without one, and check it against the capture's vectors.
 
 A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
 folder), of which a narrow twin with random weights is built and looked at as a whole model is.
@@ -36,7 +36,7 @@ BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agre
 
 
 def with_stated(capture: Capture, path: Path) -> Capture:
-    """A capture with the rotation that its user states.
+    """Return a capture with the rotation that the user states.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _width(capture: Capture, layer: int) -> int:
 
 
 def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
-    """What a statement says of each layer, and the layers that it leaves out."""
+    """Return what a statement says of each layer, and the layers that it leaves out."""
     rows = statement if isinstance(statement, list) else [statement]
     turning: dict[int, Rotary | str] = {}
     for place_in_list, row in enumerate(rows):
@@ -140,7 +140,7 @@ def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
 
 
 def _of_configuration(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
-    """How a model with this configuration turns, by a narrow twin of it."""
+    """Return how a model with this configuration rotates, from a narrow version of it."""
     from keyquery.models.attention.rotations import rotations
     from keyquery.models.checkpoints.narrow import narrow_twin
 
@@ -151,7 +151,7 @@ def _of_configuration(path: Path, settings: dict[str, Any], context: int) -> dic
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:
-    """Refuse a stated rotation if undoing it makes queries agree less than another pairing does, or no change."""
+    """Refuse a stated rotation if undoing it aligns queries less than another pairing or no change does."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
     shares: dict[str, list[float]] = {}
@@ -178,7 +178,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
 
 
 def _agreement(vectors: NDArray[np.floating[Any]]) -> float:
-    """Squared length of the mean over the mean squared length, less its value by chance; at least 0."""
+    """Return the squared length of the mean over the mean squared length, less its chance value; at least 0."""
     exact = vectors.astype(np.float64)
     whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
     if not whole:

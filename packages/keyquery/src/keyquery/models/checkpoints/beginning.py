@@ -1,4 +1,4 @@
-"""The beginning token, for tokenizers that have one and do not add it."""
+"""Add the beginning-of-sequence token for tokenizers that have one and do not add it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from boundpaper.errors import ModelError
 
 
 def begin(tokenizer: Any, name: str) -> None:
-    """Make a tokenizer of the library `tokenizers` add its beginning token to every text, in place.
+    """Make a tokenizer of the library `tokenizers` add its beginning-of-sequence token to every text, in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Models known by name: the small ones that ship with the project, and trained ones that come in packages."""
+"""Find models by name: small ones that ship with the project, and trained ones that come in packages."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[2] / "tiny"
 
 
 def folder(root: Path, name: str) -> Path:
-    """Folder of a built-in model, whether it exists or not."""
+    """Return the folder of a built-in model, whether it exists or not."""
     return FOLDER / name
 
 

@@ -1,4 +1,4 @@
-"""Settings of a checkpoint's config.json, and those that the class that runs it would ignore."""
+"""Read a checkpoint's config.json, and find settings that the class that runs it would ignore."""
 
 import dataclasses
 import inspect
@@ -23,7 +23,7 @@ ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_r
 
 
 def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
-    """Refuse a checkpoint with code of its own that the class of its model type would silently replace.
+    """Refuse a checkpoint with its own code that the class of its model type would silently replace.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
 
 
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
-    """Configuration of a plain class with the settings of a checkpoint that was made by its own class.
+    """Return the configuration of a plain class with the settings of a checkpoint made by a class of its own.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
 
 
 def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
-    """Settings of config.json that the class of `config` does not know, with their values."""
+    """Return the settings of config.json that the class of `config` does not know, with their values."""
     known = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
     known |= set(getattr(config, "attribute_map", None) or ())
     if dataclasses.is_dataclass(config):
@@ -77,7 +77,7 @@ def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
-    """Refuse settings that change scores or positions and that the class of `config` would ignore.
+    """Refuse settings that change scores or positions but that the class of `config` would ignore.
 
     Parameters
     ----------
@@ -131,6 +131,6 @@ def _attends(part: Any) -> bool:
 
 
 def _usual(value: Any, text: Any) -> bool:
-    """Whether a factor on scores is absent, or what every class takes anyway: d^-1/2."""
+    """Tell whether a factor on scores is absent, or equals every class's default d^-1/2."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

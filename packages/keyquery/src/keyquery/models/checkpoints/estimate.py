@@ -1,8 +1,8 @@
-"""Memory that a model will take, estimated from its configuration alone; only config.json is downloaded.
+"""Estimate the memory that a model will take from its configuration alone; only config.json is downloaded.
 
-The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them.
-All parts are what is needed at least; what the libraries take for themselves (about half a gigabyte on a GPU) is not
-in it, so an estimate above what is free is a certain failure, and one just below it may be one as well.
+The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them. All
+parts are lower bounds, without what the libraries take themselves (about half a gigabyte on a GPU), so an estimate
+above the free memory is certain to fail, and one just below it may fail as well.
 """
 
 from dataclasses import dataclass
@@ -56,11 +56,11 @@ class MemoryEstimate:
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
+        """Total number of bytes."""
         return self.weights + self.cache + self.activations
 
     def line(self, free: int | None = None) -> str:
-        """The estimate in one line; `free` bytes for comparison, where they are known."""
+        """Return the estimate in one line; `free` bytes for comparison, if known."""
         texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
         there = "" if free is None else f" of {_giga(free)} free"
         return (
@@ -73,7 +73,7 @@ class MemoryEstimate:
 def estimate(
     source: ModelSource, *, context: int, batch: int = 1, logits: int | None = None, stream: bool = False
 ) -> MemoryEstimate:
-    """The estimate for a model by name (arguments as of `of_config`); reads its config.json only.
+    """Return the estimate for a model by name (arguments of `of_config`); reads only its config.json.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def of_config(
     trust_remote_code: bool = False,
     stream: bool = False,
 ) -> MemoryEstimate:
-    """The estimate for a configuration.
+    """Return the estimate for a configuration.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def of_config(
 
 
 def room(device: str) -> int | None:
-    """Free bytes on `device`: all GPUs for "auto" and "cuda"; None if unknown."""
+    """Return the free bytes on `device`, over all GPUs for "auto" and "cuda"; None if unknown."""
     torch = libraries.torch
     meant = chosen_device(device)
     if device in ("auto", "cuda") and torch.cuda.is_available():
@@ -160,7 +160,7 @@ def room(device: str) -> int | None:
 
 
 def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
-    """The estimate's line, to print before loading.
+    """Return the estimate's line, to print before loading; refuse a model that cannot fit.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> s
 
 
 def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
-    """Bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
+    """Return the bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
     torch = libraries.torch
     total = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
     if quantize is None:
@@ -209,7 +209,7 @@ def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
 
 
 def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
-    """Bytes of a quantized weight with its scales."""
+    """Return the bytes of a quantized weight with its scales."""
     if quantize == "int8":
         return numbers + 4 * rows
     blocks = -(-numbers // BLOCK)
@@ -218,7 +218,7 @@ def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
 
 
 def attention_layers(text: Any) -> tuple[Layer, ...]:
-    """Attention layers as a configuration says them."""
+    """Return the attention layers that a configuration states."""
     types = getattr(text, "layer_types", None)
     crossing = set(getattr(text, "cross_attention_layers", None) or ())
     window = getattr(text, "sliding_window", None)
@@ -237,7 +237,7 @@ def attention_layers(text: Any) -> tuple[Layer, ...]:
 
 
 def _cached(layer: Layer, context: int) -> int:
-    """Numbers that a layer's key cache holds for one text."""
+    """Return how many numbers a layer's key cache holds for one text."""
     if layer.kind == "cross":
         return 0
     return 2 * layer.key_heads * layer.head_dim * min(context, layer.window or context)

@@ -1,6 +1,4 @@
-"""Models in GGUF files: dequantised once into a folder that can be loaded like any model, with a record of its
-origin.
-"""
+"""Load models from GGUF files: dequantise them once into a folder that loads like any model, and record the origin."""
 
 import io
 import json
@@ -29,11 +27,11 @@ CHECK = "1"  # what a file is held against: a folder that was made before is mad
 
 
 def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
-    """Folder with the float32 weights, configuration and tokenizer of a GGUF file, made on first use.
+    """Return the folder with a GGUF file's float32 weights, configuration and tokenizer, made on first use.
 
-    The values are those that the file's blocks stand for: float32 holds them exactly, so a forward of the folder is the
-    forward of the file. What is there is taken when it was made from a file of this hash by these versions of the
-    libraries, and its own bytes are as they were.
+    float32 holds the values of the file's blocks exactly, so the folder's forward pass is the file's. An existing
+    folder is reused if it was made from a file of this hash by these versions of the libraries, and its own bytes have
+    not changed.
 
     Parameters
     ----------
@@ -78,14 +76,14 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
 
 
 def current(folder: Path, sha256: str) -> bool:
-    """Whether a folder was made from a file of this hash by the versions of the libraries that are installed."""
+    """Tell whether a folder was made from a file of this hash by the installed versions of the libraries."""
     held = card(folder)
     return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
 
 
 @dataclass(frozen=True)
 class _GgufHeader:
-    """What a file says: its keys, the numbers in each tensor, and what its rotation's frequencies are divided by."""
+    """A file's content: its keys, the number of values per tensor, and the divisors of its rotation's frequencies."""
 
     keys: dict[str, Any]
     sizes: dict[str, int]
@@ -97,7 +95,7 @@ def _versions() -> dict[str, str | None]:
 
 
 def card(folder: Path) -> dict[str, Any]:
-    """The record that `dequantise` wrote beside the weights; empty if it is absent or was changed."""
+    """Return the record that `dequantise` wrote beside the weights; empty if it is absent or was changed."""
     try:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -106,7 +104,7 @@ def card(folder: Path) -> dict[str, Any]:
 
 
 def origin(folder: Path) -> dict[str, Any] | None:
-    """For a manifest: file, hash and quantisation of a model that was made from a GGUF file, else None."""
+    """Return file, hash and quantisation of a model from a GGUF file, for a manifest; None for other models."""
     held = card(folder)
     return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
@@ -133,7 +131,7 @@ def _describe(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
 
 
 def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
-    """Let transformers read the file, hold what it read against the file, and save it as a plain model."""
+    """Let transformers read the file, compare the result with the file, and save it as a plain model."""
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
     with explained(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
@@ -170,7 +168,7 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
 
 
 def _known(model: Any, content: _GgufHeader) -> set[str]:
-    """Names of tensors that transformers makes weights of a model from."""
+    """Return the names of the tensors from which transformers makes weights of a model."""
     conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
     architecture = str(content.keys.get("general.architecture"))
     if architecture in libraries.need("transformers.integrations.gguf").GGUF_ARCHS:

@@ -1,7 +1,7 @@
-"""Compare every key and tensor of a GGUF file with the model read from it: used, harmless, or refused by name.
+"""Compare each key and tensor of a GGUF file with the model read from it: used, harmless, or refused by name.
 
-The reader of transformers maps a part of the format and passes over the rest, rope scaling among it. Here the rest is
-taken over where the class of the model has a setting for it, and what is left is an error: none of it may be dropped.
+The reader of transformers maps part of the format and ignores the rest, including rope scaling. Here the rest is
+applied if the model's class has a setting for it; anything left is an error, since none of it may be dropped.
 """
 
 import math
@@ -131,7 +131,7 @@ def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, conf
 
 
 def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
-    """Whether a key of the architecture is in the configuration (it may be put there), or changes nothing."""
+    """Tell whether a key of the architecture changes nothing or is in the configuration, where it may be put."""
     if name in ROPE or any(_equal(value, idle) for idle in IDLE.get(name, ())):
         return True
     if name == "rope.dimension_count":
@@ -163,7 +163,7 @@ def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
 
 
 def _widths(text: Any) -> dict[str, int]:
-    """Numbers in a key, in a value, and how many of a key's turn with position."""
+    """Return the dimensions of a key, of a value, and how many dimensions of a key rotate with position."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     rope = getattr(text, "rope_parameters", None) or {}
     share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
@@ -172,7 +172,7 @@ def _widths(text: Any) -> dict[str, int]:
 
 
 def _set_rotated_width(count: int, text: Any) -> bool:
-    """Whether the class rotates `count` dimensions of a head; a class that can rotate a part is set to that number."""
+    """Tell whether the class rotates `count` dimensions of a head, after setting that number where it can be set."""
     widths = _widths(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
@@ -194,7 +194,7 @@ def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
 
 
 def _set_score_factor(scale: float, text: Any) -> bool:
-    """Whether the class multiplies scores by this factor; it is set where there is a setting for it."""
+    """Tell whether the class multiplies scores by this factor, after setting it where there is a setting for it."""
     width = _widths(text)["attention.key_length"]
     scalar = getattr(text, "query_pre_attn_scalar", None)
     own = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
@@ -248,7 +248,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
 
 
 def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
-    """The Llama 3 rotation that divides frequencies in this way; only the published form is recognised."""
+    """Return the Llama 3 rotation that divides frequencies in this way; only the published form is recognised."""
     factor = round(max(frequencies), 4)
     count = len(frequencies)
     wavelength = 2 * np.pi * base ** (np.arange(count) / count)
@@ -262,7 +262,7 @@ def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
 
 
 def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
-    """Refuse tensors of the file that no weight of the model was made of.
+    """Refuse tensors of the file that were used for no weight of the model.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
 
 
 def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
-    """Features of the file's tokenizer that are not followed, in sentences to print; the ends that it adds are
+    """Return sentences on features of the file's tokenizer that are not followed; the end tokens that it adds are
     followed.
 
     Raises
@@ -329,7 +329,7 @@ def _splits(pre: str) -> bool:
 
 
 def _equal(value: Any, other: Any) -> bool:
-    """Whether two settings are the same: numbers to single precision, a list of layers by what is not 0 in it."""
+    """Tell whether two settings are equal: numbers to single precision, lists by layer by which entries are not 0."""
     if isinstance(value, list):
         if isinstance(other, list | tuple):
             return list(value) == list(other)

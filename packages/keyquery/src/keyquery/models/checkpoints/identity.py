@@ -1,4 +1,4 @@
-"""Hashes that identify the files of a model."""
+"""Compute hashes that identify the files of a model."""
 
 import functools
 import hashlib
@@ -11,7 +11,7 @@ IDENTIFYING = (  # files of a folder that decide what a model says
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash of a local model: every byte of its weights, configuration and tokenizer."""
+    """Return a hash of a local model: every byte of its weights, configuration and tokenizer."""
     state = hashlib.sha256()
     for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
         if path.is_file():
@@ -22,6 +22,6 @@ def fingerprint(folder: Path) -> str:
 
 @functools.cache
 def _hashed(path: Path, size: int, changed: int, inode: int) -> str:
-    """SHA-256 of a file, read once as long as its size, time and place stay the same."""
+    """Return the SHA-256 of a file, read once as long as its size, time and inode stay the same."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

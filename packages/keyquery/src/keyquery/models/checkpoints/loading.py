@@ -1,4 +1,4 @@
-"""Loading a model and its tokenizer, from a local folder or the Hub's cache, with the precision spelled out."""
+"""Load a model and its tokenizer from a local folder or the Hub's cache, with the precision spelled out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHANGES_SCORES = re.compile(r"(^|[._])(q|k|query|key)_?(layer)?norm([._]|$)|(^|[
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Which model, and in which precision.
+    """Which model to load, and in which precision.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class LoadedModel:
 
 
 def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> LoadedModel:
-    """Load a model; weights come from safetensors only. With `stream`, those of blocks stay there (`streaming`).
+    """Load a model from safetensors only. With `stream`, the weights of blocks stay on disk (`streaming`).
 
     Raises
     ------
@@ -165,7 +165,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
 
 
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
-    """The tokenizer of a model, without the model; it begins texts as the source says.
+    """Load a model's tokenizer without the model; it begins texts as the source says.
 
     Parameters
     ----------
@@ -202,14 +202,14 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
 
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
-    """Options with which the libraries find a model: the revision, and only the cache if the Hub is out of reach."""
+    """Return options by which libraries find a model: its revision, and only the cache if the Hub is out of reach."""
     offline = not Path(source.name).is_dir() and not _hub_answers()
     return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
 
 
 @functools.cache
 def _hub_answers() -> bool:
-    """Whether the Hub answers at all, asked once for a few seconds: its library tries again and again for minutes."""
+    """Tell whether the Hub answers, asked once for a few seconds; its own library would retry for minutes."""
     hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
         return False
@@ -221,7 +221,7 @@ def _hub_answers() -> bool:
 
 
 def configuration(source: ModelSource) -> Any:
-    """The configuration that a source runs with: config.json, its class or `load_as`, and the encoding asked for.
+    """Return the configuration that a source runs with: config.json, its class or `load_as`, and its encoding.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def configuration(source: ModelSource) -> Any:
 
 
 def check_keys(folder: str) -> None:
-    """Check that no JSON file of a model's folder has a key twice, of which libraries silently take the last.
+    """Check that no JSON file in a model's folder has a key twice, since libraries silently take the last.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _is_no_report(record: logging.LogRecord) -> bool:
 
 
 def said_once(record: logging.LogRecord) -> bool:
-    """Whether a log record is the first with its text."""
+    """Tell whether a log record is the first with its text."""
     text = record.getMessage()
     new = text not in _said
     _said.add(text)
@@ -279,14 +279,14 @@ def said_once(record: logging.LogRecord) -> bool:
 
 
 def factory(config: Any, trust_remote_code: bool = False) -> Any:
-    """The class of transformers that makes a model of a configuration: for causal language, else with images."""
+    """Return the transformers class for a configuration: a causal language model, else one with images."""
     transformers = libraries.transformers
     causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
 
 
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
-    """Facts of a loaded model for a manifest: identity, architecture, precision and versions."""
+    """Return facts of a loaded model for a manifest: identity, architecture, precision and versions."""
     folder = Path(source.name)
     quantization: dict[str, Any] | None = None
     if source.quantize is not None:
@@ -315,13 +315,13 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
 
 
 def shown_model(name: str) -> str:
-    """Name of a model for publication: of a folder its name alone, a Hub id as it is."""
+    """Return a model's name for publication: for a folder its name without the path, a Hub id as it is."""
     path = Path(name)
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
 
 def chosen_device(asked: str) -> str:
-    """The device that is meant, such as "cpu" for "auto" without a GPU; ModelError if torch has no such device."""
+    """Return the device meant, such as "cpu" for "auto" without a GPU; ModelError if torch has no such device."""
     torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -350,7 +350,7 @@ def _quantization(source: ModelSource) -> Any:
 
 
 def _complete(source: ModelSource, report: dict[str, Any]) -> None:
-    """Refuse weights that are absent (they would be random), misshapen, or ignored although they change scores."""
+    """Refuse weights that are missing (they would be random), misshapen, or ignored although they change scores."""
     missing = sorted(report.get("missing_keys") or ())
     if missing:
         raise ModelError(

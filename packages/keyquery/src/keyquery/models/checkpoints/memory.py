@@ -41,7 +41,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
 
 
 def available(device: Any) -> int | None:
-    """Free bytes of a device; None if unknown. On the CPU, limits of the shell and of the container count as well."""
+    """Return the free bytes of a device, None if unknown; on the CPU, limits of shell and container count as well."""
     torch = libraries.torch
     device = torch.device(device)
     if device.type == "cuda":
@@ -69,7 +69,7 @@ def available(device: Any) -> int | None:
 
 
 def largest(need_of: Callable[[int], int], room: int, limit: int) -> int:
-    """The largest context up to `limit`, in steps of 256 tokens, that needs at most `room` bytes; 0 if none does."""
+    """Return the largest context up to `limit`, in steps of 256 tokens, that needs at most `room` bytes; 0 if none."""
     low, high = 0, limit // STEP
     while low < high:
         middle = (low + high + 1) // 2
@@ -78,7 +78,7 @@ def largest(need_of: Callable[[int], int], room: int, limit: int) -> int:
 
 
 def exhausted(error: BaseException) -> bool:
-    """Whether an exception means that memory ran out, on the GPU or the CPU."""
+    """Tell whether an exception means that memory ran out, on the GPU or the CPU."""
     if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
         return True
     text = str(error)
@@ -90,9 +90,9 @@ def exhausted(error: BaseException) -> bool:
 
 
 def largest_context(attempt: Callable[[int], object], context: int) -> int:
-    """The largest of context/2, context/4, ... with which `attempt` succeeds; 0 if none does.
+    """Return the largest of context/2, context/4, ... with which `attempt` succeeds; 0 if none does.
 
-    Called after memory ran out, so each attempt starts with an emptied cache.
+    This is called after memory ran out, so each attempt starts with an emptied cache.
     """
     torch = libraries.torch
     while context >= 2:

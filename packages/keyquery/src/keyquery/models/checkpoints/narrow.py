@@ -1,4 +1,4 @@
-"""A narrow version of a model: same class, layers and head width as its configuration, and little else."""
+"""Build a narrow version of a model: same class, layers and head width as its configuration, everything else small."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NARROW: dict[str, int] = {
 
 
 def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
-    """A much smaller model with random weights that rotates as a model of this configuration does.
+    """Build a much smaller model with random weights that rotates as a model of this configuration does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Trained models that come in Python packages: by name, with the hash of their weights and their licence.
+"""Find trained models that come in Python packages: by name, with the hash of their weights and their licence.
 
 The packages are read as files and never imported: only their weights are used.
 """
@@ -20,7 +20,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Package:
-    """A model in a GGUF file that one or several Python packages contain.
+    """A model in a GGUF file that one or more Python packages contain.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ PACKAGES = {
 
 
 def from_package(root: Path, name: str) -> Path:
-    """The folder of a packaged model, dequantised below `out/` the first time.
+    """Return the folder of a packaged model, which is dequantised below `out/` on first use.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def from_package(root: Path, name: str) -> Path:
 
 
 def from_file(root: Path, file: Path) -> Path:
-    """The folder of a model in a GGUF file of the user's, dequantised below `out/` the first time.
+    """Return the folder of a model in a GGUF file of the user's, dequantised below `out/` on first use.
 
     Raises
     ------

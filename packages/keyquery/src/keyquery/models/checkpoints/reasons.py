@@ -1,4 +1,4 @@
-"""Why a model could not be loaded, in one line that says how to mend it."""
+"""Explain in one line why a model could not be loaded, and how to fix it."""
 
 import json
 import re
@@ -17,7 +17,7 @@ SHOWN = 3
 
 @contextmanager
 def explained(name: str, revision: str | None = None) -> Iterator[None]:
-    """Turn errors of the libraries while loading `name` into a ModelError of one line that says how to mend it."""
+    """Turn a library's error while loading `name` into a ModelError of one line that says how to fix it."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):
@@ -93,7 +93,7 @@ def _raw(folder: str) -> dict[str, Any]:
 
 
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
-    """Settings of config.json that may be wrong: those with the value that was looked up, or with text for a number."""
+    """Return settings of config.json that may be wrong: those with the value looked up, or with text for a number."""
     found = []
     for key, value in _flat(_raw(folder)):
         looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]

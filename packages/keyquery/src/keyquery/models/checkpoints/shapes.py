@@ -1,4 +1,4 @@
-"""Shapes of published models, written down to estimate their memory and try small versions without a download."""
+"""List the shapes of published models, to estimate memory and try small versions without a download."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ class Shape:
             ) from error
 
     def shallow(self, layers: int = 2) -> Shape:
-        """A shape with the same widths and fewer layers; one layer has cross-attention if the model has any."""
+        """Return a shape with the same widths and fewer layers; one layer has cross-attention if the model has any."""
         return dataclasses.replace(self, layers=layers, cross_layers=(layers - 1,) if self.cross_layers else ())
 
     def small(self) -> Shape:
-        """A small version that runs anywhere: same class, heads, key heads and kind of rotation, but narrow and
+        """Return a small version that runs anywhere: same class, heads, key heads and kind of rotation, but narrow and
         shallow.
         """
         whole = self.width == self.heads * self.head_dim  # some classes take the width of a head from this alone
@@ -119,7 +119,7 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> MemoryEstimate:
-        """Memory for one text (arguments of `of_config`); additional weights count in the weights' type."""
+        """Return the memory for one text (arguments of `of_config`); additional weights count in the weights' type."""
         dtype = "bf16" if dtype == "auto" else dtype
         plain = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double

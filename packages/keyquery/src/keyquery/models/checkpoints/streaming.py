@@ -22,7 +22,7 @@ TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16
 
 
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
-    """Where each part of a model without storage goes: its blocks to the disk, all else to `device`.
+    """Return where each part of a model without storage goes: its blocks to the disk, all else to `device`.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
 
 
 def least_held(model: PreTrainedModel) -> int:
-    """Bytes of weights that are in memory at once: all that are in no block, and the largest of those that are."""
+    """Return the bytes of weights held at once: those outside of blocks, and the largest weight of the blocks."""
     inside, besides, blocks = 0, 0, _blocks(model)
     for name, each in (*model.named_parameters(), *model.named_buffers()):
         size = each.numel() * each.element_size()
@@ -44,7 +44,7 @@ def least_held(model: PreTrainedModel) -> int:
 
 
 def _blocks(model: PreTrainedModel) -> str:
-    """Name of the list of blocks; the largest where a tower of images has as many."""
+    """Return the name of the list of blocks; the largest if an image tower has as many."""
     count = int(model.config.get_text_config().num_hidden_layers)
     lists = {
         name: sum(each.numel() for each in part.parameters())
@@ -57,7 +57,7 @@ def _blocks(model: PreTrainedModel) -> str:
 
 
 class _Weights:
-    """A file of safetensors that is read tensor by tensor, where the library's own maps it into memory whole."""
+    """A safetensors file that is read tensor by tensor, while the library's own reader maps it into memory whole."""
 
     def __init__(self, file: str, *_: Any, **__: Any) -> None:
         self.file = file
@@ -96,7 +96,7 @@ class _Weights:
 
 @dataclass(frozen=True)
 class _Tensor:
-    """A tensor of a file, read when it is indexed."""
+    """A tensor of a file that is read when it is indexed."""
 
     held: _Weights
     name: str
@@ -115,7 +115,7 @@ class _Tensor:
 def reading(name: str) -> Iterator[None]:
     """Load a model in this block so that its weights are read one by one.
 
-    Libraries map a file that is as large as the model into memory, which a limit of the shell (`ulimit -v`) refuses.
+    Libraries map the whole file into memory, which a limit of the shell (`ulimit -v`) may refuse.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Size of each dimension of queries and keys over texts, and its deviation from the mean."""
+"""Measure the size of each dimension of queries and keys over texts, and its deviation from the mean."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDES = ("q", "k")
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Dimensions of queries and keys in every layer, means over texts.
+    """Sizes of the dimensions of queries and keys in every layer, averaged over texts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measure in one forward of one text what six experiments need: massive values, sinks, values, patterns, content."""
+"""Measure what six experiments need in one forward pass per text: massive values, sinks, values, patterns, content."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AFTER = (  # norms between a part and the residual stream, where an architecture
 
 @dataclass(frozen=True)
 class SurveyOptions:
-    """What a survey measures.
+    """Options for what a survey measures.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ DEFAULT = SurveyOptions()
 
 
 def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT, text: str = "") -> TextSurvey:
-    """Measure one text in one forward.
+    """Measure one text in one forward pass.
 
-    Interventions that are applied around the call are seen, those that rewrite attention calls excepted: there can be
-    one recording at a time.
+    Interventions applied around the call take effect, except those that rewrite attention calls, since only one
+    recording can be active.
 
     `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better.
 
@@ -144,7 +144,7 @@ class _Watch:
         row["value_content"] = _array(lengths[:, 1:].mean(dim=1))
 
     def hooks(self, block: Block) -> list[Any]:
-        """Hook one block and, where they are known, the two parts that add to the residual stream."""
+        """Hook one block and, if they are known, the two parts that add to the residual stream."""
         parts = zip(("attention", "mlp"), _written(block) if self._whole else (), strict=False)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
@@ -153,7 +153,7 @@ class _Watch:
         ]
 
     def finished(self) -> list[dict[str, Any]]:
-        """What was measured, layer by layer."""
+        """Return the measurements, layer by layer."""
         absent = [layer for layer, row in self._layers.items() if "first" not in row or "share" not in row]
         if absent:
             raise ModelError(f"layers {absent} did not compute attention or did not end in this forward pass")
@@ -214,7 +214,7 @@ class _Watch:
 
 
 def _written(block: Block) -> tuple[Module, Module]:
-    """The modules whose outputs are added to the residual stream: attention and MLP, or the norms after them."""
+    """Return the modules whose outputs are added to the residual stream: attention and MLP, or the norms after them."""
     for attention, mlp in AFTER:
         if hasattr(block.module, attention) and hasattr(block.module, mlp):
             return getattr(block.module, attention), getattr(block.module, mlp)
@@ -226,7 +226,7 @@ def _attention(found: AttentionStatistics) -> dict[str, Any]:
 
 
 def _content(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
-    """Norms, shares and cosines of what a block adds; tensors (T, D) in float32."""
+    """Return norms, shares and cosines of what a block adds to the residual stream, from tensors (T, D) in float32."""
     update = attention + mlp
     a, m = attention.norm(dim=-1), mlp.norm(dim=-1)
     scale = (before.norm(dim=-1) + after.norm(dim=-1)).clamp(min=1e-20)
@@ -241,13 +241,13 @@ def _content(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> d
 
 
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
-    """Cosine per token, NaN for a vector of zeros."""
+    """Return the cosine per token, NaN for a zero vector."""
     cosine: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
     return cosine
 
 
 def _means(values: Tensor) -> NDArray[np.float64]:
-    """Means over all tokens, the first, and the later ones, without undefined values; NaN if none is defined."""
+    """Average over all tokens, the first, and the later ones, without undefined values; NaN if none is defined."""
     torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
     return _array(means)

@@ -1,4 +1,4 @@
-"""Number of directions that a text's hidden states use: the entropy of their singular values, in three variants."""
+"""Measure how many directions a text's hidden states use, by the entropy of their singular values in three variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Entropy of hidden states X, of all tokens and of those after the first.
+    """Return the entropy of hidden states X, for all tokens and for those after the first.
 
     Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D).
 
@@ -49,7 +49,7 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
 
 
 def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:
-    """Three entropies of squared singular values, and the rank.
+    """Return three entropies of squared singular values, and the rank.
 
     Parameters
     ----------

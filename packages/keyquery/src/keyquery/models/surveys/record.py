@@ -22,7 +22,7 @@ ENTROPY_TOKENS = ("all", "content")
 
 @dataclass(frozen=True)
 class TextSurvey:
-    """Measurements of one text in L layers with H query heads and K key heads of d dimensions.
+    """Measurements of one text in L layers, with H query heads and K key heads of d dimensions.
 
     NaN marks what is not defined (a zero denominator, or parts of a block that cannot be told apart) and nothing else.
     Arrays with a last axis of three are means over all tokens, the first one, and the content (positions from 1 on), as
@@ -128,7 +128,7 @@ class TextSurvey:
     def write(self) -> Float64Array:
         """Effective write of position 0 per query head, shape (L, H).
 
-        Weight on it from later tokens times the norm of its value.
+        It is the attention weight of later tokens on position 0 times the norm of its value.
         """
         return np.asarray(self.first_later * self.of_query_heads(self.value_first))
 

@@ -1,1 +1,1 @@
-"""LongBench Pro: samples, prompts, predictions, metrics, scores."""
+"""LongBench Pro: samples, prompts, predictions, metrics and scores."""

@@ -4,9 +4,9 @@ MARKS = ("[Answer]", "[答案]")
 
 
 def area(text: str) -> str:
-    """The text after the last `[Answer]`, or if there is none after the last `[答案]`; without either, the whole text.
+    """Return the text after the last `[Answer]`, else after the last `[答案]`; without either, the whole text.
 
-    The English mark goes first when both occur, as in the benchmark's own scoring.
+    The English mark takes precedence if both occur, as in the benchmark's own scoring.
     """
     for mark in MARKS:
         if mark in text:
@@ -20,5 +20,5 @@ def squeezed(text: str) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """Lines of the answer with collapsed spaces; empty lines inside count, as in the benchmark's own scoring."""
+    """Return the answer's lines with collapsed spaces; empty lines inside count, as in the benchmark's own scoring."""
     return [squeezed(line) for line in area(text).split("\n")]

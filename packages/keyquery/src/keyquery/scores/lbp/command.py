@@ -1,4 +1,4 @@
-"""The command `bench lbp`: score answers of a model, given or made here, and write measurements."""
+"""Run the command `bench lbp`: score answers of a model, given or generated here, and write measurements."""
 
 import hashlib
 import importlib.metadata
@@ -142,7 +142,7 @@ def _lengths(asked: str | None) -> tuple[str, ...]:
 
 
 def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """What was scored; no times, no facts of the machine."""
+    """Return a manifest of what was scored, without times and facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
     for each in sorted(predictions, key=lambda each: (each.id, each.run)):
         answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
@@ -150,7 +150,7 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
 
 
 def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Count predictions with thoughts, which are no part of an answer, for the manifest; also print the count."""
+    """Count the predictions with thinking, which is no part of an answer, for the manifest; also print the count."""
     thinking = [each for each in predictions if each.thoughts]
     if not thinking:
         return {}

@@ -1,4 +1,4 @@
-"""The samples of LongBench Pro, from the Hub or from a local copy of the same columns."""
+"""Read the samples of LongBench Pro, from the Hub or from a local copy with the same columns."""
 
 import codecs
 import hashlib
@@ -90,7 +90,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
-    """A hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
+    """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
     state = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
-"""The metrics of LongBench Pro: one prediction against the gold lines of its sample, 0 to 1.
+"""Compute the metrics of LongBench Pro: a prediction against the gold lines of its sample, 0 to 1.
 
 Definitions: arXiv 2601.02872, with the choices of the benchmark's own scoring where the paper leaves one open: a line
-that is predicted twice counts at its last place, and empty lines inside an answer count as predictions.
+that is predicted twice counts at its last position, and empty lines inside an answer count as predictions.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
 
 
 def ndcg(gold: Gold, predicted: Gold) -> float:
-    """Normalised discounted cumulative gain at as many lines as there are gold ones.
+    """Return the normalised discounted cumulative gain, at as many lines as there are gold lines.
 
     The first gold line has the largest gain, the last one gain 1; lines that are not gold have none.
     """
@@ -58,10 +58,10 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
 
 
 def pairwise(gold: Gold, predicted: Gold) -> float:
-    """Pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
+    """Return the pairs of gold lines predicted in the gold order, as a share of all pairs of predicted lines.
 
-    Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0. A gold line that
-    appears twice makes pairs twice, as in the benchmark's own scoring.
+    Predicted lines that are not gold thus lower the score; a single predicted or gold line makes no pair and scores 0.
+    A gold line that appears twice makes pairs twice, as in the benchmark's own scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
@@ -72,38 +72,38 @@ def pairwise(gold: Gold, predicted: Gold) -> float:
 
 
 def exact(gold: Gold, predicted: Gold) -> float:
-    """Whether the first predicted line is the first gold one."""
+    """Return 1 if the first predicted line is the first gold line, else 0."""
     return float(predicted[0] == gold[0])
 
 
 def f1(gold: Gold, predicted: Gold) -> float:
-    """F1 of the predicted lines against the gold ones, as sets."""
+    """Return F1 of the predicted lines against the gold lines, as sets."""
     common = len(set(gold) & set(predicted))
     return 2 * common / (len(set(gold)) + len(set(predicted)))
 
 
 def present(gold: Gold, predicted: Gold) -> float:
-    """Share of the gold lines among the predicted ones, in any order; additional lines cost nothing."""
+    """Return the share of gold lines that were predicted, in any order; additional lines cost nothing."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
-    """Best ROUGE-L over the gold summaries; with a model, the mean of it and the best similarity."""
+    """Return the best ROUGE-L over the gold summaries; with a model, its mean with the best similarity."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 
 
 def rouge_l(gold: Gold, predicted: str, language: str) -> float:
-    """Best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); Chinese text is cut into words by jieba first.
+    """Return the best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); jieba cuts Chinese text into words.
 
-    The benchmark's own program gives 0 where a sentence is so long that it runs out of stack; here it has its score.
+    The benchmark's own program gives 0 if a long sentence overflows its stack; here such a sentence is scored.
     """
     said = words(predicted, language)
     return max(rouge.rouge_l(words(each, language), said) for each in gold)
 
 
 def words(text: str, language: str) -> str:
-    """A text with blanks between its words."""
+    """Return a text with blanks between its words."""
     if language != "Chinese":
         return text
     jieba = need("jieba", "to cut Chinese summaries into words")

@@ -1,4 +1,4 @@
-"""Prediction files: one JSON object per line with `id`, `mode`, `prediction` and, if there are several runs, `run`."""
+"""Read prediction files: a JSON object per line with `id`, `mode`, `prediction` and, with several runs, `run`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Prediction:
 
 
 def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
-    """Predictions of several files, each with its place; a file has one prompt mode.
+    """Read predictions from several files, each with its file and line; a file has one prompt mode.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Pred
 def by_mode(
     given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
 ) -> dict[str, list[Prediction]]:
-    """Predictions of `read` by mode, checked against the samples.
+    """Return the predictions of `read` by mode, checked against the samples.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def by_mode(
 
 
 def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
-    """Samples and runs without a prediction: every sample must have every run that any sample has."""
+    """Return samples and runs without a prediction; every sample must have each run that any sample has."""
     runs = sorted({prediction.run for prediction in predictions})
     given = {(prediction.id, prediction.run) for prediction in predictions}
     return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in given]

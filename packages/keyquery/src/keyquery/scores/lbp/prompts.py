@@ -1,4 +1,4 @@
-"""Prompts of LongBench Pro: context, blank lines, question; a prompt that is too long loses its middle."""
+"""Build prompts of LongBench Pro: context, blank lines, question; a prompt that is too long loses its middle."""
 
 from typing import Any
 
@@ -14,19 +14,19 @@ MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt m
 
 
 def text(sample: Sample, mode: str) -> str:
-    """The user's turn: the context, then the question of the prompt mode."""
+    """Return the user turn: the context, then the question in the prompt mode."""
     return f"{sample.context}{GAP}{sample.questions[mode]}".strip()
 
 
 def new_tokens_for(mode: str, positions: int | None) -> int:
-    """Tokens that an answer may have: 1,024; with thoughts 8,192, or 32,768 for models of 256k positions."""
+    """Return the token limit of an answer: 1,024; with thinking 8,192, or 32,768 for context lengths of 256k."""
     if mode == "thinking" and positions is not None and positions >= LONG:
         return LONG_THOUGHTS
     return NEW_TOKENS[mode]
 
 
 def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
-    """Tokens that a prompt may have: 120,000 for models of 128k positions, 224,000 for 256k, or as asked.
+    """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or as asked.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""ROUGE-L of summaries (Lin 2004, summary level), with the choices of the library that LongBench Pro scores by.
+"""Compute ROUGE-L of summaries (Lin 2004, summary level), with the choices of the library that LongBench Pro uses.
 
-A reference and a prediction are sets of words in sentences, which full stops end. Of each pair of their sentences the
-longest common subsequence is taken; the words of all of these, as one set, are what the two texts share. Precision and
-recall are its size over the number of different words of the prediction and of the reference.
+Reference and prediction are split into sentences at full stops. For each pair of their sentences, the longest common
+subsequence is found; the words of all these, as one set, are what the two texts share. Precision and recall are its
+size over the number of different words in the prediction and in the reference.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ SMALL = 1e-8  # in the denominator of F, so that two texts without a common word
 
 
 def rouge_l(reference: str, prediction: str) -> float:
-    """F measure of the words that two texts share in the same order, sentence by sentence.
+    """Return the F measure of the words that two texts share in the same order, sentence by sentence.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def rouge_l(reference: str, prediction: str) -> float:
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Words of each sentence between full stops; an empty sentence gives one empty word."""
+    """Return the words of each sentence between full stops; an empty sentence gives one empty word."""
     return [part.split() or [""] for part in text.split(".") if part]
 
 
 def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """The longest common subsequence of two sentences.
+    """Return the longest common subsequence of two sentences.
 
-    Of several, the one that is met when both are read from the end and, where nothing is lost either way, the second
-    is shortened first: other ones are as long, yet may have other words.
+    If there are several, which may have other words, it is the one found by reading both sentences from the end and,
+    where either may be shortened without loss, shortening the second.
     """
     lengths = [[0] * (len(second) + 1)]
     for word in first:

@@ -65,8 +65,8 @@ class LbpSettings:
 def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
     """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
 
-    Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the
-    same seed however often the command was stopped, so that the answers are those of a run in one go.
+    Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the same
+    seed however often the command was stopped, so that the answers equal those of an uninterrupted run.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
 
 
 def saved_runs(path: Path) -> set[tuple[str, int]]:
-    """Ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
+    """Return the ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
 
 def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
-    """The longest inputs first, so that what does not fit the memory is known at once; alike lengths share a batch."""
+    """Yield batches, longest inputs first, so that a lack of memory shows at once; similar lengths share a batch."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
         for start in range(0, len(order), settings.batch):
@@ -115,7 +115,7 @@ def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple
 
 
 def _plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
-    """What decides the answers, as JSON values."""
+    """Return what decides the answers, as JSON values."""
     native = chat.reasons(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
@@ -177,7 +177,7 @@ def _answer(
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """Settings with which the answers of a prediction file were made, as `answer` wrote them."""
+    """Return the settings that a prediction file's answers were made with, as `answer` wrote them."""
     return records.settings_beside(path)
 
 

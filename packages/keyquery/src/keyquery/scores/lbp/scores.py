@@ -1,4 +1,4 @@
-"""Scores of predictions, and their means by length, task and language with intervals."""
+"""Score predictions, and average the scores by length, task and language with confidence intervals."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ def score_samples(
 
 
 def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
-    """Means over samples, times 100: overall, and by length, task and language.
+    """Return means over samples, times 100: overall, and by length, task and language.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
 
 
 def _interval(scores: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the interval of the mean, times 100; the benchmark fixes how many samples a length has."""
+    """Return the ends of the mean's interval, times 100; the benchmark fixes how many samples a length has."""
     lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
     if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
         return _student(lengths)
@@ -125,10 +125,10 @@ def _interval(scores: pd.DataFrame) -> tuple[float, float]:
 
 
 def _student(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
-    """Student's interval of a mean over lengths, degrees of freedom by Satterthwaite.
+    """Return Student's interval of a mean over lengths, with Satterthwaite's degrees of freedom.
 
-    Where a length has a single sample, or none of them a spread within, the lengths are taken as one sample: that
-    counts the differences between lengths as noise, so the interval is rather too wide.
+    If a length has a single sample, or no length has a spread within, all lengths are taken as one sample: differences
+    between lengths then count as noise, so the interval is rather too wide.
     """
     count = sum(map(len, lengths))
     mean = np.concatenate(lengths).mean()

@@ -3,8 +3,8 @@
     python -m keyquery.scores.lbp.smoke FOLDER
 
 writes `FOLDER/smoke-set.jsonl`, the same each time: one sample for each of the 25 tasks, 2 languages and 6 lengths. A
-context is a list of where numbered things are kept, `LENGTH / 256` words long, so that a length is a label that keeps
-its proportion to the others; things are words that the tokenizer of the null model knows.
+context is a list of where numbered things are kept, `LENGTH / 256` words long, so that lengths are labels with the
+right proportions; the things are words that the null model's tokenizer knows.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Scores as a measurement: rows of one model, one block per prompt mode, and rules for updating a file."""
+"""Store scores as a measurement: rows of one model, one block per prompt mode, and rules for updating the file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ def write_scores(
     *,
     replace: bool,
 ) -> Path:
-    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; the other mode stays.
+    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; those of the other mode stay.
 
     `scores` is what `aggregate` gives, `facts` are `data`, `checkpoint` and `role`, the same in all rows, and the
     manifest says what made the scores of this mode. With `replace` other scores of the mode are overwritten.
@@ -72,7 +72,7 @@ def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
-    """Whether two tables hold the same rows, numbers within what a CSV keeps of them."""
+    """Tell whether two tables have the same rows, with numbers compared to the precision that a CSV keeps."""
     try:
         pd.testing.assert_frame_equal(
             one.reset_index(drop=True), two.reset_index(drop=True), check_dtype=False, rtol=1e-6, atol=1e-9

@@ -31,5 +31,5 @@ SCORE_ROUGE = "lbp_rouge_t4"
 
 
 def is_summary(task: str) -> bool:
-    """Whether a task's metric needs the embedding model."""
+    """Tell whether a task's metric needs the embedding model."""
     return TASKS[task] == SUMMARY

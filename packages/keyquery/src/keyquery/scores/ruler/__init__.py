@@ -1,1 +1,1 @@
-"""RULER: the harness and its results, needles in noise, scores."""
+"""RULER: its harness and results, needles in generated noise, and scores."""

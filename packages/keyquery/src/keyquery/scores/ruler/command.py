@@ -1,4 +1,4 @@
-"""The command `bench ruler`: take results of a harness, run it, or ask for needles in noise, and write measurements."""
+"""Run the command `bench ruler`: read a harness's results, run it, or ask for needles in noise; write measurements."""
 
 import importlib.metadata
 import sys
@@ -144,7 +144,7 @@ def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
 
 
 def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
-    """Refuse lengths above the model's positions before anything is loaded."""
+    """Refuse lengths above the model's maximum number of positions before anything is loaded."""
     transformers = libraries.transformers
     try:
         config = transformers.AutoConfig.from_pretrained(

@@ -1,7 +1,7 @@
-"""lm-evaluation-harness as a program: it runs RULER's 13 tasks, one length at a time; finished lengths are kept.
+"""Run lm-evaluation-harness as a program, for RULER's 13 tasks, one length at a time; finished lengths are kept.
 
-It is run as a program of its own, not imported, and may live in another environment: quantized weights it loads in a
-way that transformers 5 refuses, which this project needs.
+It is run as a separate program, not imported, and may be installed in another environment, since it loads quantized
+weights in a way that transformers 5, which this project needs, refuses.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ INSTALL = (
 
 
 def command(harness: str | None) -> list[str]:
-    """The program: a given one, else the one of this Python.
+    """Return the command line of the harness: the program given, else the module of this Python.
 
     Raises
     ------
@@ -72,8 +72,8 @@ def run(
 ) -> list[Path]:
     """Run tasks at every length and return the result files, one a length.
 
-    Lengths are run one by one: a limit of samples takes the first of all lengths, so that with several lengths in one
-    run the longer ones would get none. Answers inside a length are kept by the harness' own cache.
+    Lengths are run one by one, since a sample limit takes the first samples over all lengths, so that with several
+    lengths in one run the longer ones would get none. Answers inside a length are kept by the harness' own cache.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def run(
 def arguments(
     source: ModelSource, names: Sequence[str], length: str, samples: int, *, batch: int, chat_template: bool, seed: int
 ) -> list[str]:
-    """Options of the harness for one length, except its output folder."""
+    """Return the harness's options for one length, except its output folder."""
     tokens = length_tokens(length)
     model: dict[str, Any] = {"pretrained": source.name, "max_length": tokens}
     model["dtype"] = DTYPES.get(source.dtype, "auto")
@@ -150,7 +150,7 @@ def _start(program: Sequence[str], asked: Sequence[str], folder: Path) -> None:
 
 
 def _hint(folder: Path) -> str:
-    """What to do about a failure that its log names."""
+    """Return advice on a failure that the log names."""
     log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
     for words, hint in HINTS:
         if any(word in log for word in words):

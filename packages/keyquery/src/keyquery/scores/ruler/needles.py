@@ -1,8 +1,8 @@
-"""Needles in generated noise, the part of RULER that needs no download: sentences of our own, seeded, any tokenizer.
+"""Make needles in generated noise, the part of RULER that needs no download, with our own sentences, for any tokenizer.
 
-The tasks follow the benchmark's needle tasks (Hsieh et al. 2024): something to remember stands at one of 40 depths of a
-text that repeats itself, and is asked for at the end; the answer's beginning follows the question. Wording and noise
-are not the benchmark's, so the tasks have names of their own and their scores enter no mean of its 13 tasks.
+The tasks follow the benchmark's needle tasks (Hsieh et al. 2024): a needle is placed at one of 40 depths of a
+repetitive text, and is asked for at the end; the answer's beginning follows the question. Wording and noise are not the
+benchmark's, so the tasks have names of their own and their scores enter no mean of its 13 tasks.
 """
 
 import math
@@ -82,7 +82,7 @@ class _Plan:
     depth: int
 
     def text(self, units: int) -> str:
-        """The noise with the needles at their depths, and the question below."""
+        """Return the noise with the needles at their depths, and the question below."""
         lines = [NOISE] * units
         # the deepest first, so that the places of the others stay
         for depth, sentence in sorted(self.needles, reverse=True):
@@ -94,7 +94,7 @@ def samples(task: str, length: str, tokens: int, number: int, count: Count, seed
     """Make the samples of one task and length.
 
     `tokens` is what prompt and answer may take together. Sample i asks for a needle at depth i modulo 40, so that every
-    depth has as many. A sample depends on seed, task, length and place alone: fewer samples are the first of more.
+    depth has as many. A sample depends on seed, task, length and index alone: fewer samples are the first of more.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def samples(task: str, length: str, tokens: int, number: int, count: Count, seed
 
 
 def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
-    """The most lines of noise that fit the budget (to one line), and the tokens that the prompt then has."""
+    """Return the largest number of noise lines that fits the budget, and the number of tokens of that prompt."""
     sizes: dict[int, int] = {}
 
     def size(units: int) -> int:

@@ -1,7 +1,7 @@
-"""RULER from result files of lm-evaluation-harness, which runs its 13 tasks: read and checked.
+"""Read and check RULER results from files of lm-evaluation-harness, which runs its 13 tasks.
 
-Of one thing its scores are not RULER's: in the two tasks of questions, whose references are wordings of one answer, it
-gives the share of the references that are found, and RULER a full score for any. These are scored anew from the
+Its scores differ from RULER's in one point: in the two question-answering tasks, whose references are wordings of one
+answer, it gives the share of references found, but RULER a full score for any one. These tasks are scored anew from the
 samples that the harness writes beside its results.
 """
 
@@ -148,7 +148,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _fault(content: dict[str, Any]) -> str:
-    """The part of a results file that has the wrong shape; empty if there is none."""
+    """Return the part of a results file that has the wrong shape; empty if there is none."""
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
         if not isinstance(rows, dict):
@@ -209,7 +209,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Score]:
 
 
 def _any_reference(results: Path, name: str, length: int, share: float) -> float | None:
-    """Mean score of the samples of a task of questions when any reference is enough; None without samples.
+    """Return a question-answering task's mean score when any reference is enough; None without samples.
 
     Raises
     ------
@@ -254,16 +254,16 @@ def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
 
 
 def _lengths(content: dict[str, Any], name: str) -> list[int]:
-    """The lengths that samples were made for, in their order."""
+    """Return the lengths that samples were made for, in their order."""
     metadata = content["configs"].get(name, {}).get("metadata") or {}
     lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
     return [int(length) for length in lengths] if lengths else [4096]
 
 
 def _samples(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
-    """Samples of one length: the harness counts those of all lengths, which follow each other in equal blocks.
+    """Return the number of samples of one length, from the harness's count over all lengths in equal blocks.
 
-    A limit takes the first samples of all.
+    A sample limit takes the first samples over all lengths.
     """
     counts = content.get("n-samples", {}).get(name, {})
     original, effective = counts.get("original"), counts.get("effective")

@@ -125,7 +125,7 @@ def cells(path: Path, settings: RulerSettings) -> list[Score]:
 
 
 def plan(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
-    """Settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
+    """Return settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
     facts = loaded.facts
     return {
         "model": {
@@ -140,7 +140,7 @@ def plan(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
 
 
 class _Prompts:
-    """The text a model sees, and its tokens."""
+    """Texts that a model sees, and their tokens."""
 
     def __init__(self, loaded: LoadedModel, *, chat: bool) -> None:
         self._tokenizer = loaded.tokenizer
@@ -157,7 +157,7 @@ class _Prompts:
             )
 
     def text(self, question: str, begin: str) -> str:
-        """Question and beginning of the answer; without the beginning token, which the tokenizer adds."""
+        """Return question and beginning of the answer, without the BOS token, which the tokenizer adds."""
         if not self._chat:
             return f"{question} {begin}" if begin else question
         turn = self._tokenizer.apply_chat_template(
@@ -173,7 +173,7 @@ class _Prompts:
 
 
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
-    """Refuse lengths (key and tokens) above the positions of a model.
+    """Refuse lengths (key and tokens) above a model's maximum number of positions.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""RULER's scores: references found in an answer, means over tasks, effective length, weighted averages."""
+"""Compute RULER's scores: references found in an answer, means over tasks, effective length, weighted averages."""
 
 import math
 import re
@@ -49,7 +49,7 @@ class Score:
 
 
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
-    """Give the share of the references that occur in a prediction, 0 to 1; letter case does not count.
+    """Return the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def share_contained(prediction: str, references: Sequence[str], *, any_of: bool 
 
 
 def length_key(tokens: int) -> str:
-    """A number of tokens as a key: 4096 is `4k`."""
+    """Return a number of tokens as a key: 4096 is `4k`."""
     return f"{tokens // 1024}k" if tokens % 1024 == 0 else str(tokens)
 
 
 def length_tokens(key: str) -> int:
-    """Tokens of a key.
+    """Return the number of tokens of a key.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def length_tokens(key: str) -> int:
 
 
 def lengths_of(text: str | None) -> tuple[str, ...]:
-    """The lengths of an option `4k,8k,...` in rising order; RULER's six when it is not given."""
+    """Return the lengths of an option `4k,8k,...` in rising order; RULER's six if it is not given."""
     if text is None:
         return LENGTHS
     parts = [part.strip().lower() for part in text.split(",") if part.strip()]
@@ -97,10 +97,10 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
-    """Rows of a measurement: every cell, the mean of the tasks at each length and, for RULER itself, over lengths.
+    """Return rows of a measurement: every cell, the mean over tasks at each length and, for RULER itself, over lengths.
 
-    A mean stands only where every task has a value; else its row has none and names what is missing, so that a mean
-    over fewer tasks never goes by the same name.
+    A mean is given only if every task has a value; else its row has no value and names what is missing, so that a mean
+    over fewer tasks never has the same name.
 
     Parameters
     ----------
@@ -148,10 +148,10 @@ def _task_row(cell: Score) -> dict[str, object]:
 
 
 def interval(value: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a mean score (0 to 100) over n samples.
+    """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
-    A sample's score lies between 0 and 1, and no variable on that range with a given mean varies more than one that is
-    0 or 1; so the interval is wide enough where samples score fractions, and wider than needed.
+    A sample's score lies between 0 and 1, and a variable that is only 0 or 1 has the largest variance for a given mean;
+    so the interval is wide enough for fractional scores, and wider than needed.
     """
     count = value / 100 * n
     low, _ = wilson_interval(math.floor(count + 1e-9), n)
@@ -160,7 +160,7 @@ def interval(value: float, n: int) -> tuple[float, float]:
 
 
 def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) -> dict[str, object]:
-    """The mean of the tasks; its interval joins those of the tasks (Zou and Donner 2008), which are fixed."""
+    """Return the mean over the tasks, which are fixed; its interval combines theirs (Zou and Donner 2008)."""
     have = [cell for cell in cells if cell is not None and cell.value is not None]
     value, low, high = None, None, None
     counts = [cell.n for cell in have if cell.n]
@@ -213,7 +213,7 @@ def _total(means: dict[str, dict[str, object]]) -> int | None:
 
 
 def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Averages over lengths: plain, and weighted 1 to 6 towards longer or shorter inputs; only if all six are there."""
+    """Return averages over lengths, plain and weighted 1 to 6 to longer or shorter inputs; only if all six exist."""
     values = {length: row["value"] for length, row in means.items()}
     lost = [length for length in LENGTHS if values.get(length) is None]
     reason = f"no mean of 13 tasks at {', '.join(lost)}" if lost else ""
@@ -230,9 +230,9 @@ def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
 
 
 def _effective(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """The longest length above the threshold, twice: in any case, and only if every shorter length is above it too.
+    """Return the longest length above the threshold, in two readings: as such, and if every shorter length is above it.
 
-    The benchmark's rule does not say what a length counts whose shorter neighbour failed; both readings are given.
+    The benchmark's rule does not say whether a length counts if a shorter one failed, so both readings are given.
     """
     known = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
     tested = sorted(known, key=length_tokens)

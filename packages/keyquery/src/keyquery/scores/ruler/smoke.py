@@ -1,4 +1,4 @@
-"""A network with random weights that reads bytes, to try the needles without a download; it has learned nothing.
+"""Make a network with random weights that reads bytes, to try the needles without a download; it is untrained.
 
     python -m keyquery.scores.ruler.smoke FOLDER
 
@@ -51,7 +51,7 @@ def make(folder: Path, **changes: Any) -> Path:
 
 
 def byte_tokenizer() -> Any:
-    """A tokenizer with one token per byte and a beginning token, which it adds."""
+    """Return a tokenizer with one token per byte, which adds a beginning-of-sequence token."""
     transformers = libraries.transformers
     from tokenizers import Tokenizer, decoders
     from tokenizers.models import BPE

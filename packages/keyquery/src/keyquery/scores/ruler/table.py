@@ -1,4 +1,4 @@
-"""RULER as a measurement: the rows of one model, a block for the benchmark and one for the needles in noise."""
+"""Store RULER scores as a measurement: rows of one model, a block for the benchmark and one for needles in noise."""
 
 import io
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ ROLES = ("model", "null reference")
 def write_scores(
     root: Path, name: str, scores: pd.DataFrame, facts: Mapping[str, str], manifest: Mapping[str, Any], *, replace: bool
 ) -> Path:
-    """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the other block of the file stays.
+    """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the file's other block stays.
 
     `scores` is what `tabulate` gives, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, the same in all
     rows, and the manifest says what made them. With `replace` other scores of this block are overwritten.
@@ -60,7 +60,7 @@ def write_scores(
 
 
 def _as_written(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows as text, with the digits that a file keeps."""
+    """Return the rows as text, with the digits that a file keeps."""
     return pd.read_csv(io.StringIO(text(rows, TABLE)), dtype=str, keep_default_na=False)
 
 
