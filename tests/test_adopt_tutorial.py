@@ -17,7 +17,7 @@ FILE = re.compile(r"^Into `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.D
 SHELL = re.compile(r"^```sh\n(.*?)```", re.MULTILINE | re.DOTALL)
 
 
-def test_the_tutorial_goes_from_a_paper_to_bound_numbers_and_back(tmp_path):
+def test_tutorial_commands_bind_numbers_and_flatten_back(tmp_path):
     for name, text in FILE.findall(PAGE):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -36,7 +36,7 @@ def test_the_tutorial_goes_from_a_paper_to_bound_numbers_and_back(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["main-arxiv.zip", "main.tex", "results"]
 
 
-def test_the_files_for_hooks_are_what_their_programs_read():
+def test_hook_files_of_the_page_are_valid_for_their_programs():
     blocks = re.findall(r"^```yaml\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
     hooks, action = map(yaml.safe_load, blocks)
     assert [hook["entry"] for hook in hooks["repos"][0]["hooks"]] == ["boundpaper build --check", "boundpaper lint"]
@@ -44,7 +44,7 @@ def test_the_files_for_hooks_are_what_their_programs_read():
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="no perl")
-def test_the_line_of_latexmkrc_does_nothing_where_the_program_is_missing(tmp_path):
+def test_latexmkrc_line_does_nothing_when_the_program_is_missing(tmp_path):
     [line] = re.findall(r"^```perl\n(.*?)\n```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "latexmkrc").write_text(line + "\n1;\n")
     perl = shutil.which("perl") or ""
@@ -59,7 +59,7 @@ def test_the_line_of_latexmkrc_does_nothing_where_the_program_is_missing(tmp_pat
     assert (tmp_path / "called").is_file()
 
 
-def test_the_example_of_rows_is_toml():
+def test_rows_example_of_the_page_is_valid_toml():
     tomllib.loads(
         '[rows.first]\ntable = "heights"\ncolumns = ["plant", "gain:.2f"]\nwhere = {lamp = "sun"}\nsort = "-gain"\n'
     )

@@ -13,7 +13,7 @@ CONTRAST = re.compile(r"'population_contrasts_every', item='(?P<item>[^']+)'")
 
 
 @pytest.mark.parametrize("part", ["abstract", "introduction"])
-def test_a_favourable_length_does_not_stand_without_the_planned_one(part):
+def test_favourable_length_is_quoted_only_with_the_planned_one(part):
     contrasts = pd.read_csv(ROOT / "artifacts/results/population_contrasts_every.csv")
     primary = set(contrasts.loc[contrasts["role"] == "primary", "item"])
     quoted = set(CONTRAST.findall((ROOT / f"paper/chapters/{part}.tex.j2").read_text()))
@@ -21,14 +21,14 @@ def test_a_favourable_length_does_not_stand_without_the_planned_one(part):
     assert primary <= quoted, f"{sorted(quoted)} without the primary contrast {sorted(primary)}"
 
 
-def test_the_ledger_in_print_is_what_matters():
+def test_printed_ledger_consists_of_summary_and_standing_tables():
     text = (ROOT / "paper/chapters/ledger.tex.j2").read_text()
     lists = {"claims_further", "claims_failures", "hypotheses", "worded_conflicts"}
     assert lists <= set(metadata.read(ROOT).supplement)
     assert all(f"table('{name}')" in text for name in ("claims_summary", "standing"))
 
 
-def test_a_source_with_authors_names_them():
+def test_bibliography_entries_name_at_least_five_authors():
     """An entry that stops at its first author hides who wrote it: five are named before the others."""
     entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
     short = [each for each in entries if each.endswith(" and others") and each.count(" and ") < 5]

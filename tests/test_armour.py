@@ -54,7 +54,7 @@ def attacked():
 
 
 @pytest.mark.parametrize("name", naming("table"))
-def test_a_table_prints_a_payload_as_text(name, attacked):
+def test_payload_in_data_is_escaped_in_a_table(name, attacked):
     from boundpaper.tables.render import render
 
     table = attacked("table", name)
@@ -67,7 +67,7 @@ def test_a_table_prints_a_payload_as_text(name, attacked):
 
 
 @pytest.mark.parametrize("name", naming("figure"))
-def test_a_figure_prints_a_payload_as_text(name, attacked):
+def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
     from boundpaper.figures.render import float_tex, tex
 
     figure = replace(attacked("figure", name), columns=1)  # room for names that grew
@@ -76,7 +76,7 @@ def test_a_figure_prints_a_payload_as_text(name, attacked):
         assert not armour.worn(latex)
 
 
-def test_the_payload_is_there_to_be_escaped(attacked):
+def test_payload_reaches_the_exhibit_escaped(attacked):
     from boundpaper.figures.render import tex
     from boundpaper.tables.render import render
 
@@ -85,19 +85,19 @@ def test_the_payload_is_there_to_be_escaped(attacked):
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown", "html"])
-def test_armoured_text_in_prose_is_what_escape_makes_of_it(form):
+def test_armoured_text_in_prose_equals_its_escaped_text(form):
     assert prose(f"n of {armour.armoured(PAYLOAD)}", form) == escape(f"n of {PAYLOAD}", form)
     assert prose(f"*{armour.armoured('a*b')}* $x$", "latex") == r"\emph{a{*}b} $x$"
 
 
-def test_the_armour_comes_off_for_data_and_stays_prose_for_readers_of_prose():
+def test_armour_is_removed_for_data_and_quoted_for_prose():
     worn = armour.armoured(r"a$b\c")
     assert armour.plain(worn) == r"a$b\c"
     assert armour.quoted(worn) == r"a\$b\\c"
     assert prose(armour.quoted(worn), "html") == r"a$b\c"
 
 
-def test_a_frame_is_armoured_beside_the_one_that_the_store_keeps():
+def test_armoured_frame_leaves_the_stored_frame_unchanged():
     data = pd.DataFrame({"a": ["x", "$y$"], "b": [1.0, 2.0], "c": ["p", "q"]})
     armoured = armour.frame(data)
     assert armour.worn(armoured["a"][1])
@@ -106,19 +106,19 @@ def test_a_frame_is_armoured_beside_the_one_that_the_store_keeps():
     assert list(armoured["c"]) == ["p", "q"]
 
 
-def test_data_that_wear_the_armour_already_are_refused():
+def test_data_that_contain_armour_characters_are_refused():
     with pytest.raises(DataError, match="private-use character"):
         armour.armoured(armour.armoured("$"))
 
 
 @pytest.mark.parametrize("kind", ["result", "claim", "ledger"])
-def test_studies_and_claims_read_the_data_as_they_are(kind, monkeypatch):
+def test_studies_and_claims_read_unarmoured_data(kind, monkeypatch):
     monkeypatch.setattr(store, "read", lambda root, name: pd.DataFrame({"a": ["0.645*"]}))
     assert Job(ROOT, kind, "x", "x.py", artifacts={"t": ""}).frames()["t"]["a"][0] == "0.645*"
 
 
 @pytest.mark.parametrize("formula", [r"\pdfobj", r"\immediate x", r"\input{a}", r"\csname x", "^^5cinput", r"x\@y"])
-def test_a_formula_uses_commands_of_mathematics_only(formula):
+def test_formula_with_non_mathematical_commands_is_refused(formula):
     for form in ("latex", "markdown", "html"):
         with pytest.raises(SpecError):
             prose(f"${formula}$", form)
@@ -129,19 +129,19 @@ def test_data_inside_a_formula_are_refused():
         prose(f"$n = {armour.armoured('^2')}$", "latex")
 
 
-def test_markdown_shows_no_tag_out_of_a_formula():
+def test_markdown_formula_contains_no_html_tag():
     assert prose("$p <script>x</script> < .05$", "markdown") == r"$p \lt script>x\lt /script> < .05$"
 
 
 @pytest.mark.parametrize(
     "body", [r"\immediate\pdfobj stream file{x}", r"a \input{x}", r"\openin1=x", "^^5cinput", r"\\\input x"]
 )
-def test_latex_that_reaches_a_file_is_refused(body):
+def test_latex_that_accesses_files_is_refused(body):
     with pytest.raises(SpecError, match="figure f"):
         armour.guarded(f"\\begin{{document}}{body}", "figure f")
 
 
-def test_latex_that_only_looks_so_passes():
+def test_harmless_latex_that_resembles_file_access_is_accepted():
     for body in (r"a \\input tokens", r"\inputs", r"\includegraphics{x}", r"\textbackslash{}input"):
         assert armour.guarded(body, "table t") == body
 
@@ -152,7 +152,7 @@ def test_unescaped_data_in_latex_are_refused():
 
 
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-2+3"])
-def test_a_spreadsheet_runs_no_cell(cell):
+def test_csv_output_contains_no_executable_spreadsheet_cell(cell):
     from boundpaper.tables import Column, Table
     from boundpaper.tables.render import render
 

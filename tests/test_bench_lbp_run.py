@@ -68,7 +68,7 @@ def value(rows, key, mode="nonthinking"):
 # --- predictions
 
 
-def test_right_answers_score_100_in_every_slice(lab, data, tmp_path):
+def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
     path, samples = data
     done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", lines(samples, runs=3)))
     assert done.exit_code == 0, done.output
@@ -86,7 +86,7 @@ def test_right_answers_score_100_in_every_slice(lab, data, tmp_path):
     assert set(manifest["versions"]) == {"jieba", "numpy", "scikit-learn"}
 
 
-def test_answers_right_at_short_lengths_only(lab, data, tmp_path):
+def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data, tmp_path):
     path, samples = data
     rows = lines(samples, lambda one: "\n".join(one.answer) if one.length in ("8k", "16k") else "wrong")
     done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
@@ -97,7 +97,7 @@ def test_answers_right_at_short_lengths_only(lab, data, tmp_path):
     assert value(scores, "Chinese") == pytest.approx(100 / 3)
 
 
-def test_both_modes_stand_in_one_file_and_nothing_is_replaced_silently(lab, data, tmp_path):
+def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data, tmp_path):
     path, samples = data
     first = written(tmp_path / "a.jsonl", lines(samples))
     second = written(tmp_path / "b.jsonl", lines(samples, lambda one: "wrong", mode="thinking"))
@@ -123,7 +123,7 @@ def test_several_files_make_one_score(lab, data, tmp_path):
     assert value(table(lab), "overall") == 100
 
 
-def test_what_is_there_is_scored_when_asked(lab, data, tmp_path):
+def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
     path, samples = data
     some = [one for one in samples if one.length != "256k"][1:]
     file = written(tmp_path / "p.jsonl", lines(some))
@@ -178,7 +178,7 @@ def changed(position, **fields):
         (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],
 )
-def test_bad_predictions_end_in_one_line(lab, data, tmp_path, change, more, words):
+def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, more, words):
     path, samples = data
     file = written(tmp_path / "p.jsonl", change(lines(samples)))
     if not change(lines(samples)):
@@ -190,7 +190,7 @@ def test_bad_predictions_end_in_one_line(lab, data, tmp_path, change, more, word
     assert not (lab / "artifacts/measurements").exists()
 
 
-def test_a_missing_file_and_wrong_usage(lab, data):
+def test_missing_prediction_file_and_wrong_usage_are_reported(lab, data):
     path, _ = data
     absent = bench("--data", path, "--predictions", "no/such.jsonl")
     assert (absent.exit_code, "no such prediction file" in absent.output) == (1, True)
@@ -206,7 +206,7 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_the_set_reads_the_same_from_every_form(data, tmp_path):
+def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pytest.importorskip("pyarrow").Table
     path, samples = data
@@ -233,7 +233,7 @@ def test_the_set_reads_the_same_from_every_form(data, tmp_path):
         ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
-def test_a_wrong_sample_is_named(data, tmp_path, field, wrong, words):
+def test_invalid_sample_is_reported_by_field(data, tmp_path, field, wrong, words):
     rows = rows_of(data[0])[:3]
     rows[1][field] = wrong
     path = tmp_path / "d.jsonl"
@@ -243,7 +243,7 @@ def test_a_wrong_sample_is_named(data, tmp_path, field, wrong, words):
     assert words in str(raised.value)
 
 
-def test_data_that_is_not_there(tmp_path):
+def test_missing_dataset_is_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.json").write_text("[{]")
     for place, words in (
@@ -268,7 +268,7 @@ class Letters:
         return "".join(tokens)
 
 
-def test_prompts_lose_their_middle(data):
+def test_long_prompts_are_cut_in_the_middle(data):
     sample = data[1][0]
     assert lbp_prompts.text(sample, "thinking").endswith(sample.questions["thinking"])
     assert lbp_prompts.text(sample, "nonthinking").startswith(sample.context + "\n\n")
@@ -289,7 +289,7 @@ def test_prompts_lose_their_middle(data):
         (None, 32, 900, 900),
     ],
 )
-def test_limits_are_the_benchmarks_or_as_asked(positions, new, asked, limit):
+def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked, limit):
     assert lbp_prompts.limit_for(positions, new, asked, "m") == limit
 
 
@@ -333,7 +333,7 @@ def answered(tiny, *more):
 
 
 @pytest.mark.models
-def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
+def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     pytest.importorskip("torch")
     from keyquery.models.answers import chat
 
@@ -394,7 +394,7 @@ def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny)
 
 
 @pytest.mark.models
-def test_chat_templates_thoughts_and_sampling(tiny):
+def test_run_supports_chat_templates_thoughts_and_sampling(tiny):
     pytest.importorskip("torch")
     from keyquery.models.answers import chat
     from keyquery.models.checkpoints.loading import ModelSource, load
@@ -423,7 +423,7 @@ def test_chat_templates_thoughts_and_sampling(tiny):
 # --- summaries by an embedding model
 
 
-def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp_path, monkeypatch):
+def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab, data, tmp_path, monkeypatch):
     def similarity(name, device):
         assert (name, device) == ("some/embedder", "cpu")
         return lambda gold, predicted: 0.5
@@ -441,6 +441,6 @@ def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp
     assert "--embedder some/embedder" in manifest["command"]
 
 
-def test_a_model_that_is_run_is_known_by_name(lab, data):
+def test_unknown_model_name_suggests_the_nearest(lab, data):
     done = CliRunner().invoke(main, ["bench", "lbp", "--run", "--model", "tiny-rop", "--data", str(data[0])])
     assert (done.exit_code, "did you mean tiny-rope" in done.stderr) == (1, True)

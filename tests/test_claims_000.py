@@ -31,20 +31,20 @@ def cells(*values):
 # --- tables
 
 
-def test_a_recovery_is_the_level_less_the_dip():
+def test_recovery_is_compared_with_level_minus_dip():
     table = [(SMALL, "dip", "0.50"), (SMALL, "recovery_level", "0.54")]
     assert say("c000_models_recovery", cells(*table, (SMALL, "recovery", "0.04"))) == {SMALL: "holds: 0.040"}
     assert say("c000_models_recovery", cells(*table, (SMALL, "recovery", "0.07"))) == {SMALL: "contradicted: 0.040"}
 
 
-def test_dip_and_level_are_means_of_two_deciles():
+def test_dip_and_level_are_compared_with_means_of_two_deciles():
     deciles = prints("model decile printed", *[(SMALL, place, f"0.{place}0") for place in range(1, 10)])
     table = cells((SMALL, "dip", "0.45"), (SMALL, "recovery_level", "0.75"))
     found = say("c000_models_deciles", table, deciles)
     assert found == {f"{SMALL}-dip": "holds: 0.4500", f"{SMALL}-recovery_level": "contradicted: 0.6500"}
 
 
-def test_a_recovery_takes_the_verdict_of_its_deciles():
+def test_recovery_inherits_the_agreement_with_its_deciles():
     table = cells((SMALL, "recovery", "+0.04"), (BIG, "recovery", "+0.09"))
     found = rows(
         "model agreement recovery recovery_low recovery_high level dip",
@@ -64,7 +64,7 @@ def test_copied_recoveries_are_compared():
 @pytest.mark.parametrize(
     ("printed", "family", "said"), [("32", "Llama", "holds"), ("40", "Llama", ""), ("32", "Qwen", "")]
 )
-def test_layers_and_family_are_those_of_the_configuration(printed, family, said):
+def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, said):
     table = prints("model family metric printed", (SMALL, family, "layers", printed))
     known = rows("model text_layers", (SMALL, 32))
     assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: said or "contradicted"}
@@ -78,7 +78,7 @@ def test_layers_and_family_are_those_of_the_configuration(printed, family, said)
         ("40", "9", ("contradicted", "contradicted")),
     ],
 )
-def test_layers_of_two_kinds_are_those_of_the_configuration(layers, bare, expected):
+def test_stated_layer_kinds_are_compared_with_the_configuration(layers, bare, expected):
     table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", bare))
     known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
     judged = verdicts("c000_models_layers", table, known)
@@ -86,7 +86,7 @@ def test_layers_of_two_kinds_are_those_of_the_configuration(layers, bare, expect
     assert (judged[f"{BIG}-layers"], judged[f"{BIG}-nope_layers"]) == expected
 
 
-def test_recoveries_of_layers_are_the_third_pair_less_the_second():
+def test_layer_recovery_is_compared_with_the_difference_of_decile_pairs():
     printed = [(SMALL, 5, "d45", "0.50"), (SMALL, 5, "d67", "0.56")]
     layers = rows("model layer", (SMALL, 5))
     for text, said in (("0.06", "holds"), ("0.10", "contradicted")):
@@ -94,12 +94,12 @@ def test_recoveries_of_layers_are_the_third_pair_less_the_second():
         assert say("c000_layers_recovery", table, layers) == {f"{SMALL}-5": f"{said}: 0.060"}
 
 
-def test_layers_stand_in_falling_order():
+def test_layer_order_claim_holds_only_for_decreasing_recovery():
     table = rows("model recovery", ("a", 0.3), ("a", 0.2), ("b", 0.2), ("b", 0.3))
     assert verdicts("c000_layers_order", table) == {"a": "holds", "b": "contradicted"}
 
 
-def test_a_layer_is_next_to_the_cross_attention_layer_that_is_named():
+def test_adjacency_of_a_layer_is_checked_against_cross_attention_layers():
     kinds = rows("layer kind", (2, "self-attention"), (3, "cross-attention"), (4, "self-attention"))
     table = rows("layer adjacency", (2, "before 3"), (4, "after 3"), (6, "after 5"), (9, ""))
     assert say("c000_layers_adjacency", table, kinds) == {
@@ -109,7 +109,7 @@ def test_a_layer_is_next_to_the_cross_attention_layer_that_is_named():
     }
 
 
-def test_groups_hold_the_layers_that_are_listed():
+def test_adjacency_groups_are_compared_with_the_listed_layers():
     groups = rows(
         "layer group listed", (4, "after", "after"), (2, "before", "before"), (0, "far", "far"), (1, "far", "after")
     )
@@ -121,7 +121,7 @@ def test_groups_hold_the_layers_that_are_listed():
     assert say("c000_adjacency_groups", right, table)["before"] == "contradicted: 1"
 
 
-def test_the_mean_over_groups_is_weighted_by_their_layers():
+def test_mean_over_adjacency_groups_is_weighted_by_layers():
     sizes = (("after", "1"), ("before", "1"), ("far", "2"))
     table = [(group, "layers", size) for group, size in sizes]
     means = [("after", "mean_recovery", "0.01"), ("before", "mean_recovery", "0.03"), ("far", "mean_recovery", "0.06")]
@@ -150,13 +150,13 @@ KINDS = rows("layer kind", *[(layer, "cross-attention" if layer == 3 else "self-
 @pytest.mark.parametrize(
     "changed", [{"layers": "6"}, {"self_attention_layers": "3"}, {"self_attention_indices": "0–3"}]
 )
-def test_layers_of_either_kind_add_up(changed):
+def test_total_layers_equal_the_sum_of_both_kinds(changed):
     known = models(layers=5)
     assert says("c000_background_indices", facts(), KINDS, known) == "holds: 5 = 4 + 1"
     assert verdict("c000_background_indices", facts(**changed), KINDS, known) == "contradicted"
 
 
-def test_the_period_of_cross_attention_is_that_of_the_list():
+def test_cross_attention_period_is_compared_with_the_published_list():
     def published(layers):
         return rows("fact printed", ("cross_attention_layers", layers))
 
@@ -175,7 +175,7 @@ def profile(*values):
     )
 
 
-def test_a_dip_and_its_recovery_are_where_they_are_said_to_be():
+def test_dip_and_recovery_are_checked_at_their_stated_places():
     low_at_end = profile(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.5, 0.6, 0.3, 0.2)
     rise = rows("model rise_from rise_to", (SMALL, 5, 7), (BIG, 5, 7))
     stated = states(question_dip_range="50–65K", question_recovery_range="60–80K")
@@ -193,7 +193,7 @@ def rise(**changed):
     return rows(" ".join(held), tuple({**held, **changed}.values()))
 
 
-def test_a_pattern_without_such_layers_is_not_caused_by_them():
+def test_nope_layers_are_not_the_cause_when_a_model_without_them_rises():
     none, some = cells((SMALL, "nope_layers", "0")), cells((SMALL, "nope_layers", "8"))
     assert verdict("c000_f1_not_cause", models(), none, rise()) == "holds"
     assert "could not have been the cause" in reason("c000_f1_not_cause", models(), none, rise())
@@ -202,7 +202,7 @@ def test_a_pattern_without_such_layers_is_not_caused_by_them():
         assert verdict("c000_f1_not_cause", models(), table, risen) == "contradicted"
 
 
-def test_all_layers_are_rotary_if_the_configuration_says_so():
+def test_claim_that_all_layers_are_rotary_follows_the_configuration():
     stated = states(finding_1_layers="32", finding_1_rope_layers=("all", 32))
     assert says("c000_f1_all_rope", models(), stated) == "holds: 32"
     fewer = states(finding_1_layers="32", finding_1_rope_layers=("all", 31))
@@ -210,7 +210,7 @@ def test_all_layers_are_rotary_if_the_configuration_says_so():
     assert verdict("c000_f1_all_rope", models(position_encoding="none"), stated) == "contradicted"
 
 
-def test_two_captures_of_one_network_decide_nothing():
+def test_definitive_claim_is_not_supported_by_two_captures_of_one_network():
     def origin(model):
         return rows("fact subject printed", ("llama32_vision_text", BIG, model))
 
@@ -229,7 +229,7 @@ def test_identical_is_within_the_printed_precision():
     assert "no more than" in reason("c000_f1_identical", cells(*pair("recovery", "0.023", "0.023")), near)
 
 
-def test_about_is_judged_by_the_model_that_is_farther_away():
+def test_approximate_recovery_is_judged_by_the_farther_model():
     stated = states(finding_1_recovery="~0.025")
     assert verdict("c000_f1_about", stated, cells(*pair("recovery", "0.026", "0.024"))) == "holds"
     assert says("c000_f1_about", stated, cells(*pair("recovery", "0.026", "0.035"))) == "contradicted: 0.0350"
@@ -240,7 +240,7 @@ def counts(recovering, layers, **more):
     return states(**{f"finding_2_llama31_{key}": str(value) for key, value in names.items()}, **more)
 
 
-def test_nearly_every_layer_is_nine_in_ten():
+def test_claim_on_nearly_every_layer_needs_nine_tenths_of_the_layers():
     every = {"finding_2_llama31_contributing": ("nearly every", None), "finding_2_threshold": "0.005"}
     still, noisy = (rows("quantity value", ("recovery", noise)) for noise in (0.004, 0.006))
     assert says("c000_f2_every_layer", counts(29, 32, **every), still) == "holds: 29 of 32"
@@ -248,7 +248,7 @@ def test_nearly_every_layer_is_nine_in_ten():
     assert says("c000_f2_every_layer", counts(28, 32, **every), still) == "contradicted: 28 of 32"
 
 
-def test_without_the_largest_layers_the_others_still_recover():
+def test_few_layers_claim_is_tested_without_the_largest_layers():
     top = rows("model recovery", *[(SMALL, 0.1)] * 2, (BIG, 5.0))
     stated = counts(9, 10, finding_2_threshold="0.005")
     # ten layers of .032 on average: .32 in all, .2 of it in two, .12 / 8 = .015 in each other
@@ -256,7 +256,7 @@ def test_without_the_largest_layers_the_others_still_recover():
     assert says("c000_f2_not_few", top, cells((SMALL, "recovery", "0.02")), stated) == "contradicted: +0.000 without 2"
 
 
-def test_a_threshold_below_the_noise_of_a_capture_tells_nothing():
+def test_threshold_below_the_capture_noise_is_not_supported():
     stated = states(finding_2_threshold="0.005")
 
     def twins(noise):
@@ -268,7 +268,7 @@ def test_a_threshold_below_the_noise_of_a_capture_tells_nothing():
     assert "larger than the threshold" not in reason("c000_f2_threshold", stated, twins(0.004))
 
 
-def test_one_network_twice_is_no_replication():
+def test_replication_claim_is_not_supported_by_one_network_captured_twice():
     tests = rows(
         "comparison test estimate ci_low ci_high p_value",
         (SMALL, "wilson", 0.9, 0.8, 0.95, None),
@@ -282,7 +282,7 @@ def test_one_network_twice_is_no_replication():
     assert "one network" not in reason("c000_f2_replication", tests, origin.assign(printed="else"))
 
 
-def test_adjacent_layers_recover_less_only_if_the_interval_says_so():
+def test_claim_that_adjacent_layers_recover_less_needs_a_significant_interval():
     def bounds(difference, at_most):
         return rows(
             "comparison difference df statistic_at_most p_at_least n_first n_second",
@@ -322,7 +322,7 @@ def recovery(*changes):
     return rows(" ".join(held[0]), *[tuple(row.values()) for row in held])
 
 
-def test_only_the_two_deep_llamas_recover():
+def test_claim_that_only_two_llamas_recover_is_counted():
     stated = states(finding_3_positive_models=("only two", 2))
     assert says("c000_f3_only_two", stated, recovery()) == "holds: 2 of 6"
     third = recovery(("llama3.2-3b", {"recovery": 0.5}))
@@ -334,7 +334,7 @@ def test_only_the_two_deep_llamas_recover():
     )
 
 
-def test_a_rise_beyond_rounding_is_not_monotone():
+def test_rise_beyond_rounding_contradicts_a_monotone_profile():
     stated = states(finding_3_monotone_models=("all", 4))
     assert says("c000_f3_monotone", stated, recovery()) == "holds: 4 monotone"
     assert says("c000_f3_monotone", stated, recovery(("llama3.2-1b", {"shape": "rises"}))) == "contradicted: 3 monotone"
@@ -351,7 +351,7 @@ def test_a_rise_beyond_rounding_is_not_monotone():
         ),
     ],
 )
-def test_models_of_stated_depth_do_not_recover(claim, model, stated):
+def test_models_of_stated_depth_are_checked_for_no_recovery(claim, model, stated):
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=recovery()) == "holds"
     risen = recovery((model, {"recovery": 0.1}))
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=risen) == "contradicted"
@@ -368,7 +368,7 @@ def test_depth_is_excluded_only_by_a_shallow_model_that_recovers():
     assert "not that it plays no part" not in reason("c000_f3_depth_excluded", shallow, tests)
 
 
-def test_a_cell_with_one_network_shows_no_intersection():
+def test_intersection_claim_is_not_supported_by_one_network():
     tests = rows("comparison unit p_value", ("Llama against others, all captured", "network", 0.5))
     stated = states(finding_3_depth_condition="≥32")
     assert says("c000_f3_intersection", stated, recovery(), tests) == "not supported: 1 network"
@@ -381,7 +381,7 @@ def test_a_cell_with_one_network_shows_no_intersection():
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 
-def test_a_trait_of_a_family_is_had_by_most_of_it_from_two_depths_on():
+def test_claim_on_deep_models_needs_most_networks_of_two_depths():
     stated = states(conclusion_depth="≥32")
     assert says("c000_conclusion_deep", stated, recovery()) == "not supported: 1 of 3 networks"
     most = recovery(("llama3.2-3b", {"recovers": True}))
@@ -391,14 +391,14 @@ def test_a_trait_of_a_family_is_had_by_most_of_it_from_two_depths_on():
 # --- hypotheses
 
 
-def test_all_models_have_the_base_that_is_stated():
+def test_rope_base_is_compared_for_all_models():
     assert says("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), models()) == "holds: 500000"
     assert verdict("c000_hypotheses_base", states(hypotheses_rope_base="10,000"), models()) == "contradicted"
     one = models(rope_theta=[500000.0, 500000.0, 500000.0, 10000.0])
     assert "3 of 4" in reason("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), one)
 
 
-def test_the_same_base_without_a_recovery_speaks_against_the_base():
+def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
     judged = says("c000_hypotheses_frequency", models(), recovery(), factors)
     assert judged == "contradicted: 1 model with the same frequencies falls"
@@ -415,7 +415,7 @@ def test_the_same_base_without_a_recovery_speaks_against_the_base():
     assert "scaled otherwise" in reason("c000_hypotheses_frequency", models(), recovery(), scaled)
 
 
-def test_wavelengths_of_a_range_are_counted_before_and_after_scaling():
+def test_wavelengths_in_a_range_are_counted_before_and_after_scaling():
     # base 10,000 and 2 pairs: wavelengths 2 pi (6.28) and 2 pi 100 (628)
     small = models(rope_theta=10_000.0, head_dim=4)
 
@@ -429,7 +429,7 @@ def test_wavelengths_of_a_range_are_counted_before_and_after_scaling():
     assert found("1–2K", "1") == "contradicted: 0 and 0 of 2"
 
 
-def test_uniform_is_all_layers():
+def test_uniform_claim_holds_only_when_all_layers_recover():
     top = rows("model recovery", (BIG, 0.07))
 
     def stated(count):
@@ -457,12 +457,12 @@ def layer_cells(**changed):
 
 
 @pytest.mark.parametrize("changed", [{"d01": 0.55}, {"d67": 0.45}, {"d89": 0.65}, {"d45": 0.7}])
-def test_layers_fall_dip_recover_and_fall(changed):
+def test_collapse_claim_needs_layers_that_fall_dip_recover_and_fall(changed):
     assert says("c000_anatomy_collapse", layer_cells()) == "holds: 2 of 2"
     assert verdict("c000_anatomy_collapse", layer_cells(**changed)) == "contradicted"
 
 
-def test_no_pattern_over_depth_needs_half_of_the_layers():
+def test_no_depth_pattern_claim_needs_a_test_over_half_of_the_layers():
     def tests(n, p):
         return rows("comparison n p_value", (SMALL, n, p), (BIG, n, p))
 
@@ -489,7 +489,7 @@ EXTREMES = extremes(
 )
 
 
-def test_the_least_plastic_layer_is_the_most_sensitive():
+def test_least_plastic_layer_must_be_the_most_sensitive():
     assert says("c000_extremes_sensitivity", EXTREMES) == "holds: R2 0.500, 0.020"
     other = extremes(
         (16, MOST, "0.9", "0.001", "0.02"), (17, MOST, "0.8", "0.010", "0.03"), (4, LEAST, "0.2", "0.009", "0.5")
@@ -497,7 +497,7 @@ def test_the_least_plastic_layer_is_the_most_sensitive():
     assert verdict("c000_extremes_sensitivity", other) == "contradicted"
 
 
-def test_two_layers_stand_apart_in_all_three_measures():
+def test_outlier_claim_needs_two_layers_apart_in_three_measures():
     assert says("c000_extremes_outliers", EXTREMES) == "holds: 3 of 3 measures"
     shared = extremes(
         (16, MOST, "0.9", "0.001", "0.02"), (17, MOST, "0.8", "0.002", "0.03"), (4, LEAST, "0.2", "0.009", "0.03")
@@ -507,19 +507,19 @@ def test_two_layers_stand_apart_in_all_three_measures():
     assert "not in" not in reason("c000_extremes_outliers", EXTREMES)
 
 
-def test_values_of_two_layers_round_to_the_stated_one():
+def test_extreme_layer_values_are_compared_after_rounding():
     stated = states(extremes_r2_pos="0.02")
     assert say("c000_extremes_r2", stated, EXTREMES) == {"16": "holds: 0.02", "17": "contradicted: 0.04"}
 
 
-def test_a_flat_layer_has_no_gap_to_the_other_capture():
+def test_flat_layer_claim_is_judged_by_the_gap_to_the_other_capture():
     held = (17, 15, 0.1, 0.05, 0.4, 0.5, 0.3)
     columns = "layer text_layer least_range recovery overall_low overall_high ap_overall gap"
     assert verdict("c000_extremes_flat_pair", rows(columns, (*held, 0.1))) == "not supported"
     assert verdict("c000_extremes_flat_pair", rows(columns, (*held, 0.0))) == "holds"
 
 
-def test_a_layer_that_is_said_to_follow_does():
+def test_layer_said_to_follow_cross_attention_is_checked():
     groups = rows("layer group", (4, "after"), (16, "far"), (17, "far"))
     assert says("c000_extremes_after", EXTREMES, groups) == "holds: after"
     before = groups.assign(group=["before", "far", "far"])

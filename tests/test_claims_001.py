@@ -48,7 +48,7 @@ def deciles(rising=()):
 # --- the three analyses
 
 
-def test_analyses_are_counted_in_the_overview():
+def test_number_of_analyses_is_counted_in_the_overview():
     titles = rows("title", ("one",), ("two",), ("three",))
     stated = states(analyses_count=word("Three"))
     assert says("c001_analyses_count", stated, titles) == "holds: 3"
@@ -63,7 +63,7 @@ def axis(one, two):
     return mechanistic, ruler, known
 
 
-def test_means_on_the_drift_axis_are_of_all_models_or_of_a_family():
+def test_drift_axis_means_are_compared_over_all_models_or_a_family():
     stated = states(pca_rotation_r_k="0.87", pca_rotation_r_q="0.74")
     judged = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
     assert judged == "holds: 0.87 and 0.74"
@@ -71,20 +71,20 @@ def test_means_on_the_drift_axis_are_of_all_models_or_of_a_family():
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.5), (0.5, 0.74))) == "not supported"
 
 
-def test_keys_follow_position_more_closely_than_queries_in_every_model():
+def test_claim_that_keys_follow_position_more_is_checked_in_every_model():
     assert says("c001_keys_stronger", *axis((0.9, 0.8), (0.84, 0.68))) == "holds: 2 of 2"
     assert says("c001_keys_stronger", *axis((0.9, 0.8), (0.68, 0.84))) == "contradicted: 1 of 2"
     assert "queries follow" not in reason("c001_keys_stronger", *axis((0.9, 0.8), (0.84, 0.68)))
 
 
-def test_plasticity_is_nothing_where_position_decides_and_one_where_it_does_not():
+def test_plasticity_limits_are_zero_for_position_and_one_for_content():
     right = states(complementary_limit_position="0", complementary_limit_content="1")
     assert say("c001_plasticity_limits", right) == {"position": "holds: 0.0", "content": "holds: 1.0"}
     wrong = states(complementary_limit_position="1", complementary_limit_content="0")
     assert set(verdicts("c001_plasticity_limits", wrong).values()) == {"contradicted"}
 
 
-def test_a_profile_that_does_not_fall_hides_nothing():
+def test_gap_claim_is_contradicted_by_a_profile_that_does_not_fall():
     table = rows("d0 d9", (0.8, 0.6), (0.5, 0.4))
     assert says("c001_gap_profile", table) == "holds: 20 to 25 %"
     assert verdict("c001_gap_profile", table.assign(d9=[0.6, 0.5])) == "contradicted"
@@ -101,7 +101,7 @@ def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
 
 
-def test_the_lengths_of_a_profile_are_those_with_a_bin():
+def test_longbench_lengths_are_those_with_a_bin():
     lengths = rows(
         "model tokens plasticity", (DEEP, 4096, None), (DEEP, 8192, 0.5), (DEEP, 131072, 0.4), ("qwen3-4b", 262144, 0.3)
     )
@@ -122,33 +122,33 @@ def test_models_and_families_of_the_section_are_counted():
     assert set(verdicts("c001_profile_counts", wrong, captured()).values()) == {"contradicted"}
 
 
-def test_one_rise_beyond_rounding_is_no_monotone_decline():
+def test_monotone_decline_is_judged_beyond_rounding():
     stated = states(profile_shape=word("monotonic"))
     assert says("c001_profile_monotone", stated, deciles()) == "holds: 4 of 4"
     assert says("c001_profile_monotone", stated, deciles(("qwen3-4b",))) == "contradicted: 3 of 4"
     assert verdict("c001_profile_monotone", stated, deciles(("llama3.1-8b",))) == "holds"
 
 
-def test_two_drops_lie_in_the_range():
+def test_llama_drops_are_checked_against_the_stated_range():
     stated = states(profile_llama_drop="0.22–0.23")
     assert says("c001_profile_llama_drops", stated, captured()) == "holds: 0.220 to 0.230"
     assert verdict("c001_profile_llama_drops", stated, captured(**{"llama3.2-1b": 0.25})) == "contradicted"
     assert verdict("c001_profile_llama_drops", stated, captured(**{"llama3.2-3b": 0.20})) == "contradicted"
 
 
-def test_scale_helps_only_if_the_sizes_between_agree():
+def test_scale_claim_needs_intermediate_sizes_to_agree():
     assert says("c001_profile_scale_helps", captured()) == "holds: 0.160 < 0.190"
     assert verdict("c001_profile_scale_helps", captured(**{"qwen3-4b": 0.2})) == "not supported"
     assert verdict("c001_profile_scale_helps", captured(**{"qwen3-14b": 0.2})) == "contradicted"
     assert "do not" not in reason("c001_profile_scale_helps", captured())
 
 
-def test_the_steepest_two_are_above_all_others():
+def test_steepest_two_models_must_exceed_all_others():
     assert says("c001_profile_llama_steepest", captured()) == "holds: 0.220 > 0.190"
     assert verdict("c001_profile_llama_steepest", captured(**{"qwen3-4b": 0.225})) == "contradicted"
 
 
-def test_heads_that_meet_average_what_they_meet_at():
+def test_converged_heads_must_average_the_stated_value():
     stated = states(profile_llama_converged="0.46", profile_llama_converged_from="100K")
     low = deciles().assign(d8=0.46, d9=0.45)
     assert says("c001_profile_converged", stated, low) == "holds: 2 of 2 means"
@@ -167,7 +167,7 @@ def matched(**scores):
     return rows("model display_name family lbp in_source", *table)
 
 
-def test_families_stand_in_the_order_of_the_scores():
+def test_family_order_is_compared_with_the_scores():
     means = rows("scope family ap_drop", ("source", "Qwen3", 0.17), ("source", "Ministral 3", 0.05), ("all", "x", 0))
     stated = states(profile_family_order=word("Ministral < Qwen < Llama"))
     assert verdict("c001_family_order", stated, matched(), means) == "holds"
@@ -185,7 +185,7 @@ def test_a_second_factor_needs_every_corrected_test():
     assert verdict("c001_second_factor", tests(0.01, 0.06)) == "not supported"
 
 
-def test_deciles_with_their_middle_in_the_range_lie_above_the_dip():
+def test_recovery_deciles_are_checked_to_exceed_the_dip():
     place = prints("landmark printed", ("narrative_llama_recovery", "60K–100K"))
     # 100,000 tokens: the deciles with their middle in 60-100K are the last four
     two = deciles().iloc[[4]].assign(d4=0.3)
@@ -205,7 +205,7 @@ def test_matched_models_are_counted_in_the_table():
     }
 
 
-def test_the_only_model_with_scores_is_one():
+def test_claim_of_the_only_scored_model_needs_exactly_one():
     stated = states(longbench_only_model=word("only"))
     lengths = [(model, length, "thinking") for model in ("a", "b") for length in ("8k", "128k", "overall")]
     table = rows("model length mode", *lengths)
@@ -213,7 +213,7 @@ def test_the_only_model_with_scores_is_one():
     assert says("c001_longbench_only", stated, table) == "contradicted: 2 models"
 
 
-def test_declines_follow_from_their_ends():
+def test_declines_are_recomputed_from_their_end_values():
     ends = prints(
         "model length metric printed",
         (DEEP, "8k", "plasticity", "0.80"),
@@ -228,7 +228,7 @@ def test_declines_follow_from_their_ends():
     assert set(verdicts("c001_longbench_declines", wrong, ends).values()) == {"contradicted"}
 
 
-def test_shallower_means_less_than_in_either_mode():
+def test_shallower_plasticity_decline_is_compared_with_both_modes():
     def lengths(thinking, plain):
         found = []
         for mode, score in (("thinking", thinking), ("nonthinking", plain)):
@@ -240,7 +240,7 @@ def test_shallower_means_less_than_in_either_mode():
     assert verdict("c001_longbench_shallower", lengths(95.0, 80.0)) == "not supported"
 
 
-def test_places_are_given_as_in_the_second_study():
+def test_places_are_compared_with_those_of_the_second_study():
     pairs = {
         "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
         "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",
@@ -258,7 +258,7 @@ def test_places_are_given_as_in_the_second_study():
 # --- RULER
 
 
-def test_models_lengths_and_rows_are_counted():
+def test_ruler_models_lengths_and_rows_are_counted():
     frames = (rows("model", ("a",), ("b",)), rows("length", ("4k",), ("8k",), ("8k",)), rows("model", ("a",)))
     right = states(ruler_models="2", ruler_bins="2", ruler_all_models="1")
     assert set(verdicts("c001_ruler_counts", right, *frames).values()) == {"holds"}
@@ -267,7 +267,7 @@ def test_models_lengths_and_rows_are_counted():
 
 
 @pytest.mark.parametrize(("drop", "expected"), [(0.17, "holds"), (0.15, "contradicted"), (0.21, "contradicted")])
-def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
+def test_drop_is_checked_against_the_range_of_another_family(drop, expected):
     stated = states(profile_qwen_drop="0.16–0.19")
     table = captured(**{"llama3.1-8b": drop})
     assert verdict("c001_ruler_qwen_range", stated, table) == expected
@@ -275,7 +275,7 @@ def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
     assert f"lies {place} the range as stated" in reason("c001_ruler_qwen_range", stated, table)
 
 
-def test_steep_profiles_lose_more_than_flat_ones_in_every_mode():
+def test_degradation_claim_needs_steep_profiles_to_lose_more_in_every_mode():
     def declines(flat, inside=(0.1, 0.2, 0.3)):
         held = [("thinking", "Llama 3", 0.25, 0.2), ("thinking", "Ministral 3", 0.05, 0.1)]
         held += [("thinking", "Qwen3", drop, 0.3 + drop / 10) for drop in inside]
@@ -308,21 +308,21 @@ def trajectory(**changed):
     return table.assign(**changed)
 
 
-def test_a_correlation_is_kept_at_every_checkpoint_of_the_extensions():
+def test_correlation_must_hold_at_every_extension_checkpoint():
     stated = states(pca_r_k_kept=word(">0.90", 0.9))
     assert says("c001_correlation_kept", stated, trajectory()) == "holds: 0.910 to 0.930"
     low = trajectory(r_k_a=[0.5, 0.6, 0.7, 0.89, 0.93])
     assert verdict("c001_correlation_kept", stated, low) == "contradicted"
 
 
-def test_the_drop_of_the_short_window_is_the_mean_before_the_extensions():
+def test_short_window_drop_is_the_mean_before_the_extensions():
     assert verdict("c001_short_window_drop", states(training_drop_short="0.06"), trajectory()) == "holds"
     assert verdict("c001_short_window_drop", states(training_drop_short="0.08"), trajectory()) == "holds after rounding"
     assert verdict("c001_short_window_drop", states(training_drop_short="0.10"), trajectory()) == "contradicted"
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0.65, "holds"), (0.59, "contradicted"), (0.71, "contradicted")])
-def test_early_levels_are_those_of_the_first_stage(after, expected):
+def test_early_level_is_compared_with_the_first_stage(after, expected):
     table = trajectory(ap_first_20=[0.70, 0.60, 0.50, 0.60, after])
     columns = "checkpoint phase at_0_1k at_1k_2k at_2k_4k"
     before = [(FIRST, "Pre-train", 0.7, 0.7, 0.7), (ANNEALED, "Anneal", 0.6, 0.6, 0.6)]
@@ -333,7 +333,7 @@ def test_early_levels_are_those_of_the_first_stage(after, expected):
     assert verdict("c001_first_fifth_early_level", table, above) == unlike
 
 
-def test_near_zero_is_below_one_logit():
+def test_bias_near_zero_must_be_below_one_logit():
     stated = states(training_bias_left=word("≈0", 0))
     known = rows("model head_dim", ("smollm3-3b", 100))
     assert verdict("c001_bias_near_zero", stated, trajectory(), known) == "contradicted"  # 50 / 10 = 5
@@ -342,7 +342,7 @@ def test_near_zero_is_below_one_logit():
     assert verdict("c001_bias_near_zero", stated, small, known.assign(head_dim=64)) == "contradicted"  # 9 / 8
 
 
-def test_a_bias_is_removed_if_it_is_less_than_before():
+def test_residual_claim_needs_a_reduced_bias():
     bins = rows("extension start gap", (True, 8192, 0.01), (True, 100, 0.5), (False, 9000, 0.9), (True, 9000, None))
 
     def changes(after):
@@ -365,7 +365,7 @@ def comparison(**changed):
     return table.assign(**changed)
 
 
-def test_drops_over_the_same_window_match_or_do_not():
+def test_decomposition_claim_compares_drops_over_the_same_window():
     assert says("c001_decomposition_orders_models", comparison()) == "not supported: 0.161 against 0.117 to 0.128"
     low = comparison(drop_same_low=[0.12, 0.127, 0.116, None])
     assert verdict("c001_decomposition_orders_models", low) == "holds"
@@ -396,7 +396,7 @@ def test_a_longer_context_is_judged_by_the_captured_window():
 @pytest.mark.parametrize(
     ("r", "p", "expected"), [(0.9, 0.04, "holds"), (0.9, 0.05, "not supported"), (-0.9, 0.04, "not supported")]
 )
-def test_two_series_correlate_if_their_changes_do(r, p, expected):
+def test_correlation_of_two_series_is_judged_by_their_changes(r, p, expected):
     tests = rows(
         "comparison test estimate p_value n",
         ("ministral3-14b, thinking", "pearson_levels", 0.99, 0.001, 6),
@@ -407,7 +407,7 @@ def test_two_series_correlate_if_their_changes_do(r, p, expected):
     assert says("c001_longbench_correlates", stated, tests) == f"{expected}: r of changes {r:.2f}"
 
 
-def test_the_fall_of_the_slope_is_a_share_of_its_start():
+def test_alpha_change_is_the_fall_as_a_share_of_its_start():
     changes = rows(
         "span metric ratio ratio_low ratio_high before after",
         ("extensions", "alpha_k", 0.07, 0.069, 0.071, 1e-3, 7e-5),
@@ -423,7 +423,7 @@ def test_the_fall_of_the_slope_is_a_share_of_its_start():
 
 
 @pytest.mark.parametrize("claim", ["c001_visual_same", "c001_heads_same", "c001_weights_same"])
-def test_numbers_read_off_pictures_are_the_same_in_both_documents(claim):
+def test_values_read_from_figures_are_compared_between_two_documents(claim):
     from analysis.claims.s001 import visual as s001_visual
 
     pairs = {"c001_visual_same": "MAPS", "c001_heads_same": "BUNDLES", "c001_weights_same": "WEIGHTS"}

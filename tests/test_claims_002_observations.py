@@ -4,7 +4,7 @@ from claims_002_cases import scored, word
 from claims_cases import prints, reason, rows, says, states, verdict, verdicts
 
 
-def test_no_relation_is_an_interval_below_the_other_estimate():
+def test_claim_of_no_relation_needs_an_interval_below_the_other_estimate():
     def correlations(high):
         return rows(
             "comparison test estimate ci_low ci_high p_value n",
@@ -26,7 +26,7 @@ def observed(table, metric, values):
     return prints("table model metric printed", *found)
 
 
-def test_the_highest_aggregate_has_the_sixth_score():
+def test_highest_aggregate_must_have_the_sixth_score():
     names = {f"m{place}": f"0.{place}" for place in range(1, 6)}
     table = observed("aggregate", "ap_overall", {**names, "ministral3-3b": "0.9", "last": "0.05"})
     everyone = prints("model metric printed", ("a", "ap_overall", "0.95"))
@@ -37,7 +37,7 @@ def test_the_highest_aggregate_has_the_sixth_score():
     assert verdict("c002_aggregate_highest", lower, everyone) == "contradicted"
 
 
-def test_families_are_told_apart_better_by_both_measures_in_both_sets():
+def test_separation_of_families_is_compared_for_both_measures_and_sets():
     def table(last):
         found = []
         for scope in ("matched", "captured"):
@@ -48,21 +48,21 @@ def test_families_are_told_apart_better_by_both_measures_in_both_sets():
     assert verdict("c002_last_20_separates", table(0.1)) == "contradicted"
 
 
-def test_the_last_by_plasticity_is_the_last_by_score():
+def test_last_model_by_plasticity_must_be_last_by_score():
     last = observed("last_20", "ap_last_20", {"a": "0.6", "llama3.2-3b": "0.4"})
     assert says("c002_last_20_llama_last", last) == "holds: 0.400, 39.00"
     for values in ({"llama3.2-3b": "0.4", "a": "0.6"}, {"a": "0.3", "llama3.2-3b": "0.4"}):
         assert verdict("c002_last_20_llama_last", observed("last_20", "ap_last_20", values)) == "contradicted"
 
 
-def test_ranges_of_the_far_end_hold_the_values():
+def test_last_fifth_ranges_must_hold_the_values():
     stated = states(last_20_ministral="0.57–0.59", last_20_qwen="0.51–0.52")
     assert set(verdicts("c002_last_20_ranges", stated, scored()).values()) == {"holds"}
     low = scored(ap_last_20=[0.57, 0.60, 0.52, 0.50, 0.45, 0.5])
     assert verdicts("c002_last_20_ranges", stated, low) == {"ministral": "contradicted", "qwen": "contradicted"}
 
 
-def test_the_most_informative_metric_is_first_and_shown_to_be():
+def test_most_informative_metric_must_rank_first_significantly():
     def tests(overall, low):
         correlations = rows(
             "comparison test estimate n",
@@ -79,7 +79,7 @@ def test_the_most_informative_metric_is_first_and_shown_to_be():
     assert verdict("c002_drop_most_informative", *tests(0.3, -0.1)) == "not supported"
 
 
-def test_inverse_in_each_family_is_three_of_three():
+def test_inverse_relation_is_counted_within_families():
     def tests(third):
         table = [("a", "pearson", -0.9, 0.3), ("b", "pearson", -0.5, 0.6), ("c", "pearson", third, 0.5)]
         pooled = rows("comparison test estimate p_value n", ("ap_drop", "pearson_within_family", -0.5, 0.1, 7))
@@ -89,7 +89,7 @@ def test_inverse_in_each_family_is_three_of_three():
     assert says("c002_drop_within_family", *tests(-0.05)) == "contradicted: 2 of 3 families"
 
 
-def test_an_order_of_models_by_score_is_no_order_of_the_drops_beside_them():
+def test_order_of_models_by_score_is_compared_with_their_drops():
     stated = states(drop_ministral3_14b="0.06", drop_ministral3_8b="0.05", drop_ministral3_3b="0.04")
     sizes = ("14b", "8b", "3b")
 
@@ -108,7 +108,7 @@ def test_an_order_of_models_by_score_is_no_order_of_the_drops_beside_them():
     assert judged == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
 
 
-def test_an_anomaly_is_below_its_siblings():
+def test_anomalous_model_must_be_below_its_siblings():
     def table(own):
         drops = {"ministral3-3b": own, "ministral3-8b": "0.06", "ministral3-14b": "0.08", "qwen3-4b": "0.01"}
         found = [("drop", model, "ap_drop", text) for model, text in drops.items()]
@@ -118,13 +118,13 @@ def test_an_anomaly_is_below_its_siblings():
     assert says("c002_drop_ministral_anomaly", table("0.07")) == "not supported: 0.070 in 0.060 to 0.080"
 
 
-def test_larger_models_drop_less_and_score_more():
+def test_claim_that_larger_models_drop_less_and_score_more_is_checked():
     assert says("c002_drop_qwen_monotone", scored()) == "holds: 0.180, 0.160"
     assert verdict("c002_drop_qwen_monotone", scored(lbp=[40.0, 30.0, 31.0, 32.0, 20.0, 25.0])) == "contradicted"
     assert verdict("c002_drop_qwen_monotone", scored(ap_drop=[0.06, 0.05, 0.19, 0.18, 0.23, 0.17])) == "contradicted"
 
 
-def test_the_steepest_of_the_scored_models_scores_least():
+def test_steepest_scored_model_must_score_least():
     assert says("c002_drop_llama_steepest", scored()) == "holds: 0.230, 20.00"
     assert verdict("c002_drop_llama_steepest", scored(lbp=[40.0, 10.0, 38.0, 32.0, 20.0, 25.0])) == "contradicted"
     assert verdict("c002_drop_llama_steepest", scored(ap_drop=[0.06, 0.05, 0.3, 0.18, 0.23, 0.17])) == "contradicted"
@@ -132,7 +132,7 @@ def test_the_steepest_of_the_scored_models_scores_least():
     assert verdict("c002_drop_llama_steepest", scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.4])) == "holds"
 
 
-def test_typical_drops_are_means_of_families():
+def test_typical_drops_are_compared_with_family_means():
     means = rows(
         "scope family ap_drop n",
         ("source", "Ministral 3", 0.07, 3),
@@ -144,7 +144,7 @@ def test_typical_drops_are_means_of_families():
     assert judged == {"ministral": "holds", "qwen": "holds", "llama": "contradicted"}
 
 
-def test_an_order_of_families_is_broken_by_a_model_that_drops_less_and_scores_worse():
+def test_family_order_is_not_supported_when_a_lower_drop_scores_worse():
     means = rows("scope family ap_drop lbp", ("source", "Ministral 3", 0.05, 35.0), ("source", "Qwen3", 0.17, 34.0))
     assert verdict("c002_drop_family_order", means, scored()) == "holds"  # 0.17 is not below every Qwen3
     late = scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.15])

@@ -35,7 +35,7 @@ def landmarks(**printed):
         ("50K-58.8K", "contradicted: 52K-66K"),
     ],
 )
-def test_a_dip_lies_where_the_middle_of_its_decile_is(stated, expected):
+def test_dip_is_placed_by_the_middle_of_its_decile(stated, expected):
     assert says("c002_profile_11b_dip", landmarks(llama32_11b_dip=stated), profiles()) == expected
 
 
@@ -52,13 +52,13 @@ def test_the_dip_is_the_lowest_of_the_first_eight_deciles():
 @pytest.mark.parametrize(
     ("level", "expected"), [("0.54", "holds: 0.540"), ("0.52", "contradicted: 0.540"), ("0.56", "contradicted: 0.540")]
 )
-def test_a_recovery_has_the_mean_of_the_deciles_that_it_names(level, expected):
+def test_recovery_level_is_the_mean_of_the_named_deciles(level, expected):
     # the middles of deciles six to eight are 72.1K, 85.2K and 98.3K: .52, .54 and .56
     stated = landmarks(llama32_11b_recovery_level=level, llama32_11b_recovery="70K-100K")
     assert says("c002_profile_11b_recovery", stated, profiles()) == expected
 
 
-def test_a_recovery_lies_above_the_dip():
+def test_recovery_must_exceed_the_dip():
     stated = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="70K-100K")
     higher = [*BUMP[:4], 0.53, *BUMP[5:]]
     assert verdict("c002_profile_11b_recovery", stated, profiles(second=higher)) == "contradicted"
@@ -78,7 +78,7 @@ def test_a_collapse_is_the_lowest_value_after_the_largest_step():
     assert verdict("c002_profile_11b_collapse", stated, profiles(second=earlier)) == "contradicted"
 
 
-def test_every_model_has_the_dimensions_that_a_cluster_names():
+def test_dimensions_named_by_a_cluster_must_exist_in_every_model():
     stated = landmarks(weights_second_cluster="100-128", weights_models="all models")
 
     def models(least):
@@ -94,7 +94,7 @@ def test_every_model_has_the_dimensions_that_a_cluster_names():
     assert "B (64 dimensions)" in reason("c002_weights_models", stated, models(64))
 
 
-def test_dimensions_that_turn_carry_position():
+def test_zero_position_claim_is_not_supported_when_dimensions_rotate():
     stated = landmarks(weights_first_dead_zone="1-33", weights_dead_share="0")
 
     def models(window, dim=128, theta=10_000.0):
@@ -114,7 +114,7 @@ def test_dimensions_that_turn_carry_position():
 # --- places given in prose
 
 
-def test_dip_recovery_and_collapse_lie_in_the_deciles_that_are_named():
+def test_dip_recovery_and_collapse_are_checked_in_the_named_deciles():
     places = {
         **{f"t4_llama32_11b_{part}_place": text for part, text in (("recovery", "70-80%"), ("collapse", "90-100%"))},
         **{
@@ -161,7 +161,7 @@ def test_failing_lengths_are_those_of_scores_below_a_half():
 
 
 @pytest.mark.parametrize(("text", "expected"), [("10", "holds: 10"), ("11", "contradicted: 10")])
-def test_bins_are_the_numbered_columns(text, expected):
+def test_stated_bins_are_compared_with_the_numbered_columns(text, expected):
     table = profiles().assign(drop=0.1, d=0.2, d_mean=0.3)
     assert says("c002_bins_again", states(t4_bins=text), table) == expected
 
@@ -178,7 +178,7 @@ STATED = {
 }
 
 
-def test_notes_on_deciles_repeat_the_cells_that_they_name():
+def test_notes_on_deciles_are_compared_with_their_cells():
     cells = [
         (model, decile, f"{value:.3f}")
         for model in ("llama3.2-3b", "llama3.1-8b", "mistral-v0.2-7b")
@@ -194,7 +194,7 @@ def test_notes_on_deciles_repeat_the_cells_that_they_name():
     assert near["t4_llama32_3b_drop"].startswith("holds after rounding")
 
 
-def test_captures_span_what_is_said():
+def test_stated_contexts_are_compared_with_the_captures():
     keys = ("all_models_mistral_window", "t4_mistral_window_note", "t4_mistral_window", "predecessor_window")
     stated = dict.fromkeys((*keys, "t8_mistral_last_position"), "32K")
     stated |= {"all_models_other_range": "128K", "t4_other_range": "128K"}
@@ -209,7 +209,7 @@ def test_captures_span_what_is_said():
 MISTRAL = "mistral-v0.2-7b"
 
 
-def test_the_best_of_all_is_so_over_equal_positions_too():
+def test_best_profile_must_also_be_best_over_equal_positions():
     def captured(overall, drop):
         return rows("model ap_overall ap_drop", (MISTRAL, 0.8, 0.02), ("a", overall, drop))
 
@@ -230,7 +230,7 @@ def test_the_best_of_all_is_so_over_equal_positions_too():
 
 
 @pytest.mark.parametrize(("attention", "expected"), [("sliding, 32K", "holds"), ("full", "contradicted")])
-def test_a_window_is_blamed_only_where_there_is_one(attention, expected):
+def test_sliding_window_cause_needs_a_model_with_a_window(attention, expected):
     columns = "model display_name attention claimed_context captured_context bucket_tokens"
     models = rows(columns, (MISTRAL, "M", attention, 32768, 32768, 1024))
     stated = states(h7_cause=("sliding window", None))
@@ -246,7 +246,7 @@ def test_a_window_is_blamed_only_where_there_is_one(attention, expected):
         (75.0, "contradicted: -25 % within 32K"),
     ],
 )
-def test_a_cut_off_loses_next_to_nothing_before_it(at_32k, expected):
+def test_cut_off_must_lose_next_to_nothing_before_it(at_32k, expected):
     summary = rows(
         "model display_name 4k 32k 128k effective",
         (MISTRAL, "M", 100.0, at_32k, 10.0, "16k"),
@@ -261,12 +261,12 @@ def test_a_cut_off_loses_next_to_nothing_before_it(at_32k, expected):
 
 
 @pytest.mark.parametrize(("text", "expected"), [("zero", "holds: 0"), ("two", "contradicted: 0")])
-def test_layers_without_position_are_counted(text, expected):
+def test_nope_layers_are_compared_with_the_counted_ones(text, expected):
     counted = prints("model metric printed", ("llama3.1-8b", "nope_layers", "0"))
     assert says("c002_h8_nope_layers", states(h8_nope_layers=(text, None)), counted) == expected
 
 
-def test_two_patterns_are_one_if_dip_peak_and_low_fall_into_the_deciles_named():
+def test_identical_patterns_share_the_deciles_of_dip_peak_and_low():
     assert says("c002_h8_identical", profiles()) == "holds: same deciles"
     assert says("c002_h8_identical", profiles(second=swapped(4, 5))) == "contradicted: other deciles"
     assert "into other deciles (40, 70, 90 % on against 50, 70, 90 %)" in reason(
@@ -292,7 +292,7 @@ def spread(one, two, layers="32"):
     )
 
 
-def test_counts_of_layers_are_those_of_the_layer_study():
+def test_layer_counts_are_compared_with_the_layer_study():
     keys = ("llama31_recovering", "llama31_layers", "llama32_recovering", "llama32_layers")
     study = states(**{f"finding_2_{key}": text for key, text in zip(keys, ("29", "32", "26", "32"), strict=True)})
     judged = verdicts("c002_h8_layer_counts", spread("29", "26"), study)
@@ -309,7 +309,7 @@ def test_counts_of_layers_are_those_of_the_layer_study():
         ("20", "20", "llama3.1-8b", "not supported: 20 and 20 of 20"),
     ],
 )
-def test_nearly_all_layers_are_nine_of_ten_in_two_networks(one, two, text, expected):
+def test_spread_claim_needs_nine_tenths_of_layers_in_two_networks(one, two, text, expected):
     fact = rows("fact printed", ("llama32_vision_text", text))
     assert says("c002_h8_spread", spread(one, two, "20"), fact) == expected
     said = reason("c002_h8_spread", spread(one, two, "20"), fact)
@@ -337,7 +337,7 @@ def others(recovery, rise):
         (-0.1, True, "not supported: 1 of 1 rise"),
     ],
 )
-def test_a_pattern_is_absent_where_nothing_rises(recovery, rise, expected):
+def test_absent_pattern_claim_is_contradicted_by_a_rise(recovery, rise, expected):
     assert says("c002_h8_absent", others(recovery, rise)) == expected
 
 
@@ -349,7 +349,7 @@ def test_a_pattern_is_absent_where_nothing_rises(recovery, rise, expected):
         ("another", 0.0, "not supported: 2 network"),
     ],
 )
-def test_a_pattern_of_deep_models_needs_two_networks(printed, recovery, expected):
+def test_pattern_specific_to_deep_models_needs_two_networks(printed, recovery, expected):
     profile = rows(
         "model family layers recovery",
         ("llama3.1-8b", "Llama 3", 32, recovery),

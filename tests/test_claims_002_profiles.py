@@ -9,7 +9,7 @@ from claims_cases import prints, reason, rows, say, says, states, verdict, verdi
 # --- the benchmark
 
 
-def test_samples_tasks_languages_and_lengths_are_those_of_the_data_card():
+def test_benchmark_counts_are_compared_with_the_data_card():
     facts = prints(
         "fact printed",
         ("lbp_samples", "1,500"),
@@ -60,13 +60,13 @@ def test_a_match_is_exact_if_the_scored_checkpoint_was_captured():
     assert "another one" not in reason("c002_overlap_exact", overlap(), known)
 
 
-def test_windows_are_what_the_makers_claim():
+def test_context_windows_are_compared_with_the_claims_of_the_makers():
     assert says("c002_overlap_windows", overlap(), FAMILIES) == "holds: 2 of 2"
     wrong = overlap(benchmark_model=["M3 (128k)", "Q4 (128k)", ""])
     assert says("c002_overlap_windows", wrong, FAMILIES) == "contradicted: 1 of 2"
 
 
-def test_models_without_a_match_have_no_score():
+def test_models_said_to_have_no_match_must_lack_a_score():
     assert says("c002_overlap_absent", overlap(), rows("model", ("qwen3-4b",))) == "holds: 1 of 1"
     assert says("c002_overlap_absent", overlap(), rows("model", ("qwen3-14b",))) == "contradicted: 0 of 1"
 
@@ -85,7 +85,7 @@ def shapes(**changed):
     return table.assign(**changed)
 
 
-def test_near_linear_is_at_least_as_linear_as_another_family():
+def test_near_linear_profile_must_be_as_linear_as_another_family():
     assert says("c002_t4_ministral_linear", shapes()) == "holds: R2 0.97 to 0.97"
     assert verdict("c002_t4_ministral_linear", shapes(r_squared=[0.94, 0.95, 0.9, 0.9])) == "not supported"
 
@@ -97,7 +97,7 @@ def test_the_flattest_family_is_below_every_other_over_the_whole_context_and_the
     assert verdict("c002_t4_llama32_steepest", shapes(whole=[0.1, 0.31, 0.05, 0.3])) == "contradicted"
 
 
-def test_larger_models_are_flatter_by_drop_and_by_profile():
+def test_claim_that_larger_models_are_flatter_is_checked_by_drop_and_profile():
     known = rows("model family parameters_nominal_b ap_drop", ("qwen3-4b", "Qwen3", 4, 0.18), ("b", "Qwen3", 8, 0.16))
     two = rows("model whole", ("qwen3-4b", 0.25), ("b", 0.2))
     assert says("c002_t4_qwen_scale", two, known) == "holds: 4B 0.180; 8B 0.160"
@@ -114,7 +114,7 @@ def bump(*values, shown=True):
 
 
 @pytest.mark.parametrize("claim", ["c002_t4_llama31_8b_rises", "c002_t4_llama32_11b_rises"])
-def test_a_profile_falls_rises_at_its_place_and_ends_lowest(claim):
+def test_bump_claim_needs_fall_rise_at_its_place_and_lowest_end(claim):
     right = (0.9, 0.8, 0.7, 0.6, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)
     assert says(claim, bump(*right)) == "holds: draw-up 0.100"
     assert verdict(claim, bump(*right, shown=False)) == "contradicted"
@@ -123,7 +123,7 @@ def test_a_profile_falls_rises_at_its_place_and_ends_lowest(claim):
     assert verdict(claim, bump(0.9, 0.8, 0.7, 0.6, 0.5, 0.61, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier top
 
 
-def test_a_bump_without_such_layers_speaks_against_them():
+def test_nope_cause_is_contradicted_by_a_bump_without_such_layers():
     table = rows("model draw_up", ("llama3.2-11b", 0.02), ("llama3.1-8b", 0.03))
     plain = rows("model display_name attention layers", ("llama3.1-8b", "L", "full", 32))
     assert verdict("c002_t4_nope_cause", table, plain) == "contradicted"
@@ -131,7 +131,7 @@ def test_a_bump_without_such_layers_speaks_against_them():
     assert verdict("c002_t4_nope_cause", table, plain.assign(attention="full, cross-attention")) == "holds"
 
 
-def test_a_trait_of_a_family_is_had_by_its_other_models():
+def test_family_trait_is_not_supported_when_other_models_lack_it():
     origin = rows("fact subject printed", ("llama32_vision_text", "llama3.2-11b", "llama3.1-8b"))
     two = bump(*[0.5] * 10)
     other = two.iloc[:1].assign(model="llama3.2-1b", recovery=-0.1)
@@ -146,7 +146,7 @@ def test_a_trait_of_a_family_is_had_by_its_other_models():
 # --- RULER and Mistral
 
 
-def test_two_generations_differ_in_both_metrics():
+def test_generations_claim_compares_both_metrics():
     def table(drop, late):
         old = [
             ("llama3.1-8b", "ap_drop", drop),
@@ -168,7 +168,7 @@ def test_two_generations_differ_in_both_metrics():
     assert verdict("c002_generations_lower", table("0.16", "0.44")) == "contradicted"
 
 
-def test_a_generation_keeps_more_than_every_newer_model():
+def test_older_generation_must_keep_more_than_every_newer_model():
     table = rows(
         "model display_name ap_last_20",
         ("llama3.1-8b", "L", 0.5),
@@ -179,7 +179,7 @@ def test_a_generation_keeps_more_than_every_newer_model():
     assert says("c002_generations_distance", table.assign(ap_last_20=[0.5, 0.6, 0.45])) == "contradicted: 1 of 2 below"
 
 
-def test_a_ratio_of_biases_follows_from_both():
+def test_bias_ratio_is_recomputed_from_both_biases():
     table = prints(
         "model metric printed",
         ("mistral-v0.2-7b", "bias_strength", "0.0050"),
@@ -195,12 +195,12 @@ def test_a_ratio_of_biases_follows_from_both():
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(0.9, "holds"), (1.2, "contradicted")])
-def test_a_bias_over_the_window_is_not_larger(ratio, expected):
+def test_predecessor_bias_must_not_be_larger_over_the_window(ratio, expected):
     known = rows("model captured_context", ("mistral-v0.2-7b", 32768))
     assert verdict("c002_predecessor_window", rows("window_ratio", (0.8,), (ratio,)), known) == expected
 
 
-def test_a_share_is_the_mean_of_the_newer_models():
+def test_plane_share_is_the_mean_of_the_newer_models():
     old = ("mistral-v0.2-7b", "plane_var", "0.410")
     table = prints("model metric printed", old, ("a", "plane_var", "0.35"), ("b", "plane_var", "0.37"))
     assert says("c002_predecessor_plane", states(predecessor_ministral_plane_var="0.36"), table) == "holds: 0.360"
@@ -222,5 +222,5 @@ def test_plasticity_is_compared_over_the_same_window():
 
 
 @pytest.mark.parametrize(("window", "expected"), [("128K", "holds"), ("256K", "not supported")])
-def test_a_bias_is_kept_over_the_window_that_was_captured(window, expected):
+def test_kept_bias_is_claimed_for_the_captured_window_only(window, expected):
     assert verdict("c002_predecessor_achievement", states(predecessor_ministral_window=window), FAMILIES) == expected

@@ -11,7 +11,7 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 @pytest.mark.parametrize(("text", "answers"), [("13", ("holds", "holds")), ("12", ("contradicted", "holds"))])
-def test_tasks_and_models_are_those_that_the_authors_count(text, answers):
+def test_ruler_tasks_and_models_are_compared_with_the_authors_counts(text, answers):
     facts = prints("fact printed", ("ruler_tasks", "13"), ("ruler_models", "17"))
     judged = verdicts("c002_ruler_counts", states(ruler_tasks=text, ruler_models="17"), facts)
     assert (judged["tasks"], judged["models"]) == answers
@@ -20,19 +20,19 @@ def test_tasks_and_models_are_those_that_the_authors_count(text, answers):
 @pytest.mark.parametrize(
     ("text", "expected"), [("4K-128K", "holds"), ("8K-128K", "contradicted"), ("4K-64K", "contradicted")]
 )
-def test_lengths_run_from_the_shortest_to_the_longest(text, expected):
+def test_ruler_lengths_are_compared_with_shortest_and_longest(text, expected):
     facts = prints("fact printed", ("ruler_shortest", "4K"), ("ruler_longest", "128K"))
     assert says("c002_ruler_lengths", states(ruler_lengths=text), facts) == f"{expected}: 4K to 128K"
 
 
 @pytest.mark.parametrize(("count", "expected"), [(2, "holds: 2"), (3, "contradicted: 3")])
-def test_models_added_are_those_in_the_table(count, expected):
+def test_added_models_are_counted_in_the_table(count, expected):
     stated = states(ruler_models_added=("two", 2))
     table = rows("model metric", *[(f"m{n}", metric) for n in range(count) for metric in ("layers", "window")])
     assert says("c002_ruler_models_added", stated, table) == expected
 
 
-def test_windows_are_of_the_kind_that_is_named():
+def test_stated_attention_windows_are_compared_with_the_configuration():
     table = rows("model window", (LLAMA, "Full 128K"), (MISTRAL, "Sliding 32K"))
 
     def models(one, other):
@@ -50,21 +50,21 @@ def test_windows_are_of_the_kind_that_is_named():
 @pytest.mark.parametrize(
     ("tokens", "expected"), [(131072, "holds"), (128000, "contradicted"), (131071, "contradicted")]
 )
-def test_a_full_coverage_is_of_all_tokens(tokens, expected):
+def test_full_coverage_must_equal_the_captured_tokens(tokens, expected):
     judged = says(
         "c002_t8_llama_coverage", states(t8_llama31_8b_coverage="128K"), rows("model captured_context", (LLAMA, tokens))
     )
     assert judged == f"{expected}: {tokens:,}"
 
 
-def test_the_bin_of_the_second_half_is_the_mean_of_its_deciles():
+def test_second_half_bin_is_not_testable_and_its_decile_mean_reported():
     table = prints("model length metric printed", (MISTRAL, "32k", "plasticity", "0.712"))
     profile = rows(f"model {DECILES}", (MISTRAL, 9, 9, 9, 9, 9, 0.7, 0.6, 0.5, 0.4, 0.3), (LLAMA, *[1.0] * 10))
     assert verdict("c002_t8_bins", table, profile) == "not testable"
     assert "would be 0.5000 by its deciles and is 0.712" in reason("c002_t8_bins", table, profile)
 
 
-def test_positions_of_bins_are_not_given():
+def test_positions_of_mistral_bins_are_not_testable():
     models = rows("model captured_context bucket_tokens", (MISTRAL, 32768, 4096))
     stated = states(ruler_mistral_positions="3.5K-31.6K")
     assert verdict("c002_mistral_positions", stated, models) == "not testable"
@@ -75,7 +75,7 @@ def test_positions_of_bins_are_not_given():
     ("effective", "reported", "expected"),
     [("32k", "32k", "holds: 32k"), ("64k", "32k", "contradicted: 64k"), ("32k", "64k", "contradicted: 32k")],
 )
-def test_an_effective_length_is_by_the_rule_and_by_its_authors(effective, reported, expected):
+def test_effective_length_is_judged_by_rule_and_by_its_authors(effective, reported, expected):
     summary = rows("model 32k 64k effective effective_reported", (LLAMA, 87.4, 84.7, effective, reported))
     facts = prints("fact printed", ("ruler_threshold", "85.6"))
     assert says("c002_llama_effective", states(ruler_llama_effective=("~32K", None)), summary, facts) == expected
@@ -85,7 +85,7 @@ def test_an_effective_length_is_by_the_rule_and_by_its_authors(effective, report
     ("score", "plasticity", "expected"),
     [(-1.0, -0.1, "holds: 2 of 2"), (0.0, -0.1, "contradicted: 1 of 2"), (-1.0, 0.2, "contradicted: 1 of 2")],
 )
-def test_two_series_fall_at_every_step(score, plasticity, expected):
+def test_monotone_claim_needs_both_series_to_fall_at_every_step(score, plasticity, expected):
     lengths = rows(
         "model ruler_step plasticity_step",
         (LLAMA, None, None),
@@ -116,7 +116,7 @@ def vision(*values):
 
 
 @pytest.mark.parametrize(("text", "expected"), [("40–60%", "holds"), ("30-50%", "contradicted")])
-def test_a_dip_is_where_the_two_lowest_deciles_lie(text, expected):
+def test_dip_is_where_the_two_lowest_deciles_are(text, expected):
     stated = states(ruler_llama32_11b_dip_place=(text, None), t4_llama32_11b_dip_place=("40-50%", None))
     table = vision(0.1, 0.1, 0.7, 0.6, 0.4, 0.5, 0.55, 0.1, 0.1, 0.1)  # only the third to the seventh can be the dip
     assert says("c002_llama_11b_dip", stated, table) == f"{expected}: 40-60%"
@@ -135,7 +135,7 @@ def test_a_dip_is_where_the_two_lowest_deciles_lie(text, expected):
         (5e5, -0.01, 32, "not testable"),  # its long wavelengths are others
     ],
 )
-def test_a_base_may_explain_a_bump_unless_others_of_its_frequencies_have_none(theta, recovery, factor, expected):
+def test_rope_base_cause_is_contradicted_by_equal_frequencies_without_a_bump(theta, recovery, factor, expected):
     models = rows(
         "model display_name rope_theta layers",
         (LLAMA, "L8", 5e5, 32),
@@ -148,14 +148,14 @@ def test_a_base_may_explain_a_bump_unless_others_of_its_frequencies_have_none(th
 
 
 @pytest.mark.parametrize(("window", "expected"), [(131072, "contradicted: 2 models"), (65536, "holds: 1 models")])
-def test_one_model_alone_was_captured_and_scored_at_all_lengths(window, expected):
+def test_only_model_captured_and_scored_at_all_lengths_is_counted(window, expected):
     scores = rows("model length value", (LLAMA, "4k", 90.0), (LLAMA, "8k", 80.0), ("qwen3-4b", "4k", 80.0))
     models = rows("model display_name captured_context", (LLAMA, "L", 131072), ("qwen3-4b", "Q", window))
     assert says("c002_declines_only_model", states(declines_only_model=("only", 1)), scores, models) == expected
 
 
 @pytest.mark.parametrize(("plasticity", "expected"), [("-20", "holds: 2 of 2"), ("-9", "contradicted: 1 of 2")])
-def test_one_series_falls_faster_at_every_length(plasticity, expected):
+def test_faster_decline_is_checked_at_every_length(plasticity, expected):
     table = prints(
         "length metric printed",
         ("8k", "plasticity_change", plasticity),
@@ -169,7 +169,7 @@ def test_one_series_falls_faster_at_every_length(plasticity, expected):
 
 
 @pytest.mark.parametrize(("score", "expected"), [("77.0", "holds"), ("", "not supported")])
-def test_a_match_with_scores_needs_the_score(score, expected):
+def test_generation_match_with_scores_needs_the_score(score, expected):
     from_table = rows("model metric printed", ("llama3.2-3b", "ruler_128k", score))
     declines = [(mode, model, 0.3) for mode in ("nonthinking", "thinking") for model in (LLAMA, "llama3.2-3b")]
     module = function("c002_generations_ruler").__globals__
@@ -180,7 +180,7 @@ def test_a_match_with_scores_needs_the_score(score, expected):
 # --- how missing scores are to be got
 
 
-def test_a_gap_is_the_only_one_if_no_other_cell_is_empty():
+def test_only_gap_claim_needs_no_other_empty_cell():
     def table(score):
         return prints(
             "model metric printed", ("a", "lbp", score), ("a", "ruler_128k", "70"), ("b", "lbp", "30"), ("b", "x", "")
@@ -195,7 +195,7 @@ def test_a_gap_is_the_only_one_if_no_other_cell_is_empty():
     assert "1 of 3 benchmark cells empty, of which 0 are published (none)" in none
 
 
-def test_scores_are_missing_unless_they_are_published():
+def test_score_counts_as_missing_unless_published():
     table = prints(
         "model length metric printed", ("a", "8k", "lbp", ""), ("a", "16k", "lbp", "30"), ("b", "8k", "x", "")
     )
@@ -211,7 +211,7 @@ def test_scores_are_missing_unless_they_are_published():
     assert "fill 0" in reason("c002_gap_published", more, published("a", "thinking"))
 
 
-def test_repository_and_field_are_those_of_the_authors():
+def test_option_a_repository_and_field_are_compared_with_the_authors():
     def facts(repository, field):
         return rows("fact printed", ("lbp_repository", repository), ("lbp_length_field", field))
 
@@ -221,14 +221,14 @@ def test_repository_and_field_are_those_of_the_authors():
 
 
 @pytest.mark.parametrize(("texts", "expected"), [(("8K", "16K"), "holds"), (("16K", "8K"), "contradicted")])
-def test_lengths_are_those_of_the_published_summaries(texts, expected):
+def test_option_a_lengths_are_compared_with_the_published_summaries(texts, expected):
     stated = states(**{f"instructions_lengths_{place}": text for place, text in enumerate(texts)}, other="32K")
     published = rows("length questions", ("8k", 250), ("16k", 250), ("8k", 250), ("overall", 1500))
     assert says("c002_option_a_lengths", stated, published) == f"{expected}: 8k, 16k"
     assert "with 250 questions each" in reason("c002_option_a_lengths", stated, published)
 
 
-def test_the_protocol_is_that_of_the_authors():
+def test_option_b_protocol_is_compared_with_the_authors():
     def facts(budget="1024", place="middle", data="caskcsg/LongBench-Pro"):
         return prints("fact printed", ("lbp_output_budget", budget), ("lbp_truncation", place), ("lbp_dataset", data))
 
@@ -270,7 +270,7 @@ def memory(*totals):
     ("totals", "expected"),
     [((7.0, 6.0, 17.0), ("holds", "holds", "holds")), ((7.1, 6.0, 17.5), ("not supported", "holds", "not supported"))],
 )
-def test_memory_holds_weights_and_cache(totals, expected):
+def test_stated_memory_is_compared_with_weights_plus_cache(totals, expected):
     assert tuple(verdicts("c002_option_b_memory", *memory(*totals)).values()) == expected
 
 
@@ -283,7 +283,7 @@ def test_memory_holds_weights_and_cache(totals, expected):
         ((7.0, 18.0, 17.0), "contradicted"),
     ],
 )
-def test_models_stand_in_the_order_of_their_need(totals, expected):
+def test_models_must_be_ordered_by_memory_need(totals, expected):
     assert verdict("c002_option_b_order", *memory(*totals)) == expected
     said = reason("c002_option_b_order", *memory(*totals))
     assert said.startswith("With the cache no model needs" if expected == "holds" else "With the cache a model needs")
@@ -292,7 +292,7 @@ def test_models_stand_in_the_order_of_their_need(totals, expected):
 # --- tables
 
 
-def test_the_flattest_profile_is_so_over_equal_positions_too():
+def test_flattest_profile_must_also_be_flattest_over_equal_positions():
     def shapes(whole):
         return rows("model whole", ("a", whole), (MISTRAL, 0.1))
 
@@ -308,12 +308,12 @@ def test_the_flattest_profile_is_so_over_equal_positions_too():
 @pytest.mark.parametrize(
     ("bins", "empty", "expected"), [(10, None, "holds: 10"), (9, None, "contradicted: 9"), (10, 3, "contradicted: 10")]
 )
-def test_each_profile_has_ten_bins(bins, empty, expected):
+def test_each_profile_must_have_ten_bins(bins, empty, expected):
     cells = [("a", decile, "" if decile == empty else "0.5") for decile in range(bins)]
     assert says("c002_t4_all_deciles", prints("model decile printed", *cells)) == expected
 
 
-def test_models_without_a_score_have_none_published():
+def test_models_without_a_score_are_checked_against_published_ones():
     table = prints("model metric printed", ("a", "lbp", ""), ("b", "lbp", "30"), ("b", "x", ""))
     models = rows("model display_name", ("a", "A"), ("b", "B"))
 
@@ -336,7 +336,7 @@ def test_models_without_a_score_have_none_published():
         ((("a", "nonthinking", "30.1"), ("b", "thinking", "40.2")), "contradicted: nonthinking, thinking"),
     ],
 )
-def test_scores_are_of_the_mode_whose_published_ones_they_equal(published, expected):
+def test_prompt_mode_is_identified_by_equal_published_scores(published, expected):
     table = prints("model metric printed", ("a", "lbp", "30.1"), ("b", "lbp", "40.2"), ("a", "x", "7"))
     found = [(model, "overall", mode, text) for model, mode, text in published] + [("a", "8k", "thinking", "30.1")]
     stated = states(t1_prompt_mode=("non-thinking", None))

@@ -13,12 +13,12 @@ def bins(**totals):
     return prints("model bin printed", *[(name, "total", text) for name, text in {**held, **totals}.items()])
 
 
-def test_the_steepest_total_is_the_lowest():
+def test_steepest_total_is_the_lowest():
     assert says("c002_t2_steepest", bins()) == "holds: -0.230"
     assert says("c002_t2_steepest", bins(**{"qwen3-4b": "-0.25"})) == "contradicted: -0.230"
 
 
-def test_every_flat_model_falls_by_less_than_every_steep_one():
+def test_flatter_claim_needs_every_ministral_below_every_steep_model():
     ends = {"ministral_drop_least": "-0.050", "ministral_drop_most": "-0.080"}
     ends |= {"other_drop_least": "-0.170", "other_drop_most": "-0.230"}
     stated = states(**{f"t2_{key}": text for key, text in ends.items()})
@@ -29,7 +29,7 @@ def test_every_flat_model_falls_by_less_than_every_steep_one():
     assert verdict("c002_t2_ministral_flatter", other, bins(), FAMILIES) == "contradicted"
 
 
-def test_a_spread_is_over_the_bound_only_beyond_its_rounding():
+def test_spread_exceeds_its_bound_only_beyond_rounding():
     stated = states(t2_qwen_spread="<0.02")
 
     def two(one, other):
@@ -41,7 +41,7 @@ def test_a_spread_is_over_the_bound_only_beyond_its_rounding():
     assert verdict("c002_t2_qwen_spread", stated, two("0.72", "0.70"), FAMILIES) == "holds"  # .01 with the rounding
 
 
-def test_the_mode_of_scores_is_the_one_they_equal():
+def test_mode_of_scores_is_identified_by_equal_values():
     cells = [("m", "thinking", "lbp", "8k", "50.1"), ("m", "thinking", "lbp", "128k", "40.2")]
     scores = prints("model mode metric length printed", *cells)
     published = [("m", "thinking", "8k", "50.1"), ("m", "thinking", "128k", "40.2"), ("m", "nonthinking", "8k", "44")]
@@ -66,7 +66,7 @@ def test_a_metric_is_simpler_than_counting_parameters_only_if_it_goes_closer():
 
 
 @pytest.mark.parametrize(("drop", "expected"), [("-0.2", "holds: 1 of 1 alike"), ("0.2", "contradicted: 0 of 1 alike")])
-def test_two_drops_of_a_model_have_one_sign(drop, expected):
+def test_two_stated_drops_of_a_model_must_have_one_sign(drop, expected):
     totals = prints("model bin printed", ("a", "total", "-0.1"))
     assert says("c002_drop_signs", totals, prints("model metric printed", ("a", "ap_drop", drop))) == expected
 
@@ -88,14 +88,14 @@ def better(estimate, low, high, p=0.01):
 
 
 @pytest.mark.parametrize("claim", ["c002_h1_ordering", "c002_h2_tracks"])
-def test_one_metric_is_better_than_another_if_the_difference_is_shown(claim):
+def test_better_metric_claim_needs_a_significant_difference(claim):
     assert says(claim, *better(0.4, 0.1, 0.7)) == "holds: +0.40"
     assert verdict(claim, *better(0.4, -0.1, 0.9, 0.2)) == "not significant"
     assert verdict(claim, *better(-0.4, -0.9, 0.1, 0.2)) == "not supported"
     assert verdict(claim, *better(-0.4, -0.7, -0.1)) == "contradicted"
 
 
-def test_an_order_within_a_family_is_perfect_or_ambiguous():
+def test_order_within_families_must_be_perfect_in_one_and_ambiguous_in_the_other():
     def family(qwen, ministral):
         return rows(
             "comparison test estimate p_value",
@@ -108,7 +108,7 @@ def test_an_order_within_a_family_is_perfect_or_ambiguous():
         assert verdict("c002_h1_within", family(one, two)) == "contradicted"
 
 
-def test_a_range_of_scores_holds_those_of_the_family():
+def test_score_range_must_hold_the_scores_of_the_family():
     assert says("c002_h2_ministral_maps", states(h2_ministral_lbp="30–40"), scored()) == "holds: 30.00 to 40.00"
     assert verdict("c002_h2_ministral_maps", states(h2_ministral_lbp="37–40"), scored()) == "contradicted"
 
@@ -138,7 +138,7 @@ def test_relative_declines_are_judged_over_all_scored_models():
     assert set(verdicts("c002_h3_relative_decline", tests(unsure, sure)).values()) == {"not significant"}
 
 
-def test_flat_is_less_than_half_of_the_fall_of_the_score():
+def test_flat_profile_must_fall_by_less_than_half_of_the_score():
     def lengths(plasticity, plain):
         found = []
         for mode, score in (("thinking", 70.0), ("nonthinking", plain)):
@@ -151,7 +151,7 @@ def test_flat_is_less_than_half_of_the_fall_of_the_score():
     assert verdicts("c002_h3_ministral_flat", stated, lengths(0.9, 85.0))["flat"] == "not supported"
 
 
-def test_comparable_drops_are_nearer_than_half_of_the_way_to_the_next_family():
+def test_comparable_drops_must_be_nearer_than_half_way_to_the_next_family():
     def drops(large):
         return rows(
             "model family ap_drop",
@@ -165,7 +165,7 @@ def test_comparable_drops_are_nearer_than_half_of_the_way_to_the_next_family():
     assert verdict("c002_h5_flat", drops(0.11)) == "contradicted"
 
 
-def test_base_capability_is_low_at_the_shortest_length_with_the_least_fall():
+def test_base_capability_claim_needs_low_short_score_and_least_fall():
     def declines(own, *others):
         table = [("ministral3-3b", *own), *[(f"m{place}", *each) for place, each in enumerate(others)]]
         found = [("nonthinking", True, model, model, start, fall) for model, start, fall in table]

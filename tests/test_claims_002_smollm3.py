@@ -22,14 +22,14 @@ def changes(**after):
     return rows(columns, *found)
 
 
-def test_a_bias_collapses_if_it_or_the_drift_of_keys_shrinks_over_the_window():
+def test_bias_collapse_needs_a_smaller_bias_or_key_drift_over_the_window():
     run = rows("checkpoint context", (LAST, 65536), (ANNEALED, 4096))
     assert says("c002_bias_collapse", changes(), run) == "not supported: 1.50-fold per window"
     assert verdict("c002_bias_collapse", changes(bias_window=9.0), run) == "holds"
     assert verdict("c002_bias_collapse", changes(key_drift=9.0), run) == "holds"
 
 
-def test_a_factor_is_that_of_the_extensions():
+def test_bias_ratio_is_that_of_the_extensions():
     assert says("c002_bias_falls_tenfold", states(finding_bias_ratio="10×"), changes()) == "holds: 10.00"
     assert verdict("c002_bias_falls_tenfold", states(finding_bias_ratio="7×"), changes()) == "contradicted"
 
@@ -42,7 +42,7 @@ BINS = rows(
 )
 
 
-def test_plasticity_comes_back_near_only_if_the_bias_is_reduced():
+def test_plasticity_recovery_claim_needs_a_reduced_bias():
     claim = "c002_bias_collapse_recovers_near"
     assert verdict(claim, changes(), BINS) == "not supported"
     assert verdict(claim, changes(bias_window=9.0), BINS) == "holds"
@@ -66,7 +66,7 @@ def test_near_positions_are_as_in_early_training_within_rounding():
     assert verdict("c002_near_as_flexible", stated, table(0.63, None), run) == "not supported"
 
 
-def test_the_same_bias_is_within_its_rounding():
+def test_equal_bias_levels_are_judged_within_rounding():
     def table(late):
         return prints("checkpoint metric printed", (FIRST, "bias_strength", "0.010"), (LAST, "bias_strength", late))
 
@@ -75,7 +75,7 @@ def test_the_same_bias_is_within_its_rounding():
     assert says("c002_same_bias_level", stated, table("0.002")) == "contradicted: 5.0 times"
 
 
-def test_values_of_the_tables_are_repeated():
+def test_stated_plasticities_are_compared_with_the_tables():
     cells = prints(
         "checkpoint bin printed",
         (LAST, "48K-64K", "0.43"),
@@ -89,7 +89,7 @@ def test_values_of_the_tables_are_repeated():
     assert verdict("c002_pretraining_level", states(finding_pretraining_plasticity="0.5"), cells) == "contradicted"
 
 
-def test_two_candidates_are_two_if_the_bias_orders_no_better():
+def test_claim_of_two_candidates_needs_a_bias_that_orders_no_better():
     def tests(gathered):
         name = "plasticity against {}, bins of all checkpoints"
         return rows(
@@ -111,14 +111,14 @@ def flat(**changed):
     return table.assign(**changed)
 
 
-def test_a_small_bias_is_necessary_if_no_other_profile_is_as_flat():
+def test_necessary_bias_claim_needs_no_equally_flat_profile():
     assert verdict("c002_h4_necessary", flat()) == "not testable"  # the checkpoint was captured over a shorter window
     long = flat(context=131072)
     assert says("c002_h4_necessary", long) == "contradicted: 1 flat profiles besides"
     assert verdict("c002_h4_necessary", long.assign(bias_strength=[0.001, 0.002, 0.0009])) == "holds"
 
 
-def test_a_smaller_bias_is_not_sufficient_only_if_it_is_smaller():
+def test_claim_that_a_smaller_bias_is_not_sufficient_needs_a_smaller_bias():
     assert says("c002_h4_not_sufficient", changes()) == "not supported: 1.50-fold per window"
     assert verdict("c002_h4_not_sufficient", changes(bias_window=9.0)) == "holds"
     assert "move together" not in reason("c002_h4_not_sufficient", changes(bias_window=9.0))
@@ -136,18 +136,18 @@ def against(token):
     ("claim", "stated"),
     [("c002_h4_comparable", "h4_bias_comparable"), ("c002_ministral_bias_comparable", "cross_bias_comparable")],
 )
-def test_comparable_is_less_than_twice_as_much(claim, stated):
+def test_comparable_means_less_than_twice(claim, stated):
     said = states(**{stated: word("comparable")})
     assert says(claim, said, against(1.9)) == "holds: 1.9 times"
     assert says(claim, said, against(2.1)) == "contradicted: 2.1 times"
 
 
-def test_an_excess_is_the_difference_of_two_drops():
+def test_stated_excess_is_the_difference_of_two_drops():
     assert verdict("c002_h6_excess", states(h6_excess="10"), changes()) == "holds"
     assert verdict("c002_h6_excess", states(h6_excess="20"), changes()) == "contradicted"
 
 
-def test_numbers_of_a_hypothesis_follow_from_the_changes():
+def test_numbers_of_hypothesis_4_are_recomputed_from_the_changes():
     drops = rows("family ap_drop", ("Ministral 3", 0.06), ("Ministral 3", 0.08))
     right = states(h4_bias_ratio="10×", h4_drop_ratio="0.5", h6_bias_ratio="10×", h4_ministral_drop="0.07")
     assert set(verdicts("c002_h4_numbers", right, changes(), drops).values()) == {"holds"}
@@ -155,7 +155,7 @@ def test_numbers_of_a_hypothesis_follow_from_the_changes():
     assert set(verdicts("c002_h4_numbers", wrong, changes(), drops).values()) == {"contradicted"}
 
 
-def test_what_is_left_is_independent_if_no_relation_is_shown():
+def test_independence_claim_is_not_supported_when_a_relation_is_significant():
     run = rows("checkpoint bias_window", (LAST, 120.0))
 
     def tests(p):
@@ -190,7 +190,7 @@ def test_degradation_is_compared_over_the_same_window():
     assert says("c002_smollm3_like_qwen", table(0.16)) == "not supported: 0.160 against 0.120 to 0.120"
 
 
-def test_a_class_has_two_to_four_billion_parameters_and_one_recipe():
+def test_model_class_needs_two_to_four_billion_parameters_and_one_recipe():
     stated = states(cross_model_class=word("3B class"))
 
     def sizes(*values):
@@ -205,7 +205,7 @@ def test_a_class_has_two_to_four_billion_parameters_and_one_recipe():
     )
 
 
-def test_a_context_is_trained_if_it_is_claimed_and_not_stretched():
+def test_trained_context_must_be_claimed_and_not_scaled():
     table = rows("model context_trained", ("ministral3-3b", "256K"), ("llama3.2-3b", "64K"), ("qwen3-4b", "128K"))
     judged = verdicts("c002_training_contexts", table, FAMILIES)
     assert judged == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}

@@ -3,7 +3,7 @@
 from claims_cases import prints, say, verdict, verdicts
 
 
-def test_drops_are_the_first_fifth_less_the_last():
+def test_drops_are_first_fifth_minus_last_fifth():
     table = [("a", "ap_first_20", "0.80"), ("a", "ap_last_20", "0.60")]
     for claim in ("c002_t1_drop", "c002_all_models_drop"):
         assert say(claim, prints("model metric printed", *table, ("a", "ap_drop", "0.20"))) == {"a": "holds: 0.2000"}
@@ -12,14 +12,14 @@ def test_drops_are_the_first_fifth_less_the_last():
         }
 
 
-def test_totals_are_the_last_bin_less_the_first():
+def test_totals_are_last_bin_minus_first_bin():
     table = [("a", "0-8K", "0.80"), ("a", "64K-128K", "0.60")]
     assert say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "-0.20"))) == {"a": "holds: -0.2000"}
     found = say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "0.20")))
     assert found == {"a": "contradicted: -0.2000"}
 
 
-def test_a_sorted_table_never_rises():
+def test_sorted_table_claim_is_contradicted_by_a_rise():
     table = prints("model metric printed", ("a", "ap_overall", "0.8"), ("b", "ap_overall", "0.7"), ("a", "lbp", "90"))
     assert verdict("c002_all_models_sorted", table) == "holds"
     assert verdict("c002_all_models_sorted", table.iloc[::-1]) == "contradicted"

@@ -35,7 +35,7 @@ def test_checkpoints_are_counted(text, expected):
         ((0.04, 0.05, 0.06, 0.12, 0.16, 0.11), "contradicted"),
     ],
 )
-def test_phases_are_apart_if_their_ranges_are(drops, expected):
+def test_phases_are_counted_as_separate_when_their_ranges_are(drops, expected):
     stated = states(interpretation_phases=("three", 3))
     assert says("c002_training_phases", stated, run(ap_drop=drops)) == f"{expected}: 3"
 
@@ -48,7 +48,7 @@ def test_phases_are_apart_if_their_ranges_are(drops, expected):
         (2.4, 1.5, "contradicted: 1.50 of 2.40"),
     ],
 )
-def test_a_factor_drives_a_product_if_it_grows_most(bias, slope, expected):
+def test_factor_that_drives_a_product_must_grow_most(bias, slope, expected):
     changes = rows(
         "span metric fold",
         ("pretraining", "bias_strength", bias),
@@ -78,7 +78,7 @@ def changed(*cells):
         ("c002_onset_bias_falls", "phase2_alpha_k_ratio", "8-fold", "onset", "alpha_k", "alpha_k"),
     ],
 )
-def test_a_factor_is_that_of_its_metric_over_its_span(claim, statement, text, span, metric, key):
+def test_stated_factor_is_compared_with_the_ratio_over_its_span(claim, statement, text, span, metric, key):
     """A factor of 4 in words may mean 3.5 to 4.5; 3.45 reaches that with the rounding of its ends."""
     others = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
     stated = states(**{**others, statement: (text, 4)})
@@ -89,7 +89,7 @@ def test_a_factor_is_that_of_its_metric_over_its_span(claim, statement, text, sp
         assert say(claim, stated, changes)[key] == f"{expected}: {fold:.2f}"
 
 
-def test_a_decline_is_uniform_in_time_and_over_positions():
+def test_uniform_decline_is_checked_in_time_and_over_positions():
     def decline(overall, *late):
         positions = [(FIRST, each, value) for each, value in enumerate((0.90, 0.80, 0.70))]
         positions += [(ANNEALED, each, value) for each, value in enumerate(late)]
@@ -136,7 +136,7 @@ def bias_tests(comparison, level, ranks, low=-0.99, high=-0.1):
     ("level", "ranks", "expected"),
     [(0.05, 0.05, "holds"), (0.051, 0.01, "not supported"), (0.01, 0.051, "not supported")],
 )
-def test_a_bias_lowers_plasticity_if_both_coefficients_show_it(level, ranks, expected):
+def test_claim_that_bias_lowers_plasticity_needs_both_coefficients(level, ranks, expected):
     tests = bias_tests("ap_overall against bias, checkpoints of the short context", level, ranks)
     # of a growth of .8 the first step makes .5 and annealing .1; what comes after pre-training does not count
     frame = run(bias_strength=(0.1, 0.6, 0.9, 0.1, 0.1, 0.1))
@@ -154,7 +154,7 @@ def test_a_bias_lowers_plasticity_if_both_coefficients_show_it(level, ranks, exp
         (0.2, 0.99, 0.06, "not supported"),
     ],
 )
-def test_a_drop_is_driven_by_the_bias_if_the_interval_says_so(low, high, p, expected):
+def test_bias_driven_drop_needs_a_significant_interval(low, high, p, expected):
     comparison = "ap_drop against bias, checkpoints of the short context"
     tests = bias_tests(comparison, p, 0.5, low, high)
     tests.loc[tests["test"] == "pearson", "estimate"] = (low + high) / 2
@@ -181,7 +181,7 @@ def near_positions(**values):
     ("after", "expected"),
     [(0.8, "holds"), (0.9, "holds"), (0.85, "holds"), (0.79, "contradicted"), (0.91, "contradicted")],
 )
-def test_the_first_fifth_is_back_where_the_first_stage_had_it(after, expected):
+def test_first_fifth_recovery_is_compared_with_the_first_stage(after, expected):
     frame = run(
         ap_first_20=(0.9, 0.8, 0.95, after, 0.1, 0.1), first_fifth_ends=(819.0, 819.0, 819.0, 6554.0, 13107.0, 13107.0)
     )
@@ -200,7 +200,7 @@ def test_the_first_fifth_is_back_where_the_first_stage_had_it(after, expected):
 
 
 @pytest.mark.parametrize(("far", "expected"), [(0.70, "holds"), (0.71, "not supported"), (0.75, "not supported")])
-def test_distant_positions_plummet_where_both_were_measured(far, expected):
+def test_fall_of_distant_positions_is_compared_where_both_were_measured(far, expected):
     frame = run(
         ap_last_20=(0.9, 0.8, 0.7, 0.5, 0.4, 0.4), last_fifth_starts=(3277.0, 3277.0, 3277.0, 26214.0, 52429.0, 52429.0)
     )
@@ -210,7 +210,7 @@ def test_distant_positions_plummet_where_both_were_measured(far, expected):
     assert ("plasticity rises from" in reason("c002_onset_last_fifth_plummets", frame, near)) == (far > 0.71)
 
 
-def test_two_metrics_jump_by_the_percentages_given():
+def test_jumps_of_two_metrics_are_compared_with_stated_percentages():
     def jumps(ratio, low, high):
         columns = "span metric ratio ratio_low ratio_high before after"
         return rows(
@@ -230,7 +230,7 @@ def test_two_metrics_jump_by_the_percentages_given():
     assert "13.0 to 15.0 percent" in first.reason
 
 
-def test_the_last_phase_spans_the_ranges_given():
+def test_ranges_of_the_last_phase_are_compared_with_its_checkpoints():
     values = (0.1, 0.1, 0.1, 0.1, 0.701, 0.702)
     frame = run(ap_first_20=values, ap_last_20=values, ap_drop=values)
     texts = {"phase3_first_20": "0.701-0.702", "phase3_last_20": "0.701-0.703", "phase3_drop": "0.700-0.702"}
@@ -239,7 +239,7 @@ def test_the_last_phase_spans_the_ranges_given():
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(0.49, "holds: -0.0100"), (0.5, "contradicted: 0.0000")])
-def test_the_last_fifth_falls_further_if_all_of_it_is_lower(largest, expected):
+def test_further_fall_of_the_last_fifth_needs_all_values_lower(largest, expected):
     frame = run(ap_last_20=(0.9, 0.9, 0.9, 0.5, 0.4, largest), last_fifth_starts=1000.0)
     assert says("c002_second_extension_falls_further", frame) == expected
 
@@ -250,7 +250,7 @@ def test_the_last_fifth_falls_further_if_all_of_it_is_lower(largest, expected):
 @pytest.mark.parametrize(
     ("text", "expected"), [("~0.07", "holds"), ("0.10", "contradicted"), ("0.08", "holds after rounding")]
 )
-def test_a_family_drops_by_its_mean(text, expected):
+def test_family_drop_is_the_mean_of_its_models(text, expected):
     table = rows("family ap_drop", ("Ministral 3", 0.062), ("Ministral 3", 0.078), ("SmolLM3", 0.3))
     assert verdict("c002_ministral_drop", states(cross_ministral_drop=text), table) == expected
 
@@ -258,7 +258,7 @@ def test_a_family_drops_by_its_mean(text, expected):
 @pytest.mark.parametrize(
     ("share", "expected"), [(0.5, "holds: 2.00"), (0.8, "contradicted: 1.25"), (0.3, "contradicted: 3.33")]
 )
-def test_twice_as_flat_is_half_the_drop(share, expected):
+def test_twice_as_flat_means_half_the_drop(share, expected):
     table = rows("model ap_drop_of_smollm3 drop_same_of_smollm3", ("ministral3-3b", share, 0.25))
     answer = says("c002_ministral_flatter", states(cross_flatter="2x"), table)
     assert answer.startswith(expected[:-1])
@@ -266,7 +266,7 @@ def test_twice_as_flat_is_half_the_drop(share, expected):
 
 
 @pytest.mark.parametrize(("captured", "expected"), [(131072, "holds"), (65536, "contradicted")])
-def test_twice_as_long_is_by_the_windows_that_were_captured(captured, expected):
+def test_twice_as_long_is_judged_by_the_captured_windows(captured, expected):
     columns = "model captured_context context_stated"
     table = rows(columns, ("ministral3-3b", captured, 262144), ("smollm3-3b", 65536, 65536))
     assert verdict("c002_ministral_longer", states(cross_longer="2x"), table) == expected
@@ -276,7 +276,7 @@ def test_twice_as_long_is_by_the_windows_that_were_captured(captured, expected):
 @pytest.mark.parametrize(
     ("own", "expected"), [(0.001, "not supported"), (0.0019, "not supported"), (0.002, "holds"), (0.003, "holds")]
 )
-def test_a_drop_goes_beyond_the_bias_unless_the_bias_is_the_lowest(own, expected):
+def test_drop_beyond_bias_is_contradicted_when_the_bias_is_lowest(own, expected):
     comparison = "per token, models over the same window"
     tests = rows(
         "comparison test estimate ci_low ci_high p_value n",
@@ -300,7 +300,7 @@ def test_a_drop_goes_beyond_the_bias_unless_the_bias_is_the_lowest(own, expected
 @pytest.mark.parametrize(
     ("ratio", "expected"), [(1.0, "holds: -0.010 to 0.090"), (0.1, "not supported: -0.010 to 0.135")]
 )
-def test_a_bias_part_is_in_proportion_to_the_bias(ratio, expected):
+def test_bias_part_of_a_drop_is_proportional_to_the_bias(ratio, expected):
     changes = rows(
         "span metric ratio before after",
         ("extensions", "bias_strength", ratio, 1.0, ratio),
@@ -314,7 +314,7 @@ def test_a_bias_part_is_in_proportion_to_the_bias(ratio, expected):
     assert "0.0300 at annealing and 0.0500 to 0.0500" in reason("c002_h6_decomposition", changes, equal)
 
 
-def test_windows_are_those_of_the_checkpoints():
+def test_training_windows_are_compared_with_the_checkpoints():
     tokens = {checkpoint: 4096 * (1 + place) for place, checkpoint in enumerate(dict.fromkeys(CONTEXTS.values()))}
     frame = rows("checkpoint captured_context", *tokens.items())
     stated = {key: f"{tokens[checkpoint] // 1024}K" for key, checkpoint in CONTEXTS.items()}
@@ -343,7 +343,7 @@ POSITIONS = {
         ("candidate_content_positions", "84K–64K", "contradicted"),
     ],
 )
-def test_positions_are_the_first_bins_or_the_last(key, text, expected):
+def test_stated_positions_are_compared_with_the_first_or_last_bins(key, text, expected):
     table = rows(
         "checkpoint bin",
         *[(FIRST, name) for name in ("0-512", "512-2K", "2K-4K")],

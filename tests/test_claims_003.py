@@ -33,31 +33,31 @@ def both(answers):
     return {"1b": answers, "3b": answers}
 
 
-def test_layers_of_the_middle_are_followed_by_others():
+def test_middle_layers_claim_needs_later_layers():
     assert verdicts("c003_middle_layers", landmarks(), MODELS) == both("holds")
     late = landmarks(both={"degraded-layer_high": "14"})
     assert verdicts("c003_middle_layers", late, MODELS) == both("contradicted")
 
 
-def test_a_recovery_is_a_gain_of_every_curve():
+def test_partial_recovery_needs_a_gain_of_every_curve():
     assert say("c003_partial_recovery", landmarks()) == both("holds: 20 to 30 points")
     level = landmarks(both={"end-delta_p_low": "-50"})
     assert say("c003_partial_recovery", level) == both("not supported: 0 to 30 points")
 
 
-def test_a_u_comes_back_half_of_the_way():
+def test_u_shape_needs_a_recovery_of_half_the_fall():
     # from -5 to -50 and back to -20: 30 of 45
     assert say("c003_u_shape", landmarks()) == both("holds: 67 %")
     assert say("c003_u_shape", landmarks(both={"end-delta_p_high": "-41"})) == both("not supported: 20 %")
 
 
-def test_groups_are_consistently_apart_if_starts_and_ends_lie_below_the_band():
+def test_separated_groups_need_starts_and_ends_below_the_band():
     assert say("c003_separation", landmarks()) == both("not supported: 10 points at the end")
     assert verdicts("c003_separation", landmarks(both={"start-delta_p": "-15"})) == both("holds")
     assert verdicts("c003_separation", landmarks(both={"end-delta_p_high": "-9"})) == both("contradicted")
 
 
-def test_near_zero_is_above_the_start_of_the_other_curves():
+def test_near_zero_curve_must_stay_above_the_start_of_the_others():
     words = rows("statement printed", ("observations_answer_level", "near zero"))
     assert verdict("c003_near_zero", words, landmarks()) == "not supported"
     high = landmarks(both={"band-delta_p_low": "-2"})
@@ -76,7 +76,7 @@ def said(**changed):
     return rows("statement as_number", *{**held, **changed}.items())
 
 
-def test_series_are_the_product_of_their_factors():
+def test_number_of_series_is_the_product_of_its_factors():
     assert says("c003_series", said()) == "holds: 8"
     for changed in ({"overview_data_sets": 3.0}, {"axes_series": 6.0}, {"overview_charts": 3.0}):
         assert verdict("c003_series", said(**changed)) == "contradicted"
@@ -92,13 +92,13 @@ def axes(**changed):
     return prints("statement printed qualifier", *found)
 
 
-def test_values_lie_on_their_axis():
+def test_values_must_lie_within_their_axis():
     assert verdicts("c003_axes", axes(), landmarks()) == both("holds")
     short = axes(axes_1b_delta_p_low="-40", axes_3b_delta_p_high="-10")
     assert verdicts("c003_axes", short, landmarks()) == both("contradicted")
 
 
-def test_axes_end_on_multiples_of_ten():
+def test_axis_ends_must_be_multiples_of_ten():
     assert verdicts("c003_axis_ticks", axes()) == both("holds")
     odd = axes(axes_1b_delta_p_low="-67", axes_3b_delta_p_high="5")
     assert verdicts("c003_axis_ticks", odd) == both("not supported")
@@ -114,7 +114,7 @@ def test_an_approximate_layer_may_be_off_by_one():
     assert verdicts("c003_layers", axes(axes_1b_layer_last="16"), MODELS)["1b"] == "contradicted"
 
 
-def test_lowest_values_are_the_same_in_both_places_and_lie_in_the_trough():
+def test_lowest_values_must_agree_in_both_places_and_lie_in_the_trough():
     assert verdicts("c003_restated", axes(), landmarks()) == both("holds")
     assert verdicts("c003_restated", axes(observations_3b_lowest="-70"), landmarks())["3b"] == "contradicted"
     assert verdicts("c003_lowest_in_trough", landmarks()) == both("holds")
@@ -122,13 +122,13 @@ def test_lowest_values_are_the_same_in_both_places_and_lie_in_the_trough():
         assert verdicts("c003_lowest_in_trough", landmarks(both={"lowest-layer": layer})) == both("contradicted")
 
 
-def test_a_longer_phase_has_more_layers():
+def test_longer_phase_must_have_more_layers():
     longer = landmarks(**{THREE: {"degraded-layer_high": "12"}})
     assert says("c003_longer_phase", longer, MODELS) == "holds: 7 against 5 layers"
     assert says("c003_longer_phase", landmarks(), MODELS) == "contradicted: 5 against 5 layers"
 
 
-def test_an_effect_of_anchoring_is_not_built_into_the_groups():
+def test_anchoring_effect_is_not_supported_when_groups_are_defined_by_it():
     def groups(text):
         return rows("fact printed", ("delta_p_groups", text))
 
@@ -139,12 +139,12 @@ def test_an_effect_of_anchoring_is_not_built_into_the_groups():
     assert verdict("c003_anchoring_effect", near, groups("prompts of either kind")) == "contradicted"
 
 
-def test_a_probe_measures_no_performance():
+def test_performance_claim_is_contradicted_by_a_probe_output():
     for quantity, expected in (("probability of the answer", "holds"), ("output of a probe", "contradicted")):
         assert verdict("c003_performance", rows("fact printed", ("delta_p_quantity", quantity))) == expected
 
 
-def test_curves_end_where_the_axis_does():
+def test_curve_ends_are_compared_with_the_axis():
     keys = [f"axes_{size}_layer_{end}" for size in ("1b", "3b") for end in ("first", "last")]
     stated = states(**dict(zip(keys, ("0", "14", "0", "15"), strict=True)))
     judged = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))

@@ -12,12 +12,12 @@ def sections(*numbers, kind="section"):
     return rows("document kind number heading position", *table, ("000", kind, "1", "other", 0))
 
 
-def test_a_number_names_one_section():
+def test_section_numbers_must_be_unique():
     assert says("c004_sections_numbered_once", sections("1", "2", "", "")) == "holds: 2 numbers"
     assert says("c004_sections_numbered_once", sections("1", "2", "2")) == "contradicted: 2 numbers"
 
 
-def test_figures_stand_in_the_order_of_their_numbers():
+def test_figures_must_be_in_numerical_order():
     assert says("c004_figures_in_order", sections("1", "2", "3", kind="caption")) == "holds: 1, 2, 3"
     found = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
     assert "Figure 2 come after figures with larger numbers, and 1 stand before a smaller one" in found
@@ -39,13 +39,13 @@ TWO = cells(("DroPE", "formats", 2048, "ruler", 80.0, False), ("DroPE", "formats
 @pytest.mark.parametrize(
     ("low", "p", "expected"), [(10.0, 0.01, "holds"), (-10.0, 0.2, "not significant"), (10.0, 0.06, "not supported")]
 )
-def test_a_format_matters_if_the_corrected_test_says_so(low, p, expected):
+def test_format_effect_needs_a_significant_corrected_test(low, p, expected):
     columns = "study comparison estimate ci_low ci_high p_value p_adjusted n"
     test = rows(columns, ("formats", "both contexts", 40.0, low, 70.0, p / 2, p, 20))
     assert verdict("c004_fmt_matters", test, TWO) == expected
 
 
-def test_double_is_twice_at_every_length():
+def test_doubling_claim_needs_a_ratio_of_two_at_every_length():
     def table(simple):
         return prints(
             "context positional format printed",
@@ -78,7 +78,7 @@ def test_invariance_needs_narrow_intervals():
         ("c004_fmt_beyond_drope", "beyond_training_accuracy", True),
     ],
 )
-def test_ranges_of_the_trade_off_hold_the_cells_of_their_side(claim, aspect, beyond):
+def test_trade_off_ranges_must_hold_the_cells_of_their_side(claim, aspect, beyond):
     table = prints("aspect positional printed", (aspect, "DroPE", "30–80%"))
     other = ("DroPE", "lengths", 9, "any", 0.0, not beyond)
     inside = cells(("DroPE", "lengths", 1, "any", 40.0, beyond), ("DroPE", "lengths", 2, "any", 80.0, beyond), other)
@@ -88,7 +88,7 @@ def test_ranges_of_the_trade_off_hold_the_cells_of_their_side(claim, aspect, bey
         assert verdict(claim, table, outside) == "contradicted"
 
 
-def test_cells_of_a_model_have_the_one_value_of_the_trade_off():
+def test_trade_off_rows_are_compared_with_the_cells_of_a_model():
     table = prints(
         "aspect positional printed as_number",
         ("within_training_accuracy", "RoPE", "100%", None),
@@ -100,7 +100,7 @@ def test_cells_of_a_model_have_the_one_value_of_the_trade_off():
     assert verdicts("c004_fmt_rope_rows", table, wrong) == {"within": "contradicted", "beyond": "contradicted"}
 
 
-def test_ends_of_the_ranking_are_those_up_to_the_length_of_the_model():
+def test_ranking_ends_are_limited_to_the_training_length():
     # of RoPE up to 4096 tokens, of DroPE up to 8192
     ranking = rows(
         "positional context share",
@@ -129,7 +129,7 @@ def test_ends_of_the_ranking_are_those_up_to_the_length_of_the_model():
 # --- digits of wrong answers
 
 
-def test_a_default_one_digit_short_is_no_truncation():
+def test_off_by_one_claim_is_judged_by_the_number_of_digits():
     stated = states(s11_4_passkey_digits="5")
 
     def examples(*outputs):
@@ -141,14 +141,14 @@ def test_a_default_one_digit_short_is_no_truncation():
     assert "has 0 digits" not in reason("c004_ans_off_by_one", examples("12345"), stated)
 
 
-def test_numbers_that_are_cut_off_are_beginnings():
+def test_cut_off_numbers_are_counted_as_prefixes():
     columns = "examples prefixes last_kept in_run chance_in_run"
     frame = rows("example", ("a",))
     assert says("c004_ans_cut_off", rows(columns, (5, 5, 0, 3, 40)), frame) == "holds: 5 of 5"
     assert says("c004_ans_cut_off", rows(columns, (5, 1, 4, 3, 40)), frame) == "contradicted: 1 of 5"
 
 
-def test_missing_digits_are_those_that_the_output_lacks():
+def test_missing_digits_are_compared_with_the_output():
     errors = rows(
         "example shorter_by_one target output stated deleted position",
         ("a", True, "12345", "1235", "4", "4", "4"),
@@ -159,7 +159,7 @@ def test_missing_digits_are_those_that_the_output_lacks():
     assert table == {"a": "holds: 4", "b": "contradicted: 4"}
 
 
-def test_a_near_miss_has_as_many_wrong_digits_as_are_stated():
+def test_near_miss_example_has_the_stated_number_of_wrong_digits():
     errors = rows("example substituted runs_alike", ("near_miss_1", 1, True))
     for stated, expected in ((1, "holds: 1"), (2, "contradicted: 1")):
         assert (
@@ -186,7 +186,7 @@ def test_a_threshold_is_the_same_in_prose_formula_and_code():
 
 
 @pytest.mark.parametrize(("shortest", "expected"), [(0.29, "holds"), (0.31, "not supported")])
-def test_even_attention_stays_below_the_threshold(shortest, expected):
+def test_uniform_attention_must_stay_below_the_sink_threshold(shortest, expected):
     table = rows(
         "quantity value",
         ("even_score_shortest", shortest),
@@ -225,27 +225,27 @@ def chance(p, study="against_chance"):
     )
 
 
-def test_digits_are_those_of_the_script():
+def test_number_of_passkey_digits_is_compared_with_the_script():
     row = rows("section passkey_digits", ("11.4", 7))
     assert says("c004_rank_digits", states(s11_4_passkey_digits="7"), row) == "holds: 7"
     assert says("c004_rank_digits", states(s11_4_passkey_digits="5"), row) == "contradicted: 7"
 
 
-def test_differences_reach_a_range_by_themselves_or_by_their_rounding():
+def test_negligible_differences_are_judged_with_and_without_rounding():
     stated = states(s11_4_discrimination="1-2%")
     assert verdict("c004_rank_negligible", stated, verification(RoPE=("0.01", "0.02"))) == "holds"
     assert verdict("c004_rank_negligible", stated, verification(RoPE=("0.01", "0.03"))) == "holds after rounding"
     assert verdict("c004_rank_negligible", stated, verification(RoPE=("0.01", "0.05"))) == "contradicted"
 
 
-def test_neither_can_tell_if_none_ranks_above_chance():
+def test_claim_that_neither_can_verify_needs_ranks_at_chance():
     stated = states(s11_4_verifying_models=("neither", 0))
     assert verdict("c004_rank_neither", stated, chance(0.06)) == "holds"
     assert says("c004_rank_neither", stated, chance(0.04)) == "contradicted: RoPE"
     assert verdict("c004_rank_neither", stated, chance(0.04, study="pooled")) == "holds"
 
 
-def test_a_larger_difference_goes_with_better_ranking():
+def test_larger_yes_difference_must_go_with_better_ranking():
     table = verification(RoPE=("0.01", "0.01"), DroPE=("0.02", "0.00"))
     for ranks, expected in (((85, 30), "holds"), ((30, 30), "not supported")):
         frame = ranking((80, 90), ranks)
@@ -253,14 +253,14 @@ def test_a_larger_difference_goes_with_better_ranking():
         assert ("opposite" in reason("c004_rank_difference_measures", table, frame)) == (expected != "holds")
 
 
-def test_ranks_lie_in_the_range_and_above_chance_at_every_length():
+def test_ranking_must_lie_in_the_stated_range_and_above_chance():
     stated = states(s11_4_rope_ranking="80-90%")
     assert says("c004_rank_rope", stated, ranking((80, 90), (0, 0)), chance(0.04)) == "holds: 80 to 90 %"
     assert verdict("c004_rank_rope", stated, ranking((70, 90), (0, 0)), chance(0.04)) == "contradicted"
     assert verdict("c004_rank_rope", stated, ranking((80, 90), (0, 0)), chance(0.06)) == "contradicted"
 
 
-def test_chance_is_one_among_the_exact_number_and_the_others():
+def test_ranking_chance_is_one_among_all_candidates():
     axes = prints("figure element printed", ("J", "reference_line", "33%"))
     stated = states(s11_4_distractors="3", s11_4_chance="25%")
     assert say("c004_rank_chance", stated, axes) == {"text": "holds: 25", "figure": "contradicted: 25"}
@@ -273,7 +273,7 @@ def test_alignment_needs_a_larger_difference_at_every_length():
     assert "larger at 1 of 2 lengths" in reason("c004_rank_alignment", table)
 
 
-def test_a_puzzle_is_one_if_both_protocols_copy():
+def test_puzzle_claim_needs_both_protocols_to_copy():
     stated = states(s11_4_drope_copy_context="8192", s11_4_drope_copy="80%")
 
     def table(other):

@@ -54,19 +54,19 @@ def test_percentages_are_counts_over_trials():
         ("c004_ans_figure_i_truncations", "fig_i_truncation_share", ("64%", "45%", "50%")),
     ],
 )
-def test_a_share_of_errors_is_not_one_of_trials(claim, key, texts):
+def test_share_of_errors_is_distinguished_from_share_of_trials(claim, key, texts):
     answers = [verdict(claim, states(**{key: text}), SHORT) for text in texts]
     assert answers == ["holds", "contradicted", "contradicted"]
 
 
-def test_the_dominant_error_is_the_most_frequent_but_exact():
+def test_dominant_error_is_the_most_frequent_inexact_class():
     assert says("c004_ans_dominant", SHORT) == "holds: 64.2857"
     other = SHORT.assign(count=[15, 4, 2, 3])
     assert verdict("c004_ans_dominant", other) == "contradicted"
     assert verdict("c004_ans_dominant", SHORT.assign(count=[15, 2, 3, 1])) == "holds"
 
 
-def test_truncations_are_the_most_of_all_lengths():
+def test_truncation_claim_compares_counts_over_all_lengths():
     columns = "category count errors share"
     most = rows(columns, ("off_by_one_length", 12, 30, 40.0), ("wrong_length", 10, 30, 33.0))
     assert says("c004_ans_drope_truncates", most) == "holds: 40.0000"
@@ -76,19 +76,19 @@ def test_truncations_are_the_most_of_all_lengths():
 
 
 @pytest.mark.parametrize(("count", "expected"), [(6, "holds: 30.0000"), (7, "contradicted: 35.0000")])
-def test_largely_failing_leaves_less_than_half_open(count, expected):
+def test_largely_failing_claim_needs_less_than_half_correct(count, expected):
     table = shares(("DroPE", 4096, "exact", count, 14), ("RoPE", 4096, "exact", 20, 0))
     assert says("c004_ans_4096_fails", table) == expected
 
 
-def test_both_fail_if_every_protocol_has_none():
+def test_claim_that_both_fail_needs_zero_in_every_protocol():
     columns = "positional protocol context share correct trials"
     for share, expected in ((0.0, "holds: 0 and 0 %"), (80.0, "contradicted: 0 and 80 %")):
         table = rows(columns, ("DroPE", "errors", 8192, 0.0, 0, 20), ("DroPE", "lengths", 8192, share, 4, 5))
         assert says("c004_ans_8192_both_fail", table) == expected
 
 
-def test_two_kinds_of_answers_are_all_of_them():
+def test_two_answer_kinds_must_cover_all_answers():
     stated = states(s11_5_rope_beyond_no_number="60%", s11_5_rope_beyond_wrong_length="40%")
     table = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 8, 20))
     assert says("c004_ans_rope", stated, table) == "holds: 100 %"
@@ -97,7 +97,7 @@ def test_two_kinds_of_answers_are_all_of_them():
     assert says("c004_ans_rope", less, table) == "contradicted: 90 %"
 
 
-def test_figure_i_sums_what_is_wrong():
+def test_figure_i_wrong_share_sums_the_error_classes():
     found = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 4, 20))
 
     def drawn(text):
@@ -110,7 +110,7 @@ def test_figure_i_sums_what_is_wrong():
 # --- the opening
 
 
-def test_spread_is_less_than_twice_an_even_share():
+def test_evenly_spread_layers_are_below_twice_the_even_share():
     # an even share of 32 layers is 3.125 %
     def layers(query, key):
         return rows("tensor share_rope", ("query", 1.0), ("query", query), ("key", key), ("value", 90.0))
@@ -120,14 +120,14 @@ def test_spread_is_less_than_twice_an_even_share():
     assert verdict("c004_rope_spread", layers(6.2, 6.3)) == "contradicted"
 
 
-def test_concentrated_is_more_than_half_of_queries_and_keys():
+def test_concentrated_layer_needs_more_than_half_of_queries_and_keys():
     for key, expected in ((51.0, "holds: 60.0 % and 51.0 %"), (50.0, "not supported: 60.0 % and 50.0 %")):
         table = rows("tensor layer1_share_drope top_layer_drope", ("query", 60.0, 1), ("key", key, 3))
         assert says("c004_concentrated_layer1", table) == expected
         assert "of those of queries, where layer 1 is the fullest" in reason("c004_concentrated_layer1", table)
 
 
-def test_values_that_are_needed_are_not_vestigial():
+def test_vestigial_claim_is_contradicted_by_a_significant_task_loss():
     texts = rows("positional massive_ratio", ("RoPE", 1000.0))
     for p, expected in ((0.2, "holds"), (0.01, "contradicted")):
         columns = "positional task base disrupted p_fisher p_holm n"
@@ -135,7 +135,7 @@ def test_values_that_are_needed_are_not_vestigial():
         assert verdict("c004_rope_vestigial", table, texts) == expected
 
 
-def test_a_method_is_the_same_where_it_is_told_and_done():
+def test_passkey_method_is_compared_between_text_and_script():
     def stated(method):
         return prints(
             "statement quantity printed",
@@ -148,7 +148,7 @@ def test_a_method_is_the_same_where_it_is_told_and_done():
     assert "by its mean" not in reason("c004_passkey_zeroed", stated("dimensions set to zero"))
 
 
-def test_layers_and_heads_are_those_of_both_models():
+def test_layers_and_heads_are_compared_with_both_models():
     def models(heads):
         pair = (("llama2-7b-rope", 32, 32), ("llama2-7b-drope", 32, heads))
         return rows("model layers query_heads", *pair, ("other", 1, 1))
@@ -158,13 +158,13 @@ def test_layers_and_heads_are_those_of_both_models():
     assert verdicts("c004_layers_and_heads", stated, models(16)) == {"layers": "holds", "heads": "contradicted"}
 
 
-def test_a_length_is_open_if_it_was_not_reached():
+def test_long_context_is_open_only_when_not_measured():
     stated = states(meaning_untested_32k=("32768", None), meaning_untested_128k=("131072", None))
     assert says("c004_long_context_open", stated, rows("context", (8192,))) == "holds: 8192"
     assert says("c004_long_context_open", stated, rows("context", (8192,), (32768,))) == "contradicted: 32768"
 
 
-def test_a_fall_is_a_change_with_the_other_sign():
+def test_abstract_falls_are_changes_with_the_opposite_sign():
     counts = prints(
         "tensor metric printed", ("query", "change_from_rope", "-30.0%"), ("key", "change_from_rope", "+11.0%")
     )
@@ -173,7 +173,7 @@ def test_a_fall_is_a_change_with_the_other_sign():
     assert list(verdicts("c004_abstract_falls", stated, counts, layers).values()) == ["holds", "contradicted", "holds"]
 
 
-def test_about_200_is_170_to_230():
+def test_about_200_means_170_to_230():
     table = prints(
         "positional condition metric printed",
         ("DroPE", "layer1_mlp", "ppl_ratio", "201x"),

@@ -39,7 +39,7 @@ def summed(name="2-31", **values):
     return rows(" ".join(["layers", *numbers]), (name, *numbers.values()))
 
 
-def test_the_mean_that_is_further_off_is_judged():
+def test_stated_mean_is_judged_by_the_farther_model():
     stated = states(s10_4_later_attention="~35%", s10_4_later_mlp="~65%")
     found = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
     # 35 stands for 33.5 to 36.5, 65 for 63.5 to 66.5
@@ -48,7 +48,7 @@ def test_the_mean_that_is_further_off_is_judged():
     assert found == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
 
 
-def test_a_single_layer_more_than_five_points_apart_is_no_near_identity():
+def test_near_identity_is_contradicted_by_a_layer_five_points_apart():
     tests = rows("comparison test estimate", ("layers 2-31", "pearson", 0.9))
     captions = prints(
         "statement printed", ("fig_23_identical_layers", "2-31"), ("fig_22_identical_after", "2"), ("other", "9")
@@ -60,7 +60,7 @@ def test_a_single_layer_more_than_five_points_apart_is_no_near_identity():
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.5, "holds: 0.5000"), (-0.6, "contradicted: 0.6000")])
-def test_identical_layers_are_half_a_point_apart_at_most(gap, expected):
+def test_identical_layers_differ_by_at_most_half_a_point(gap, expected):
     captions = prints("statement printed", ("fig_g_identical_layers", "2-4"))
     # of the range 2-4 only: layers 0, 1 and 5 do not count
     assert says("c004_bal_identical", layers(-30, 40, 0.1, gap, 0.2, 9.0), captions) == expected
@@ -75,19 +75,19 @@ def test_identical_layers_are_half_a_point_apart_at_most(gap, expected):
         ((-30.0, 40.0, 14.0, 1.0), "holds"),
     ],
 )
-def test_rewiring_is_local_if_the_first_two_differ_twice_as_much(differences, expected):
+def test_localized_rewiring_needs_twice_the_difference_in_the_first_two_layers(differences, expected):
     stated = states(s10_4_rewired_layers=("first two", 2))
     assert verdict("c004_bal_localized", layers(*differences), summed("0-1"), stated) == expected
     third = "others layer 2 most" in reason("c004_bal_localized", layers(*differences), summed("0-1"), stated)
     assert third == (abs(differences[2]) > abs(differences[3]))
 
 
-def test_entirely_in_the_first_layers_leaves_less_than_five_percent():
+def test_entire_change_leaves_less_than_five_percent_to_other_layers():
     assert says("c004_bal_entirely", summed(total_share=4.0)) == "holds: 4.0000"
     assert says("c004_bal_entirely", summed(total_share=5.0)) == "contradicted: 5.0000"
 
 
-def test_an_inversion_is_one_of_the_layers_that_both_captions_name():
+def test_inverted_layers_are_compared_between_both_captions():
     def captions(one, other):
         return prints("statement printed", ("fig_22_inverted_layers", one), ("fig_g_inverted_layers", other))
 
@@ -110,7 +110,7 @@ def test_an_inversion_is_one_of_the_layers_that_both_captions_name():
         (-30.0, -4.0, "contradicted: -30.0 and -4.0"),
     ],
 )
-def test_opposite_is_down_and_then_up(zero, one, expected):
+def test_opposite_changes_are_a_fall_followed_by_a_rise(zero, one, expected):
     captions = prints("statement printed", ("fig_23_opposite_layers", "0-1"))
     assert says("c004_bal_opposite", layers(zero, one, 5.0), captions) == expected
 
@@ -118,11 +118,11 @@ def test_opposite_is_down_and_then_up(zero, one, expected):
 @pytest.mark.parametrize(
     ("gap", "ratio", "expected"), [(-30.0, 0.9, "holds"), (-30.0, 1.2, "not supported"), (30.0, 1.2, "contradicted")]
 )
-def test_attention_is_suppressed_if_it_writes_less_not_if_its_share_falls(gap, ratio, expected):
+def test_suppressed_attention_is_judged_by_its_output_not_its_share(gap, ratio, expected):
     assert verdict("c004_bal_layer0_suppressed", layers(gap, 1.0, attention=ratio)) == expected
 
 
-def test_attention_is_amplified_if_it_writes_more():
+def test_amplified_attention_is_judged_by_its_output():
     assert says("c004_bal_layer1_amplified", layers(0.0, 1.0, attention=3.0)) == "holds: 3.0000"
     assert says("c004_bal_layer1_amplified", layers(0.0, 1.0, attention=0.5)) == "contradicted: 0.5000"
 
@@ -137,17 +137,17 @@ def test_attention_is_amplified_if_it_writes_more():
         (1.0, 1.0, "3", "contradicted"),
     ],
 )
-def test_unchanged_layers_write_as_much_as_before(attention, mlp, count, expected):
+def test_unchanged_layers_must_keep_their_output_norm(attention, mlp, count, expected):
     table = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
     assert verdict("c004_bal_unchanged", table, summed(), states(s10_5_unchanged_layers=count)) == expected
 
 
-def test_normal_again_is_no_further_off_than_the_layers_after_it():
+def test_back_to_normal_layer_is_no_further_off_than_later_layers():
     assert says("c004_bal_back_to_normal", layers(0, 0, 2.0, -1.0, 2.0, 3.0)) == "holds: 2.0000"
     assert says("c004_bal_back_to_normal", layers(0, 0, -2.5, -1.0, 2.0, 3.0)) == "not supported: -2.5000"
 
 
-def test_a_figure_of_measured_shares_is_half_a_point_off_at_most():
+def test_figure_g_values_may_differ_from_measured_shares_by_half_a_point():
     columns = "layer positional published drawn difference repeats"
 
     def drawn(far):

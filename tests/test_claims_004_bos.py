@@ -22,36 +22,36 @@ def effects(*, four=1.0, six=60.0, nats=5.0, rope_nats=7.0):
     )
 
 
-def test_the_layer_that_is_ablated_is_the_one_that_writes_the_spike():
+def test_ablated_layer_must_be_the_one_that_writes_the_spike():
     for spike, expected in ((2, "holds: layer 2"), (1, "contradicted: layer 1")):
         phase = rows("quantity rope drope", ("mlp_write_layer_1", 900, 800), ("spike_largest_rise", 1, spike))
         assert says("c004_ablated_layer_matches", effects(), phase) == expected
 
 
-def test_a_ratio_of_perplexities_may_use_what_its_rounding_leaves():
+def test_perplexity_ratio_is_judged_within_its_rounding():
     printed = prints("positional metric printed", ("RoPE", "ppl_ratio", "1001x"), ("DroPE", "ppl_ratio", "1.04x"))
     found = say("c004_bos_mlp_ratios", printed, effects())
     assert found == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
 
 
 @pytest.mark.parametrize(("nats", "expected"), [(4.7, "holds: 1000×"), (4.5, "contradicted: 1000×")])
-def test_an_explosion_is_a_hundredfold_perplexity(nats, expected):
+def test_perplexity_explosion_means_a_hundredfold(nats, expected):
     # the natural logarithm of 100 is 4.605
     assert says("c004_fig13_rope_explodes", effects(rope_nats=nats)) == expected
 
 
 @pytest.mark.parametrize(("share", "expected"), [(51.0, "holds: 150x"), (49.0, "not supported: 150x")])
-def test_nothing_is_shown_by_removing_what_was_hardly_there(share, expected):
+def test_unaffected_claim_is_not_supported_when_little_was_removed(share, expected):
     assert says("c004_fig13_drope_unaffected", effects(four=share)) == expected
 
 
-def test_a_state_that_no_text_changes_stores_nothing_of_a_text():
+def test_position_information_claim_is_not_supported_by_a_constant_state():
     assert verdict("c004_position_information_in_bos", rows("norm_sd_rope", (0.0,), (0.0,))) == "not supported"
     assert verdict("c004_position_information_in_bos", rows("norm_sd_rope", (0.0,), (0.1,))) == "holds"
     assert "A constant" not in reason("c004_position_information_in_bos", rows("norm_sd_rope", (0.1,)))
 
 
-def test_only_rope_stores_if_drope_loses_neither_perplexity_nor_a_task():
+def test_claim_that_only_rope_stores_needs_no_loss_of_drope():
     def tasks(right):
         cells = [("RoPE", "layer1_bos_only", 0), ("DroPE", "layer1_mlp", 0), ("DroPE", "layer1_bos_only", right)]
         return rows("positional condition right_high", *cells)
@@ -76,7 +76,7 @@ def cells(*values):
     return rows(CELL, *found)
 
 
-def test_a_zero_that_stands_for_no_answer_is_no_zero():
+def test_zero_accuracy_from_missing_answers_is_not_counted_as_failure():
     def ablated(cities, read):
         return cells(
             ("RoPE", "bos_mlp_ablation", "cities", cities, read),
@@ -92,7 +92,7 @@ def test_a_zero_that_stands_for_no_answer_is_no_zero():
     assert verdict("c004_rope_fails_all_tasks", ablated(0, 5), more) == "not supported"  # two tasks are not three
 
 
-def test_answers_that_could_be_read_are_valid_ones():
+def test_valid_answers_are_those_that_could_be_read():
     def ablated(read):
         return cells(("RoPE", "bos_mlp_ablation", "cities", 0, 0), ("RoPE", "bos_mlp_ablation", "sports", 0, read))
 
@@ -102,7 +102,7 @@ def test_answers_that_could_be_read_are_valid_ones():
     assert "only the others leave" in reason("c004_no_valid_answers", ablated(2))
 
 
-def test_a_model_that_answers_functions():
+def test_claim_that_the_model_cannot_function_is_not_supported_by_answers():
     def combined(sports):
         return cells(("RoPE", "combined", "cities", 0, 0), ("RoPE", "combined", "sports", sports, 5))
 
@@ -110,7 +110,7 @@ def test_a_model_that_answers_functions():
     assert says("c004_rope_cannot_function", combined(2)) == "not supported: 40%"
 
 
-def test_a_mean_of_two_tasks_is_read_within_their_rounding():
+def test_category_means_are_judged_within_rounding():
     columns = "positional condition category mean"
     means = rows(
         columns,
@@ -154,7 +154,7 @@ def test_unchanged_needs_that_something_was_removed(share, p, expected):
     assert ("little was taken" in reason("c004_drope_unchanged", tests, effects(four=share))) == (share < 50)
 
 
-def test_disruption_destroys_a_passkey_by_an_interval_below_zero():
+def test_passkey_destruction_needs_an_interval_below_zero():
     tasks = cells(*[(model, arm, "passkey", 5, 10) for model in ("RoPE", "DroPE") for arm in ("baseline", HIT)])
     columns = "comparison estimate ci_low ci_high p_value p_adjusted n"
     tests = rows(
@@ -171,7 +171,7 @@ def test_disruption_destroys_a_passkey_by_an_interval_below_zero():
 HIT = "qk_disruption"
 
 
-def test_tasks_are_stable_within_ten_points_and_without_lost_answers():
+def test_stable_tasks_change_by_at_most_ten_points():
     means = rows(
         "positional condition category mean",
         ("DroPE", "baseline", "parametric", 55.0),
@@ -192,7 +192,7 @@ def test_tasks_are_stable_within_ten_points_and_without_lost_answers():
     assert "How many are read before is not stored" in reason("c004_drope_parametric_stable", some, means)
 
 
-def test_values_that_retrieval_needs_are_not_vestigial():
+def test_massive_value_roles_claim_is_contradicted_by_a_loss_in_drope():
     def tasks(left):
         arms = [(model, "baseline", "passkey", 9, 10) for model in ("RoPE", "DroPE")]
         return cells(*arms, ("RoPE", HIT, "passkey", 0, 10), ("DroPE", HIT, "passkey", left, 10))
@@ -206,7 +206,7 @@ def test_values_that_retrieval_needs_are_not_vestigial():
     assert "not vestigial" not in reason("c004_massive_values_roles", tasks(1), texts(9.4))
 
 
-def test_a_caption_counts_conditions_and_tasks_and_gives_both_ends():
+def test_figure_16_caption_counts_conditions_tasks_and_range():
     table = prints(
         "positional condition task printed",
         ("DroPE", "bos_mlp_ablation", "cities", "60%"),

@@ -18,13 +18,13 @@ def cells(*values):
     return rows("positional protocol context multiple beyond share correct trials ci_low ci_high section", *found)
 
 
-def test_a_range_of_lengths_begins_at_its_shortest():
+def test_context_range_must_begin_at_the_shortest_length():
     table = cells(("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0))
     assert says("c004_ctx_contexts", states(s11_1_within_contexts="2048-4096"), table) == "holds: from 2048"
     assert says("c004_ctx_contexts", states(s11_1_within_contexts="512-4096"), table) == "not supported: from 2048"
 
 
-def test_multiples_are_of_the_training_length():
+def test_context_multiples_refer_to_the_training_length():
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4096"), MODELS) == "holds"
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4000"), MODELS) == "contradicted"
     table = prints("context printed", (2048, "0.5×"), (8192, "2×"), (6144, "1.4×"))
@@ -43,7 +43,7 @@ def test_multiples_are_of_the_training_length():
         (100.0, 20.0, "contradicted: 5 of 5 and 1 of 5"),
     ],
 )
-def test_a_collapse_is_from_all_to_none(within, beyond, expected):
+def test_collapse_claim_needs_a_fall_from_all_to_none(within, beyond, expected):
     drope = ("DroPE", "lengths", 4096, 40.0)  # of the other model nothing is asked
     table = cells(("RoPE", "lengths", 4096, within), ("RoPE", "lengths", 8192, beyond), drope)
     assert says("c004_ctx_rope_collapses", table) == expected
@@ -57,14 +57,14 @@ def test_a_cliff_needs_lengths_on_both_its_sides():
 
 
 @pytest.mark.parametrize(("edge", "expected"), [(40.0, "holds: 40.0000"), (39.0, "contradicted: 39.0000")])
-def test_no_cliff_leaves_the_share_below_open(edge, expected):
+def test_no_cliff_claim_needs_success_at_the_boundary(edge, expected):
     # the interval reaches ten points above the share; of five trials nothing is asked
     table = cells(("DroPE", "errors", 2048, 50.0), ("DroPE", "errors", 4096, edge), ("DroPE", "lengths", 4096, 0.0))
     assert says("c004_ctx_drope_no_cliff", table) == expected
     assert ("fails at the boundary" in reason("c004_ctx_drope_no_cliff", table)) == (edge < 40)
 
 
-def test_every_protocol_reaches_the_stated_share():
+def test_stated_share_must_be_reached_by_every_protocol():
     stated = states(s11_3_drope_beyond="80-100%")
     for errors, expected in ((80.0, "holds: 80 and 80 %"), (10.0, "contradicted: 80 and 10 %")):
         found = cells(
@@ -74,7 +74,7 @@ def test_every_protocol_reaches_the_stated_share():
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.06, "holds"), (0.05, "not supported"), (0.01, "not supported")])
-def test_two_runs_measure_one_accuracy_unless_they_differ(p, expected):
+def test_two_protocol_runs_count_as_equal_unless_significantly_different(p, expected):
     columns = "study comparison p_value p_adjusted ci_low ci_high n"
     tests = rows(columns, ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25))
     found = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, 0.0))
@@ -86,7 +86,7 @@ def drawn(*values):
     return prints("figure series x printed", *[("H", *each) for each in values], ("I", "RoPE", "9", "9"))
 
 
-def test_points_are_those_of_the_protocol_with_that_length():
+def test_figure_h_points_are_compared_with_the_protocol_of_that_length():
     found = cells(("RoPE", "lengths", 8192, 20.0), ("RoPE", "errors", 8192, 95.0), ("RoPE", "errors", 2048, 100.0))
     right = drawn(("RoPE", "8192", "20"), ("RoPE", "2048", "100"))
     assert set(verdicts("c004_ctx_figure_h", right, found).values()) == {"holds"}
@@ -94,7 +94,7 @@ def test_points_are_those_of_the_protocol_with_that_length():
     assert verdicts("c004_ctx_figure_h", wrong, found) == {"RoPE-8192": "contradicted", "RoPE-2048": "holds"}
 
 
-def test_one_line_joins_points_of_one_protocol():
+def test_figure_h_line_must_join_points_of_one_protocol():
     points = drawn(("RoPE", "2048", "100"), ("RoPE", "8192", "0"))
     one = cells(("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0))
     assert verdict("c004_ctx_figure_h_one_line", points, one) == "holds"
@@ -124,11 +124,11 @@ def functional(**arms):
         ((0, 0, 0, 0), (60, 70, 0, 0), "not supported"),
     ],
 )
-def test_usable_is_above_half_and_with_a_passkey(rope, drope, expected):
+def test_usable_means_above_half_with_a_passkey(rope, drope, expected):
     assert verdict("c004_dis_unusable", functional(RoPE=rope, DroPE=drope)) == expected
 
 
-def test_baselines_of_the_summary_are_means_of_two_tasks():
+def test_summary_baselines_are_means_of_two_tasks():
     arms = ("cities", "sports", "passkey", "imdb")
     table = prints(
         "condition positional task printed",
@@ -153,7 +153,7 @@ def test_baselines_of_the_summary_are_means_of_two_tasks():
     assert stronger == {"parametric": "not supported", "contextual": "holds"}
 
 
-def test_only_one_option_is_left_if_it_is_above_nothing():
+def test_only_option_claim_needs_success_above_zero():
     stated = states(s12_2_only_option=("the only", None))
     for share, expected in ((80.0, "holds: 80 to 80 %"), (15.0, "not supported: 15 to 80 %")):
         table = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, share), ("RoPE", "errors", 8192, 0.0))
@@ -163,14 +163,14 @@ def test_only_one_option_is_left_if_it_is_above_nothing():
 @pytest.mark.parametrize(
     ("drope", "p", "expected"), [(50.0, 0.04, "holds"), (50.0, 0.06, "contradicted"), (100.0, 0.04, "contradicted")]
 )
-def test_the_better_choice_is_right_more_often_at_every_length(drope, p, expected):
+def test_better_model_must_be_right_more_often_at_every_length(drope, p, expected):
     found = cells(*[(m, "errors", c, s) for m, s in (("RoPE", 90.0), ("DroPE", drope)) for c in (2048, 4096)])
     columns = "study comparison p_value p_adjusted"
     tests = rows(columns, ("models", "errors, 2048, single", 0.001, 0.01), ("models", "errors, 4096, single", 0.03, p))
     assert verdict("c004_dis_rope_within", found, tests) == expected
 
 
-def test_a_ratio_of_the_summary_follows_from_two_perplexities():
+def test_summary_ratio_is_recomputed_from_two_perplexities():
     table = prints(
         "condition positional metric printed",
         *[("layer1_mlp", m, "ppl", v) for m, v in (("RoPE", "7250"), ("DroPE", "2010"))],

@@ -18,7 +18,7 @@ def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
     return rows(TESTS, *found)
 
 
-def test_seeds_are_those_of_the_published_trials():
+def test_seeds_are_compared_with_the_published_trials():
     for counts, expected in (((10, 10), "holds: 10"), ((10, 9), "contradicted: 10"), ((5, 5), "contradicted: 5")):
         for distinct, words in ((1, "draws the random control only."), (3, "control and moves the massive run.")):
             trials = rows("seeds massive_values", *[(count, distinct) for count in counts])
@@ -36,14 +36,14 @@ STATISTICS = prints(
 )
 
 
-def test_a_bound_holds_if_p_lies_below_it():
+def test_p_bound_holds_only_when_p_is_below_it():
     judged = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
     assert list(judged.values()) == ["holds", "holds", "contradicted"]
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.02)).values()) == {"contradicted"}
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.00002)).values()) == {"holds"}
 
 
-def test_seeds_are_units_if_each_gives_a_value_of_its_own():
+def test_seeds_count_as_units_only_with_distinct_values():
     for distinct, expected in ((10, "holds: 2.0 nats"), (1, "not supported: 2.0 nats")):
         trials = rows("seeds massive_values", (10, 10), (10, distinct))
         assert says("c004_seeds_as_unit", trials, seeds()) == expected
@@ -53,7 +53,7 @@ def test_seeds_are_units_if_each_gives_a_value_of_its_own():
     ("effect", "alone", "expected"),
     [(1500.0, 2000.0, "holds: 1,500"), (1500.0, None, "not supported: 1,500"), (900.0, 2000.0, "contradicted: 900")],
 )
-def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
+def test_cohens_d_needs_a_spread_over_seeds(effect, alone, expected):
     # the pooled d of both models is not what the source's script computes, and does not count
     table = seeds(effect=5.0, alone=alone).astype({"effect": float})
     trials = rows("positional seeds mr_d", ("RoPE", 10, 1e5), ("DroPE", 10, effect))
@@ -71,7 +71,7 @@ def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
         (85.0, 90.0, ("contradicted", "holds")),
     ],
 )
-def test_a_ratio_is_one_of_every_text(chosen, other, expected):
+def test_stated_ratio_is_checked_for_every_text(chosen, other, expected):
     ratios = rows(
         "text ratio_of_percentages ratio_of_nats difference_nats", ("news", chosen, 2.0, 3.0), ("code", other, 1.5, 2.0)
     )
@@ -88,7 +88,7 @@ def by_text(*ratios):
     return rows(columns, *found)
 
 
-def test_a_tenfold_perplexity_is_no_mere_degradation():
+def test_degradation_claim_is_not_supported_by_tenfold_perplexity():
     assert says("c004_only_degrades", by_text(3.0, 9.0)) == "holds: 3 to 9 times"
     assert says("c004_only_degrades", by_text(3.0, 10.0)) == "not supported: 3 to 10 times"
 
@@ -103,7 +103,7 @@ def test_a_tenfold_perplexity_is_no_mere_degradation():
         (3.0, 1.0, 50, {"RoPE": "holds", "DroPE": "holds", "order": "not supported"}),
     ],
 )
-def test_text_types_are_alike_in_size_and_order(largest, difference, repeats, expected):
+def test_text_types_are_compared_by_size_and_order(largest, difference, repeats, expected):
     # increases of 100 and 200 % are printed, one twice the other
     printed = prints(
         "positional text printed",
@@ -142,7 +142,7 @@ def contrast(name, model="both", **values):
     return rows(" ".join(["contrast", "positional", *numbers]), (name, model, *numbers.values()))
 
 
-def test_ratios_are_of_the_ablated_perplexity():
+def test_perplexity_ratios_are_those_of_the_ablated_model():
     table = prints(
         "condition positional metric printed",
         ("layer1_mlp", "DroPE", "ppl_ratio", "201x"),
@@ -160,7 +160,7 @@ RATIOS = prints(
 )
 
 
-def test_a_factor_of_perplexities_is_none_of_effects():
+def test_ratio_of_perplexities_is_distinguished_from_a_ratio_of_effects():
     stated = states(s7_4_rope_mlp_over_attention="725x")
     for nats, expected in ((101.0, "holds"), (5.0, "not supported")):
         row = contrast("mlp_over_attention", "RoPE", ratio=725.2, ratio_low=724, ratio_high=726, nats_ratio=nats)
@@ -177,7 +177,7 @@ def test_a_factor_of_perplexities_is_none_of_effects():
 @pytest.mark.parametrize(
     ("share", "expected"), [(0.95, "holds: 95% of the sum"), (0.5, "not supported: 50% of the sum")]
 )
-def test_parts_are_of_equal_weight_if_their_effects_add(share, expected):
+def test_uniform_dependence_claim_needs_additive_effects(share, expected):
     found = effects(layer1_mlp=201.0, layer1_attn=210.0, layer1_both=220.0)
     sums = contrast("additivity", "DroPE", nats_ratio=share)
     tasks = rows(
@@ -196,7 +196,7 @@ def test_parts_are_of_equal_weight_if_their_effects_add(share, expected):
     assert answers["layer1_attn"].startswith("contradicted")  # 201 stands for 199.5 to 202.5
 
 
-def test_resilience_leaves_no_task_at_zero():
+def test_resilience_claim_is_contradicted_by_a_task_at_zero():
     stated = states(s7_4_resilience_ratio="9x")
     for right, expected in ((1, "holds"), (0, "not supported")):
         tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right), ("layer1_attn", 0))
@@ -204,7 +204,7 @@ def test_resilience_leaves_no_task_at_zero():
         assert judged == {"number": "holds", "meaning": expected}
 
 
-def test_a_total_is_of_the_stated_contrast():
+def test_total_gap_is_recomputed_from_the_stated_contrast():
     row = contrast("rope_mlp_over_drope_both", ratio=9.3, ratio_low=9.2, ratio_high=9.4)
     assert verdict("c004_total_criticality", row, states(s7_5_total_gap="9x")) == "holds"
     assert verdict("c004_total_criticality", row, states(s7_5_total_gap="10x")) == "contradicted"
@@ -213,7 +213,7 @@ def test_a_total_is_of_the_stated_contrast():
 @pytest.mark.parametrize(
     ("rope", "drope", "expected"), [(0.4, 0.4, "holds: 40% and 40%"), (0.4, 0.6, "not supported: 40% and 60%")]
 )
-def test_position_is_in_the_mlp_if_the_first_token_has_less_than_half(rope, drope, expected):
+def test_position_in_mlp_claim_needs_less_than_half_at_the_first_token(rope, drope, expected):
     shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]
     found = shares[0].merge(shares[1], how="outer")
     both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)

@@ -69,7 +69,7 @@ def task(model, name, **values):
         (45.0, 60.0, "contradicted: -5.0 points"),
     ],
 )
-def test_contextual_loses_more_if_the_intervals_are_apart(loss, high, expected):
+def test_larger_contextual_loss_needs_disjoint_intervals(loss, high, expected):
     found = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
     tasks = both(task("RoPE", "imdb", base_low=45.0, chance=50.0), task("RoPE", "passkey", base_low=80.0, chance=0.0))
     assert says("c004_rope_confirms_jin", found, tasks) == expected
@@ -89,7 +89,7 @@ def test_a_mean_over_tasks_needs_that_each_is_above_chance():
 
 
 @pytest.mark.parametrize(("above", "expected"), [(34.0, "holds"), (35.0, "not supported"), (10.0, "not supported")])
-def test_only_means_above_chance_too(above, expected):
+def test_parametric_mean_needs_both_tasks_above_chance(above, expected):
     found = category("RoPE", "parametric", degradation_printed=24.5, above_chance=above)
     tasks = both(task("RoPE", "cities"), task("RoPE", "sports"))
     assert verdict("c004_rope_parametric_only", states(s4_4_rope_parametric="24.5%"), found, tasks) == expected
@@ -110,7 +110,7 @@ def test_a_collapse_is_complete_and_significant(left, p, expected):
     assert says("c004_rope_passkey", states(s4_5_rope_disrupted="0%"), table) == f"{expected}: {left:.1f}%"
 
 
-def test_a_range_holds_both_of_its_tasks():
+def test_figure_7_range_must_hold_both_tasks():
     captions = states(fig_7_rope_contextual="88-100%")
     for imdb, expected, cut in (
         (88.4, "holds: 88.4 to 100.0", False),
@@ -148,7 +148,7 @@ def knowledge(*values):
     return prints("positional task metric printed", *found)
 
 
-def test_a_loss_is_drawn_with_the_sign_of_the_table():
+def test_figure_d_loss_has_the_sign_of_the_table():
     table = knowledge(("RoPE", "cities", "80%", "40%", "50%"), ("RoPE", "sports", "80%", "80%", "0%"))
 
     def drawn(text):
@@ -171,7 +171,7 @@ def full(**other):
     )
 
 
-def test_an_accuracy_is_a_whole_number_of_items():
+def test_accuracy_must_be_a_whole_number_of_items():
     assert set(verdicts("c004_rates_are_counts", full(), states(**ITEMS)).values()) == {"holds"}
     judged = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
     assert [key for key, answer in judged.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
@@ -184,7 +184,7 @@ def test_a_degradation_is_the_lost_share_of_the_baseline():
     assert judged["RoPE-imdb"] == "holds after rounding"
 
 
-def test_averages_are_of_two_tasks_and_the_ratio_of_averages():
+def test_category_cells_are_averages_of_two_tasks_and_their_ratio():
     table = full(cities=("80%", "60%", "20.0%"), sports=("80%", "72%", "10.0%"))
     found = [(model, f"{name}_average", "50.0%") for model in MODELS for name in ("parametric", "contextual")]
     found[0] = ("RoPE", "parametric_average", "15.0%")
@@ -196,7 +196,7 @@ def test_averages_are_of_two_tasks_and_the_ratio_of_averages():
     assert {key for key, answer in wrong.items() if answer != "holds"} == {"RoPE-parametric", "RoPE-ratio"}
 
 
-def test_settings_are_those_of_the_script():
+def test_knowledge_settings_are_compared_with_the_script():
     scripts = rows("positional task n_3 digits_3", *[("RoPE", name, 20, 5) for name in TASKS])
     stated = ITEMS | {"s4_1_imdb_items": "30", "s4_1_passkey_digits": "5", "paradox_passkey_digits": "7"}
     judged = verdicts("c004_knowledge_settings", states(**stated), scripts)
@@ -206,7 +206,7 @@ def test_settings_are_those_of_the_script():
 # --- without rotary positions
 
 
-def test_a_gap_between_averages_is_a_share_of_the_larger():
+def test_contextual_gap_is_a_share_of_the_larger_average():
     averages = prints(
         "positional metric printed", ("RoPE", "contextual_average", "94.3%"), ("DroPE", "contextual_average", "25.0%")
     )
@@ -219,7 +219,7 @@ def test_a_gap_between_averages_is_a_share_of_the_larger():
 
 
 @pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])
-def test_an_improvement_is_a_loss_below_zero(high, expected):
+def test_parametric_improvement_needs_a_loss_interval_below_zero(high, expected):
     found = category("DroPE", "parametric", loss=-5.0, loss_low=-9.0, loss_high=high, degradation=-8.0)
     tasks = both(task("DroPE", "cities"), task("DroPE", "sports"))
     assert says("c004_drope_parametric_improves", states(s4_4_drope_parametric="-8%"), found, tasks) == (
@@ -236,7 +236,7 @@ def test_an_improvement_is_a_loss_below_zero(high, expected):
         (None, None, None, "not testable"),
     ],
 )
-def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expected):
+def test_cities_improvement_needs_interval_and_corrected_test(low, high, p, expected):
     table = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
     again = rows("positional task change_4", ("DroPE", "cities", -2.0))
     assert verdict("c004_cities_improve", table, again) == expected
@@ -245,7 +245,7 @@ def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expect
 @pytest.mark.parametrize(
     ("ci", "expected"), [((-9.0, 10.0), "holds"), ((-16.0, 16.0), "not supported"), ((-40.0, -11.0), "contradicted")]
 )
-def test_unaffected_is_within_ten_points(ci, expected):
+def test_unaffected_passkey_changes_by_at_most_ten_points(ci, expected):
     table = task("DroPE", "passkey", change=0.0, change_low=ci[0], change_high=ci[1])
     assert verdict("c004_drope_passkey_unaffected", states(s4_4_drope_passkey_degradation="0%"), table) == expected
     columns = (
@@ -256,7 +256,7 @@ def test_unaffected_is_within_ten_points(ci, expected):
     assert verdict("c004_drope_retrieval_independent", again) == expected
 
 
-def test_values_without_a_function_can_be_removed():
+def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():
     columns = "positional massive_ratio random_increase"
     for worst, expected in ((9.4, "holds: 2 to 9 times"), (10.0, "contradicted: 2 to 10 times")):
         # only the texts of DroPE count
@@ -273,14 +273,14 @@ def test_values_without_a_function_can_be_removed():
         (5.0, None, "not testable"),
     ],
 )
-def test_interference_may_explain_a_rise_if_there_is_one(change, p, expected):
+def test_interference_explanation_needs_a_rise(change, p, expected):
     found = both(task("DroPE", "cities", change=change, p_holm=p), task("DroPE", "imdb", change=-9.0))
     found = both(found, task("RoPE", "cities", change=50.0, p_holm=0.001))
     assert says("c004_interference", found) == expected
     assert ("no known number of answers" in reason("c004_interference", found)) == (p is None)
 
 
-def test_repeats_are_cells_of_their_tables():
+def test_knowledge_captions_are_compared_with_table_cells():
     table = knowledge(("RoPE", "passkey", "100%", "0%", "100%"), ("DroPE", "passkey", "60%", "60%", "0%"))
     averages = prints("positional metric printed", ("RoPE", "contextual_over_parametric", "3.8x"))
 

@@ -8,14 +8,14 @@ TENSORS = ("query", "key", "value")
 MODELS = ("RoPE", "DroPE")
 
 
-def test_a_threshold_is_one_in_words_and_formula():
+def test_massive_value_threshold_must_agree_in_words_and_formula():
     names = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
     assert says("c004_massive_threshold", states(**dict.fromkeys(names, "5"))) == "holds: 5"
     for name in names:
         assert verdict("c004_massive_threshold", states(**(dict.fromkeys(names, "5") | {name: "3"}))) == "contradicted"
 
 
-def test_the_caption_and_the_script_have_the_stated_texts():
+def test_number_of_texts_must_agree_in_caption_and_script():
     def script(count):
         return rows("section items", ("2 (Table 2.2)", f"{count} texts"), ("3", "7 texts"))
 
@@ -29,7 +29,7 @@ def test_the_caption_and_the_script_have_the_stated_texts():
     ("items", "precision", "expected"),
     [("10 texts", "16 bit", "holds"), ("3 texts", "16 bit", "contradicted"), ("10 texts", "4 bit", "contradicted")],
 )
-def test_one_run_has_one_number_of_texts_and_one_precision(items, precision, expected):
+def test_layers_of_the_same_run_share_number_of_texts_and_precision(items, precision, expected):
     columns = "section items precision note"
     runs = rows(columns, ("2 (Table 2.2)", "10 texts", "16 bit", "a"), ("2.3 (layers)", items, precision, "b"))
     assert says("c004_layers_same_run", states(s2_1_texts="10"), runs) == f"{expected}: {items}"
@@ -44,7 +44,7 @@ def test_one_run_has_one_number_of_texts_and_one_precision(items, precision, exp
         (-50.0, 0.01, 0.0, "not supported"),  # none is left
     ],
 )
-def test_fewer_is_significantly_fewer_and_not_none(estimate, p, left, expected):
+def test_fewer_massive_values_must_be_significant_and_not_none(estimate, p, left, expected):
     counts = rows("tensor change texts drope_mean", *[(tensor, -30.0, 10, left) for tensor in ("query", "key")])
     columns = "comparison estimate ci_low ci_high p_value p_adjusted n"
     tests = rows(columns, *[(tensor, estimate, -90.0, 90.0, p / 2, p, 20) for tensor in ("query", "key")])
@@ -55,7 +55,7 @@ def test_fewer_is_significantly_fewer_and_not_none(estimate, p, left, expected):
     ("estimate", "ci", "expected"),
     [(2.0, (1.0, 3.0), "holds"), (2.0, (-1.0, 5.0), "not significant"), (-2.0, (-3.0, -1.0), "contradicted")],
 )
-def test_a_rise_is_shown_by_its_interval(estimate, ci, expected):
+def test_rise_of_the_value_count_needs_its_interval(estimate, ci, expected):
     table = prints("tensor positional metric printed", ("value", "DroPE", "change_from_rope", "+1.5%"))
     test = rows("comparison estimate ci_low ci_high p_value n", ("value", estimate, *ci, 0.01, 20))
     assert says("c004_value_count_rises", table, test) == f"{expected}: {estimate:.1f} values"
@@ -91,21 +91,21 @@ LAYER1 = prints(
 )
 
 
-def test_37_times_more_is_38_times_as_many():
+def test_layer_1_ratio_of_37_times_more_means_38_times_as_many():
     assert says("c004_layer1_times", LAYER1, summed()) == "holds: 37.0"
     assert says("c004_layer1_times", LAYER1, summed(query=37.0)) == "contradicted: 36.0"
     assert verdicts("c004_layer1_counts", LAYER1, summed()) == {"RoPE": "holds", "DroPE": "holds"}
     assert verdicts("c004_layer1_counts", LAYER1, summed(query=37.0)) == {"RoPE": "holds", "DroPE": "contradicted"}
 
 
-def test_a_ratio_without_a_tensor_is_one_of_all_tensors():
+def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
     stated = states(paradox_layer1_ratio="37x")
     assert says("c004_layer1_tensors", stated, summed()) == "holds: 38.0 in all"
     assert says("c004_layer1_tensors", stated, summed(others=38.5)) == "holds: 38.5 in all"
     assert says("c004_layer1_tensors", stated, summed(others=5.0)) == "not supported: 5.0 in all"
 
 
-def test_later_layers_have_about_the_stated_counts():
+def test_later_layer_counts_are_compared_approximately():
     found = say("c004_later_layers", LAYER1, summed())
     # 50 stands for 42.5 to 57.5, 20 for 17 to 23
     assert found == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
@@ -114,7 +114,7 @@ def test_later_layers_have_about_the_stated_counts():
 @pytest.mark.parametrize(
     ("more", "expected"), [("1", "holds: 1 layer"), ("1 7", "contradicted: 2 layers"), ("7", "contradicted: 1 layer")]
 )
-def test_an_only_layer_is_the_first_and_no_other(more, expected):
+def test_only_layer_claim_needs_the_first_and_no_other(more, expected):
     assert set(say("c004_only_layer", summed(more=more)).values()) == {expected}
 
 
@@ -122,7 +122,7 @@ def test_an_only_layer_is_the_first_and_no_other(more, expected):
     ("changes", "expected"),
     [((-10, 50, -20), "holds"), ((-10, -50, -20), "contradicted"), ((10, 50, -20), "contradicted")],
 )
-def test_layer_1_goes_the_other_way_if_all_others_fall(changes, expected):
+def test_not_uniform_claim_needs_layer_1_to_rise_and_the_others_to_fall(changes, expected):
     table = [("query", layer, float(change)) for layer, change in enumerate(changes)]
     assert verdict("c004_not_uniform", rows("tensor layer change", *table, ("key", 0, 9.0))) == expected
 
@@ -143,7 +143,7 @@ def test_a_change_follows_from_its_means_and_their_rounding():
     assert set(verdicts("c004_massive_change_cells", counts(change="+20%")).values()) == {"contradicted"}
 
 
-def test_totals_without_layer_1_fall_as_later_layers_do():
+def test_totals_without_layer_1_are_compared_with_the_later_layers():
     # (500 - 380) / (310 - 10) - 1 = -60 %
     assert verdicts("c004_later_layers_from_totals", LAYER1, counts(drope="500", rope="310")) == {"query": "holds"}
     assert say("c004_later_layers_from_totals", LAYER1, counts(drope="440", rope="310")) == {
@@ -156,7 +156,7 @@ def drawn(figure, *values):
     return prints("figure series x metric printed", *[(figure, *each) for each in values])
 
 
-def test_coordinates_of_figure_a_are_cells_of_the_table():
+def test_figure_a_coordinates_are_compared_with_table_cells():
     points = [
         (model, tensor.capitalize(), metric, text)
         for model, mean in (("RoPE", "200"), ("DroPE", "161"))
@@ -177,13 +177,13 @@ def bars(*, query=("10", "370"), other=("10", "20")):
     )
 
 
-def test_bars_of_figure_b_are_the_counts_of_layer_1():
+def test_figure_b_bars_are_compared_with_layer_1_counts():
     table = [(tensor, layer, 10.0, 20.0) for tensor in TENSORS for layer in (0, 1)]
     answers = verdicts("c004_figure_b", bars(), rows("tensor layer rope drope", *table))
     assert [key for key, answer in answers.items() if answer != "holds"] == ["DroPE-query"]
 
 
-def test_a_caption_of_three_bars_is_true_of_three():
+def test_figure_b_caption_must_hold_for_all_three_bars():
     stated = states(fig_b_layer1_ratio="37x")
     assert says("c004_figure_b_caption", bars(), stated) == "not supported: 14"  # 410 over 30
     assert says("c004_figure_b_caption", bars(other=("10", "372")), stated) == "holds: 37"

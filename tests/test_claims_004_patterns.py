@@ -37,14 +37,14 @@ TESTS = rows(
         (0.9, 0.9, BARE, "not supported"),
     ],
 )
-def test_patterns_are_nearly_identical_within_a_point(bos, local, origins, expected):
+def test_nearly_identical_patterns_differ_by_at_most_a_point(bos, local, origins, expected):
     assert verdict("c004_pat_nearly_identical", agreement(bos, local), TESTS, origins) == expected
 
 
 @pytest.mark.parametrize(
     ("less", "origins", "expected"), [(5, OWN, "holds"), (6, OWN, "contradicted"), (6, BARE, "not supported")]
 )
-def test_routes_are_alike_if_fewer_than_three_quarters_go_one_way(less, origins, expected):
+def test_routed_identically_needs_less_than_three_quarters_in_one_direction(less, origins, expected):
     assert says("c004_pat_routed_identically", agreement(less=less), TESTS, origins) == f"{expected}: -1.0000"
 
 
@@ -61,7 +61,7 @@ def experiments(**values):
     )
 
 
-def test_a_recalled_rate_is_that_of_both_models_here():
+def test_recalled_sink_rate_is_compared_with_both_models():
     stated = states(s8_1_sink_rate="~97%")
     assert verdict("c004_pat_sink_rate_recalled", stated, experiments()) == "holds"
     table = experiments(here=(97.0, 93.1))
@@ -71,7 +71,7 @@ def test_a_recalled_rate_is_that_of_both_models_here():
 @pytest.mark.parametrize(
     ("gap", "origins", "expected"), [(5.0, OWN, "holds"), (-5.1, OWN, "not supported"), (5.0, BARE, "not supported")]
 )
-def test_similar_layers_are_five_points_apart_at_most(gap, origins, expected):
+def test_similar_layers_differ_by_at_most_five_points(gap, origins, expected):
     assert verdict("c004_pat_similarity_against_function", experiments(layer=gap), origins) == expected
 
 
@@ -79,13 +79,13 @@ def test_similar_layers_are_five_points_apart_at_most(gap, origins, expected):
     ("bos", "other", "origins", "expected"),
     [(1.0, 2.0, OWN, "holds"), (1.0, -2.0, OWN, "not supported"), (-1.0, 2.0, OWN, "not supported")],
 )
-def test_an_order_is_the_same_in_both_experiments(bos, other, origins, expected):
+def test_bos_order_must_be_the_same_in_both_experiments(bos, other, origins, expected):
     table = experiments(bos=bos, other=other)
     assert says("c004_pat_bos_order", table, origins) == f"{expected}: {bos:+.1f} and {other:+.1f} points"
     assert ("the order turns" in reason("c004_pat_bos_order", table, origins)) == (other < 0)
 
 
-def test_means_and_layer_1_are_those_of_the_layers():
+def test_pattern_means_are_recomputed_from_the_layers():
     table = prints(
         "positional metric printed",
         ("RoPE", "bos_attention", "80.0%"),
@@ -100,7 +100,7 @@ def test_means_and_layer_1_are_those_of_the_layers():
     assert [key for key, answer in judged.items() if answer != "holds"] == ["DroPE-local_attention"]
 
 
-def test_texts_and_threshold_are_those_of_the_script_and_of_section_5():
+def test_pattern_texts_and_threshold_agree_with_script_and_section_5():
     protocols = rows("experiment items", ("7", "8 texts of 40 tokens"))
     assert verdict("c004_pat_texts", states(s8_2_texts="8"), protocols) == "holds"
     assert verdict("c004_pat_texts", states(s8_2_texts="10"), protocols) == "contradicted"
@@ -116,7 +116,7 @@ def phases(**pairs):
     return rows("quantity rope drope", *[(name, *pair) for name, pair in pairs.items()])
 
 
-def test_phase_cells_are_those_of_the_series():
+def test_phase_cells_are_compared_with_the_layer_series():
     quantities = ("peak_norm", "peak_norm_layer", "min_entropy", "min_entropy_layer")
     metrics = ("peak_bos_norm", "peak_bos_norm_layer", "min_entropy", "min_entropy_layer")
     table = prints("positional metric printed", *[(m, metric, "3") for m in ("RoPE", "DroPE") for metric in metrics])
@@ -125,7 +125,7 @@ def test_phase_cells_are_those_of_the_series():
     assert {judged[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
 
 
-def test_a_spike_is_delayed_if_its_largest_rise_comes_later():
+def test_delayed_spike_needs_a_later_largest_rise():
     layers = rows("layer ratio_drope ratio_sd_drope", (0, 1.0, 0.1), (1, 90.0, 0.1), (2, 95.0, 0.1))
     same = {"norm_layer_0": (1, 1), "norm_layer_1": (9, 9), "spike_largest_ratio": (1, 2)}
     answers = {drope: phases(spike_largest_rise=(1, drope), **same) for drope in (1, 2)}
@@ -133,7 +133,7 @@ def test_a_spike_is_delayed_if_its_largest_rise_comes_later():
     assert says("c004_spike_delayed", answers[1], layers) == "not supported: largest rise in layer 1 against 1"
 
 
-def test_gaps_of_peak_and_entropy_are_those_of_the_series():
+def test_peak_and_entropy_gaps_are_recomputed_from_the_series():
     summary = rows("quantity value", ("peak_gap_percent", 47.2), ("min_entropy_ratio", 16.3))
     protocols = rows("section precision", ("5 (phase metrics)", "RoPE 16 bit; DroPE 4 bit"))
     assert verdict("c004_peak_gap", summary, states(s5_4_peak_gap="47%"), protocols) == "holds"
@@ -142,7 +142,7 @@ def test_gaps_of_peak_and_entropy_are_those_of_the_series():
     assert verdict("c004_entropy_gap", summary, states(s5_4_entropy_ratio="17x")) == "contradicted"
 
 
-def test_profiles_are_alike_if_their_plateaus_are_the_same_layers():
+def test_similar_profiles_share_the_layers_of_their_plateaus():
     layers = rows("layer norm_rope norm_drope", (0, 1.0, 2.0), (1, 2.0, 4.0), (2, 3.0, 6.0))
     same = phases(plateau_first=(1, 1), plateau_last=(2, 2))
     assert says("c004_fig14_profiles", same, layers) == "holds: r = 1.0000"
@@ -150,7 +150,7 @@ def test_profiles_are_alike_if_their_plateaus_are_the_same_layers():
         assert verdict("c004_fig14_profiles", other, layers) == "contradicted"
 
 
-def test_a_later_peak_exceeds_its_next_layer_by_the_spread():
+def test_later_peak_must_exceed_its_next_layer_by_the_spread():
     layers = rows("layer norm_drope", (0, 10.0), (1, 19.0), (2, 20.0))
     for spread, expected in ((0.9, "holds"), (1.1, "not supported")):
         table = phases(peak_norm_layer=(1, 2), norm_sd_at_peak=(0.1, spread), plateau_span=(1.0, 1.0))
@@ -160,7 +160,7 @@ def test_a_later_peak_exceeds_its_next_layer_by_the_spread():
 # --- what layer 1 writes
 
 
-def test_a_ratio_is_judged_by_the_one_further_off():
+def test_hundredfold_ratio_is_judged_by_the_farther_one():
     stated = states(s9_5_qk_norm_ratio="~100")
     for key, expected in ((114.0, "holds: 114.0"), (116.0, "contradicted: 116.0")):
         ratios = rows("metric ratio_published", ("query_norm", 95.0), ("key_norm", key))
@@ -183,18 +183,18 @@ def content(rope=1.0, drope=70.0, bos=60.0, update=70.0):
         (55.0, 70.0, 60.0, ("contradicted", "holds")),
     ],
 )
-def test_an_inversion_is_complete_if_it_is_one_at_every_token(rope, drope, bos, expected):
+def test_complete_inversion_must_hold_at_every_token(rope, drope, bos, expected):
     assert tuple(verdicts("c004_con_inverted", content(rope, drope, bos)).values()) == expected
 
 
 @pytest.mark.parametrize(("update", "expected"), [(70.9, "holds: 70.9000"), (60.0, "not supported: 60.0000")])
-def test_a_share_of_norms_is_one_of_the_update_within_a_point(update, expected):
+def test_contribution_share_must_match_the_residual_update_within_a_point(update, expected):
     table = prints("positional metric printed", ("DroPE", "attention_contribution", "70.0%"))
     assert says("c004_con_to_residual", content(update=update), table) == expected
 
 
 @pytest.mark.parametrize(("values", "expected"), [(1.4, "holds"), (1.6, "not supported")])
-def test_scores_are_the_cause_if_the_values_are_no_larger(values, expected):
+def test_qk_cause_is_contradicted_by_larger_values(values, expected):
     gain = rows("value_ratio share_of_log rest_ratio output_ratio", (values, 50.0, 2.0, 6.0))
     assert says("c004_con_qk_cause", gain, states(s9_5_output_norm_ratio="6x")) == f"{expected}: 6.0000"
 
@@ -212,7 +212,7 @@ def test_shares_follow_from_printed_norms():
     assert verdicts("c004_con_share_definition", table("80.0%"))["RoPE-mlp"] == "contradicted"
 
 
-def test_a_growth_is_that_of_the_published_shares():
+def test_growth_of_a_share_is_recomputed_from_the_published_shares():
     table = prints("positional metric printed", ("DroPE", "attention_contribution_ratio_to_rope", "76x"))
     columns = "metric ratio_published drope_published rope_published ratio_low ratio_high"
     for ratio, low, expected in ((76.4, 72.0, "holds"), (80.1, 72.0, "not supported"), (80.1, 77.0, "contradicted")):
@@ -230,14 +230,14 @@ def shares(*values):
 
 
 @pytest.mark.parametrize(("left", "p", "expected"), [(0, 0.04, "holds"), (1, 0.04, "no"), (0, 0.06, "no")])
-def test_a_passkey_is_destroyed_if_none_is_found(left, p, expected):
+def test_destroyed_passkey_means_none_found(left, p, expected):
     table = shares(("RoPE", "baseline", "passkey", 9), ("RoPE", "layer1_attn", "passkey", left))
     tests = rows("comparison p_value p_adjusted n", ("RoPE, passkey, layer1_attn against baseline", p / 2, p, 20))
     answer = says("c004_attention_destroys_passkey", table, tests)
     assert answer == f"{'holds' if expected == 'holds' else 'contradicted'}: {10 * left}%"
 
 
-def test_all_tasks_are_destroyed_by_any_ablation_if_every_cell_is_zero():
+def test_destruction_of_all_tasks_needs_every_cell_at_zero():
     def tasks(last):
         cells = [("DroPE", f"layer1_{part}", task, 0) for part in ("mlp", "attn") for task in ("cities", "imdb")]
         return shares(*cells[:-1], (*cells[-1][:3], last), ("DroPE", "baseline", "imdb", 5), ("RoPE", "x", "imdb", 5))
@@ -249,7 +249,7 @@ def test_all_tasks_are_destroyed_by_any_ablation_if_every_cell_is_zero():
     assert verdict("c004_drope_any_ablation", tasks(0), more) == "contradicted"
 
 
-def test_attention_that_a_task_needs_is_important():
+def test_unimportant_attention_is_contradicted_by_a_lost_task():
     effects = rows("condition positional ratio_printed", ("layer1_attn", "RoPE", "1.2x"))
     for estimate, p, expected in ((-0.5, 0.04, "contradicted: 1"), (-0.5, 0.06, "holds: 0"), (0.5, 0.04, "holds: 0")):
         name = "RoPE, passkey, layer1_attn against baseline"

@@ -14,7 +14,7 @@ def protocols(*values):
     return rows("experiment section precision items note", *values)
 
 
-def test_precision_is_one_for_all_runs():
+def test_precision_must_be_equal_in_all_runs():
     one = ("1", "2", "4-bit (NF4)", "10 texts", "")
     stated = states(s13_bits="4")
     assert says("c004_rep_precision", stated, protocols(one, one)) == "holds: 2 of 2 in NF4"
@@ -23,7 +23,7 @@ def test_precision_is_one_for_all_runs():
         assert says("c004_rep_precision", stated, mixed) == "contradicted: 1 of 2 in NF4"
 
 
-def test_texts_are_as_many_in_every_run():
+def test_number_of_texts_must_be_equal_in_all_runs():
     stated = prints("parameter printed", ("text_samples", "10"), ("random_seeds", "10"), ("sequence_length", "512"))
     ten = ("1", "2", "fp16", "10 texts", "")
     assert says("c004_rep_texts", stated, protocols(ten, ("2", "3", "fp16", "seeds 0-9", ""))) == "holds: 10 to 10"
@@ -35,13 +35,13 @@ def test_texts_are_as_many_in_every_run():
     ("seeds", "note", "expected"),
     [("0-9", "", "holds"), ("0-4", "", "not supported"), ("0-9", "unseeded prompts", "not supported")],
 )
-def test_seeds_are_ten_and_no_run_is_without(seeds, note, expected):
+def test_every_run_must_have_the_stated_seeds(seeds, note, expected):
     stated = prints("parameter printed", ("random_seeds", "10"))
     runs = protocols(("2", "3", "fp16", f"seeds {seeds}", ""), ("10", "11", "fp16", "20 trials", note))
     assert verdict("c004_rep_seeds", stated, runs) == expected
 
 
-def test_a_length_is_that_of_all_runs():
+def test_stated_length_must_be_that_of_all_runs():
     stated = prints("parameter printed", ("sequence_length", "512"))
     contexts = rows("context", (2048,), (8192,))
     assert verdict("c004_rep_length", stated, protocols(("1", "2", "fp16", "10 texts", "")), contexts) == "holds"
@@ -49,7 +49,7 @@ def test_a_length_is_that_of_all_runs():
     assert says("c004_rep_length", stated, short, contexts) == "contradicted: up to 8192"
 
 
-def test_a_threshold_is_that_of_each_section():
+def test_massive_threshold_is_compared_in_each_section():
     stated = states(s1_1_threshold="5", s2_1_threshold="3", s3_1_threshold="5")
     judged = verdicts("c004_rep_threshold", prints("parameter printed", ("massive_threshold", "5")), stated)
     assert list(judged.values()) == ["holds", "contradicted", "holds"]
@@ -58,7 +58,7 @@ def test_a_threshold_is_that_of_each_section():
 # --- what stands again
 
 
-def test_lengths_of_the_prose_are_those_of_the_tables():
+def test_lengths_in_prose_are_compared_with_the_tables():
     names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context", "s11_5_rope_beyond_context")
     stated = states(**dict(zip(names, ("2048", "4096", "8192", "8192"), strict=True)))
     lengths = rows("context", (2048,), (8192,), (4096,))
@@ -67,7 +67,7 @@ def test_lengths_of_the_prose_are_those_of_the_tables():
     assert list(judged.values()) == ["holds", "holds", "contradicted", "contradicted"]
 
 
-def test_a_range_beyond_runs_from_the_first_to_the_last():
+def test_range_beyond_training_runs_from_first_to_last_tested_length():
     models = rows("model claimed_context", ("llama2-7b-rope", 4096))
     contexts = rows("context", (2048,), (8192,), (16384,))
     for text, expected in (("8192-16384", ("holds", "holds")), ("6144-16384", ("contradicted", "holds"))):
@@ -75,7 +75,7 @@ def test_a_range_beyond_runs_from_the_first_to_the_last():
         assert tuple(judged.values()) == expected
 
 
-def test_error_bars_are_one_deviation():
+def test_error_bars_must_be_one_standard_deviation():
     drawn = prints("figure metric series x printed", *[("A", "count_sd", m, "Query", "6") for m in MODELS])
     for deviation, expected in (("6.0", "holds: 1.00"), ("3.0", "contradicted: 2.00")):
         counts = prints(
@@ -84,7 +84,7 @@ def test_error_bars_are_one_deviation():
         assert says("c004_error_bars", states(fig_1_error_bars="1"), drawn, counts) == expected
 
 
-def test_no_error_within_is_a_count_of_zero():
+def test_claim_of_no_errors_needs_a_count_of_zero():
     stated = states(s11_5_rope_within_errors=("no", 0), s11_5_rope_within_context="4096")
     for wrong, expected in ((0, "holds: 0"), (1, "contradicted: 1")):
         table = rows(
@@ -97,7 +97,7 @@ def test_no_error_within_is_a_count_of_zero():
         assert says("c004_rope_within_errors", stated, table) == expected
 
 
-def test_advised_lengths_are_the_ends_of_the_table():
+def test_advised_lengths_are_compared_with_the_ends_of_the_table():
     multiples = rows("context", (4096,), (8192,))
     judged = verdicts(
         "c004_advised_lengths", states(s12_2_rope_context="4,000", s12_2_drope_context="16000"), multiples
@@ -108,7 +108,7 @@ def test_advised_lengths_are_the_ends_of_the_table():
 # --- disruption, cells
 
 
-def test_cells_of_disruption_are_those_of_the_trials():
+def test_disruption_cells_are_compared_with_the_trials():
     names = {
         "baseline_ppl": "baseline_ppl",
         "massive_zeroed_ppl": "massive_ppl",
@@ -136,7 +136,7 @@ def test_a_difference_follows_from_both_columns():
     assert set(verdicts("c004_difference_cells", table("91.0%")).values()) == {"contradicted"}
 
 
-def test_an_increase_follows_from_the_perplexities_above_it():
+def test_increase_cells_are_recomputed_from_perplexities():
     def table(massive):
         cells = {"baseline_ppl": "2.00", "massive_zeroed_ppl": massive, "random_zeroed_ppl": "2.01"}
         cells |= {"massive_increase": "+900%", "random_increase_mean": "+0.6%"}
@@ -169,7 +169,7 @@ def balance(share="40.0%", difference="+10.0"):
     return prints("positional layers metric printed", *cells)
 
 
-def test_shares_and_differences_are_those_of_the_layers():
+def test_balance_shares_and_differences_are_compared_with_the_layers():
     summary = rows(
         "layers mean_rope mean_drope n mean_difference",
         *[(band, 30.02, 40.02, n, 10.0) for band, n in (("0", 1), ("1", 1), ("2-31", 30))],
@@ -190,7 +190,7 @@ def test_shares_and_differences_are_those_of_the_layers():
     assert "layers 0 and 1 of the same series do not agree" in reason(claim, balance(), other, summary, tests)
 
 
-def test_a_figure_averages_to_the_band_of_the_table():
+def test_figure_g_mean_is_compared_with_the_table_band():
     def drawn(last):
         return rows(
             "layer positional drawn",
@@ -225,5 +225,5 @@ def ranking(low, high):
         (0.40, 0.60, ("contradicted", "not supported")),
     ],
 )
-def test_at_chance_is_within_ten_points_of_a_quarter(low, high, expected):
+def test_at_chance_means_within_ten_points_of_a_quarter(low, high, expected):
     assert tuple(verdicts("c004_rank_drope", ranking(low, high), states(s11_4_chance="25%")).values()) == expected

@@ -23,7 +23,7 @@ def layers(rope, drope):
         ("", "hand", "not supported: 60.0%"),
     ],
 )
-def test_attention_by_hand_is_the_models_own_if_it_is_rotated(rotated, taken_from, expected):
+def test_hand_computed_attention_counts_only_when_rotated(rotated, taken_from, expected):
     models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
     origins = rows(
         "experiment run positional rotated taken_from",
@@ -34,7 +34,7 @@ def test_attention_by_hand_is_the_models_own_if_it_is_rotated(rotated, taken_fro
     assert says("c004_attention_by_hand", models, origins, first, layers((90.0, 100.0), (90.0, 100.0))) == expected
 
 
-def test_words_of_rotation_follow_from_its_origin():
+def test_reason_states_whether_hand_computed_attention_is_rotated():
     models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
     first, both = rows("layer value", (0, 0.4)), layers((90.0,), (90.0,))
     for rotated, words in (("yes", "rates are of"), ("no", "rates are not of"), ("?", "rates are not shown to be of")):
@@ -42,7 +42,7 @@ def test_words_of_rotation_follow_from_its_origin():
         assert words in reason("c004_attention_by_hand", models, origins, first, both)
 
 
-def test_a_cell_of_rates_is_the_mean_of_its_layers_and_a_range_what_was_found():
+def test_sink_rate_cells_are_compared_with_layer_means_and_ranges():
     columns = "positional layers printed_text mean smallest largest agreement"
     bands = rows(
         columns,
@@ -70,7 +70,7 @@ def test_a_cell_of_rates_is_the_mean_of_its_layers_and_a_range_what_was_found():
         (10, 0.91, 90.0, "contradicted: 0 of 10"),
     ],
 )
-def test_rates_are_high_if_both_models_pass_in_nearly_all_layers(above, rope, drope, expected):
+def test_high_sink_rates_need_both_models_in_nearly_all_layers(above, rope, drope, expected):
     table = summary(layers=10, layers_above_90_in_both=above, shortest_pattern_text=8, longest_pattern_text=12)
     first = rows("layer value", *[(layer, rope) for layer in range(10)])
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
@@ -78,7 +78,7 @@ def test_rates_are_high_if_both_models_pass_in_nearly_all_layers(above, rope, dr
     assert says("c004_sink_rates_high", table, both, first, attention) == expected
 
 
-def test_one_layer_of_ten_may_be_low_and_two_may_not():
+def test_high_sink_rates_allow_one_low_layer_in_ten():
     found = summary(layers=10, layers_above_90_in_both=10, shortest_pattern_text=8, longest_pattern_text=12)
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
     for low, expected in ((1, "holds: 9 of 10"), (2, "contradicted: 8 of 10")):
@@ -87,7 +87,7 @@ def test_one_layer_of_ten_may_be_low_and_two_may_not():
         assert says("c004_sink_rates_high", found, both, first, attention) == expected
 
 
-def test_a_level_that_models_converge_to_is_that_of_the_later_layers():
+def test_converged_sink_rate_is_that_of_the_later_layers():
     captions = states(fig_12_sink_rate="~97%", fig_12_layer="2")
     found = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
     both = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
@@ -98,7 +98,7 @@ def test_a_level_that_models_converge_to_is_that_of_the_later_layers():
     assert ["is 97.8%." in said[0], "is 95.6%." in said[1]] == [True, True]
 
 
-def test_about_97_is_within_one_and_a_half():
+def test_sink_rate_of_about_97_means_within_one_and_a_half():
     rates = prints("layers positional printed", ("average", "RoPE", "98.6%"), ("average", "DroPE", "95.6%"))
     assert verdicts("c004_sink_rates_about_97", rates, states(s6_1_sink_rate="~97%")) == {
         "rope": "contradicted",
@@ -106,14 +106,14 @@ def test_about_97_is_within_one_and_a_half():
     }
 
 
-def test_rates_are_nearly_identical_if_no_layer_differs():
+def test_nearly_identical_sink_rates_need_no_differing_layer():
     tests = rows("comparison estimate ci_low ci_high p_value p_adjusted n", ("layer 1", -20.0, -25.0, -15.0, 0, 0, 20))
     for apart, expected in ((0, "holds"), (1, "not supported")):
         table = summary(layers_apart=apart, gap_average=0.5, layers_tested=9)
         assert says("c004_sink_rates_nearly_identical", table, tests) == f"{expected}: -20.0 points in layer 1"
 
 
-def test_layers_are_free_if_the_first_token_takes_ten_points_less():
+def test_free_later_layers_need_ten_points_less_on_the_first_token():
     table = summary(rope_after_layer_1=98, drope_after_layer_1=95)
     origins = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
 

@@ -15,7 +15,7 @@ def summary(**pairs):
     )
 
 
-def test_write_cells_are_those_of_the_series():
+def test_write_cells_are_compared_with_the_series():
     names = ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer")
     printed = prints(
         "positional metric printed", *[(model, name, "1.2") for model in ("RoPE", "DroPE") for name in names]
@@ -34,14 +34,14 @@ def test_write_cells_are_those_of_the_series():
         (0.3, 2, "yes", "contradicted"),  # two of four layers are no majority
     ],
 )
-def test_more_is_written_if_the_mean_and_most_layers_say_so(score, more, rotated, expected):
+def test_larger_write_must_hold_for_the_mean_and_most_layers(score, more, rotated, expected):
     table = summary(effective_write=(0.2, score), layers_with_more_write=(0, more), write_without_layer_1=(0.2, 0.2))
     layers = rows("layer", (0,), (1,), (2,), (3,))
     answer = says("c004_drope_writes_more", table, layers, ORIGINS.assign(rotated=rotated))
     assert answer == f"{expected}: {score:.3f} against 0.200"
 
 
-def test_the_largest_write_is_the_series_largest():
+def test_max_write_is_the_maximum_of_the_series():
     table = summary(max_write=(0.5, 1.143), max_write_layer=(1, 1), second_write=(0.1, 0.4), second_write_layer=(2, 2))
     assert verdict("c004_max_write", table, states(s6_5_drope_max_write="1.14")) == "holds"
     assert verdict("c004_max_write", table, states(s6_5_drope_max_write="1.15")) == "contradicted"
@@ -55,7 +55,7 @@ def test_the_largest_write_is_the_series_largest():
         ((1.0, 99.0, 2.0), 2, "contradicted"),
     ],
 )
-def test_a_write_stands_where_norms_are_massive(norms, layer, expected):
+def test_write_location_must_have_massive_norms(norms, layer, expected):
     found = [
         ("DroPE", place, metric, norm) for place, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
     ]
@@ -65,7 +65,7 @@ def test_a_write_stands_where_norms_are_massive(norms, layer, expected):
     assert "none is published after layer 2." in reason("c004_write_where_massive", content, found)
 
 
-def test_a_write_needs_massive_queries_and_keys_alike():
+def test_write_location_needs_massive_queries_and_keys():
     found = [("DroPE", place, "q_norm_mean", norm) for place, norm in enumerate((1.0, 99.0, 2.0))]
     found += [("DroPE", place, "k_norm_mean", norm) for place, norm in enumerate((1.0, 2.0, 99.0))]
     content = rows("positional layer metric value", *found)
@@ -84,7 +84,7 @@ def contrasts(matched, drope=0.5):
     )
 
 
-def test_fourfold_is_three_and_a_half_to_four_and_a_half():
+def test_fourfold_means_three_and_a_half_to_four_and_a_half():
     # 15 % of 4 are 0.6: 3.4 to 4.6
     ablations = rows(
         "ablation positional ratio ratio_printed nats",
@@ -96,7 +96,7 @@ def test_fourfold_is_three_and_a_half_to_four_and_a_half():
     assert judged == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
 
 
-def test_a_multiple_needs_the_same_layer_and_an_effect():
+def test_ratio_of_ablations_needs_the_same_layer_and_an_effect():
     stated = states(s6_3_bos_mlp_gap="1249x")
     answers = {
         (matched, drope): says("c004_bos_mlp_gap", contrasts(matched, drope), stated)
@@ -109,7 +109,7 @@ def test_a_multiple_needs_the_same_layer_and_an_effect():
     }
 
 
-def test_layers_that_differ_do_not_tell_models_apart():
+def test_mlp_difference_is_not_supported_when_layers_differ():
     assert verdict("c004_mlp_is_the_difference", contrasts(True)) == "holds"
     assert verdict("c004_mlp_is_the_difference", contrasts(False)) == "not supported"
 
@@ -122,7 +122,7 @@ def test_layers_that_differ_do_not_tell_models_apart():
         (5, 60, "not supported: 5.0% and 60.0%"),
     ],
 )
-def test_a_token_that_writes_half_of_the_mean_is_no_empty_sink(rope, drope, expected):
+def test_no_op_claim_is_refuted_by_a_first_token_that_writes_half_of_the_mean(rope, drope, expected):
     norms = rows(
         "positional layer percent bos mean",
         ("RoPE", 2, float(rope), 1.0, 10.0),
@@ -139,7 +139,7 @@ def test_a_token_that_writes_half_of_the_mean_is_no_empty_sink(rope, drope, expe
         assert words in reason("c004_no_op_refuted", norms, sinks)
 
 
-def test_a_comparison_repeats_the_tables_before_it():
+def test_comparison_cells_are_those_of_the_earlier_tables():
     models, values, mlp = ("RoPE", "DroPE"), ("4.2x", "3.9x"), ("1249x", "1.0x")
     value_table = prints(
         "condition positional metric printed",

@@ -45,24 +45,24 @@ def judged(citations, **given):
         (cited(MLP), {"attention": 0.4}, "not supported"),
     ],
 )
-def test_a_section_cites_both_sides_where_there_are_two(citations, given, verdict):
+def test_section_must_cite_ablations_of_both_outcomes(citations, given, verdict):
     [by_key] = judged(citations, **given)
     assert (by_key.key, by_key.verdict) == ("1.1_layer_1", verdict)
 
 
-def test_what_is_left_out_is_named():
+def test_omitted_ablations_are_named_in_the_reason():
     [found] = judged(cited(ATTENTION))
     assert "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in found.reason
     assert found.failure == "control"
 
 
-def test_effects_on_one_model_contrast_nothing():
+def test_effects_on_a_single_model_form_no_contrast():
     assert ablation_sides(cited(MLP, models=["RoPE"]), effects(), TOKEN).empty
     rows = ablation_sides(pd.concat([cited(ATTENTION), cited(MLP, models=["RoPE"])]), effects(), TOKEN)
     assert rows.loc[rows["cited"], "ablation"].tolist() == [ATTENTION]
 
 
-def test_groups_are_judged_apart():
+def test_ablation_groups_are_judged_separately():
     by_key = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
     assert {each.key: each.verdict for each in by_key} == {"1.1_layer_1": "not supported", "1.1_first_token": "holds"}
 
@@ -72,7 +72,7 @@ def test_an_ablation_of_no_group_is_refused():
         ablation_sides(cited("layer2_mlp"), effects(), TOKEN)
 
 
-def test_citations_are_statements_of_the_document():
+def test_citations_refer_to_statements_of_the_document():
     citations, stated = read(ROOT, "ablation_citations"), read(ROOT, "drope_stated")
     known = stated.set_index("statement")["source"]
     assert set(citations["statement"]) <= set(known.index)

@@ -46,7 +46,7 @@ def row(section, statement, reported="", kind="statement"):
     }
 
 
-def test_sentences_have_lines_and_headings_and_code_is_passed_over():
+def test_sentences_get_lines_and_headings_and_code_is_skipped():
     found = sentences(DOCUMENT)
     assert [each.text for each in found if each.line == 5] == [
         "Most layers dip.",
@@ -68,11 +68,11 @@ def test_sentences_have_lines_and_headings_and_code_is_passed_over():
         ("Something else", ""),
     ],
 )
-def test_a_section_of_the_ledger_means_a_heading_of_the_document(section, heading):
+def test_ledger_section_is_matched_to_a_heading(section, heading):
     assert under(section, sentences(DOCUMENT)) == heading
 
 
-def test_a_statement_is_found_by_the_numbers_and_words_it_shares():
+def test_statement_is_matched_by_shared_numbers_and_words():
     document = sentences(DOCUMENT)
     found = anchored(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
     assert (found["heading"], found["line"], found["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
@@ -80,14 +80,14 @@ def test_a_statement_is_found_by_the_numbers_and_words_it_shares():
     assert "deepest" not in ",".join(found.values())
 
 
-def test_where_no_sentence_shares_enough_only_the_heading_is_kept():
+def test_statement_without_a_matching_sentence_keeps_its_heading_only():
     document = sentences(DOCUMENT)
     found = anchored(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
     assert (found["heading"], found["line"], found["anchor"], found["match"]) == ("Hypotheses", "", "", "heading")
     assert anchored(row("Finding 1", "Most layers dip.", kind="cell check"), document)["match"] == "heading"
 
 
-def test_another_word_is_another_anchor_and_another_mark_is_not():
+def test_anchor_changes_with_words_but_not_with_markup():
     assert normalised("**Ten**  texts, (sampled).") == "ten texts sampled"
     assert DocumentSentence(1, "Ten texts.", ()).anchor != DocumentSentence(1, "Nine texts.", ()).anchor
 
@@ -108,7 +108,7 @@ def test_another_word_is_another_anchor_and_another_mark_is_not():
         ("", False),
     ],
 )
-def test_what_is_reported_is_printed_or_has_no_hash(reported, stands):
+def test_reported_value_gets_a_hash_only_when_printed(reported, stands):
     text = f"{DOCUMENT}\nA slope of -0.02, 1,249 times."
     assert printed(reported, text) == (digest(reported) if stands else "")
     found = anchored({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
@@ -146,21 +146,21 @@ In all, 17 words were lost by either.
         ("reader-s", "", ""),
     ],
 )
-def test_a_check_of_a_cell_stands_in_the_row_that_prints_it(name, reported, line):
+def test_cell_check_is_anchored_at_the_row_that_prints_it(name, reported, line):
     check = {**row("Results", "The cell is that of the series.", kind="cell check"), "reported": reported}
     found = anchored({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
     assert (found["line"], found["match"]) == (line, "value" if line else "heading")
     assert bool(found["anchor"]) == bool(line)
 
 
-def test_the_command_wants_a_folder_with_one_file_a_document(tmp_path, capsys):
+def test_anchor_command_requires_a_folder_with_one_file_per_document(tmp_path, capsys):
     assert _anchor.main([]) == 2
     assert "usage" in capsys.readouterr().err
     with pytest.raises(DataError, match=r"holds 0 files 000\*\.md"):
         _anchor.main([str(tmp_path)])
 
 
-def test_committed_anchors_belong_to_claims_and_most_statements_have_a_line():
+def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
     def table(path):
         with (ROOT / path).open(encoding="utf-8", newline="") as stream:
             return list(csv.DictReader(stream))
@@ -179,7 +179,7 @@ def test_committed_anchors_belong_to_claims_and_most_statements_have_a_line():
     assert len(checks) > 500, "checks of cells have lines of their own"
 
 
-def test_what_a_claim_reports_is_what_its_document_prints():
+def test_reported_values_match_the_committed_hashes():
     """As found when the anchors were written; a claim that reports something else since has another hash or none."""
 
     def table(path):

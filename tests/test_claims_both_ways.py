@@ -31,7 +31,7 @@ def table(**columns):
 # --- the harness
 
 
-def test_a_claim_that_judges_what_it_reads_turns():
+def test_claim_that_judges_its_input_changes_verdict():
     def honest(scores):
         """Turns."""
         return judge(bool(scores["value"].max() > 2), f"The largest is {scores['value'].max():g}.")
@@ -59,7 +59,7 @@ def test_a_claim_with_a_typed_verdict_is_found():
     assert tally.tried > 10
 
 
-def test_a_reason_that_stays_when_the_verdict_turns_is_found():
+def test_reason_that_stays_when_the_verdict_changes_is_found():
     def silent(scores):
         """Turns without its reason."""
         return judge(bool(scores["value"].max() > 2), "None of them has a window.")
@@ -70,7 +70,7 @@ def test_a_reason_that_stays_when_the_verdict_turns_is_found():
 
 
 @pytest.mark.parametrize(("reason", "mute"), [("None is above it.", True), ("Of one.", False)])
-def test_a_number_beside_the_reason_does_not_mend_a_none_that_is_not_so(reason, mute):
+def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute):
     def half(scores):
         """Turns with its number alone."""
         most = scores["value"].max()
@@ -81,14 +81,14 @@ def test_a_number_beside_the_reason_does_not_mend_a_none_that_is_not_so(reason, 
     assert bool(answer.unsaid) == mute
 
 
-def test_a_text_that_cannot_be_turned_into_a_number_is_left_out():
+def test_text_that_cannot_become_a_number_is_not_flipped():
     frame = table(key=["p", "q"], printed=["< 10⁻⁴⁸", "2"])
     kinds = [what for what, _ in mutations({"frame": frame})]
     assert "frame: row 3, printed flipped" in kinds
     assert "frame: row 2, printed flipped" not in kinds
 
 
-def test_an_estimate_is_made_sure_and_unsure_with_its_interval_and_its_p():
+def test_estimates_are_made_significant_and_insignificant_consistently():
     frame = table(comparison=["a"], estimate=[2.0], ci_low=[1.0], ci_high=[3.0], p_value=[0.01], p_text=["small"])
     made = {what.removeprefix("t: every estimate made "): one["t"] for what, one in mutations({"t": frame})}
     assert (made["sure"]["p_value"] < 0.001).all()
@@ -97,7 +97,7 @@ def test_an_estimate_is_made_sure_and_unsure_with_its_interval_and_its_p():
     assert list(made["sure"]["p_text"]) == ["small"]
 
 
-def test_a_contradicted_number_turns_when_it_is_repaired():
+def test_contradicted_claim_changes_when_its_number_is_corrected():
     def wrong(stated):
         """Printed as 10, is 12.34."""
         return compare(quote(stated, key="x"), 12.34, reason="So it is.")
@@ -107,7 +107,7 @@ def test_a_contradicted_number_turns_when_it_is_repaired():
     assert answer.turned == "stated: what is reported replaced by what was recomputed"
 
 
-def test_each_verdict_of_a_claim_has_to_turn():
+def test_each_verdict_of_a_claim_must_change():
     def halves(scores):
         """One of two is typed."""
         return [
@@ -146,12 +146,12 @@ def test_inputs_are_changed_in_copies_only():
     ("text", "up", "turned"),
     [("0.186", "0.248", "-0.186"), ("−31%", "−41%", "31%"), ("1,500", "2,000", "-1,500"), ("0.00", "0.05", "-0.00")],
 )
-def test_a_printed_number_is_moved_beyond_its_precision_and_flipped(text, up, turned):
+def test_printed_number_is_moved_beyond_its_precision_and_negated(text, up, turned):
     assert moved(text, 1 / 3) == up
     assert flipped(text) == turned
 
 
-def test_the_command_lists_what_is_stuck(capsys):
+def test_command_lists_claims_that_never_change(capsys):
     assert main(["c000_conclusion_mechanism"]) == 1
     assert "c000_conclusion_mechanism: not testable, never turns, nor says another word" in capsys.readouterr().out
 
@@ -159,7 +159,7 @@ def test_the_command_lists_what_is_stuck(capsys):
 # --- the claims
 
 
-def test_a_plan_that_is_measured_is_left_alone():
+def test_measured_plan_is_left_unchanged():
     frame = table(item=["a", "b"], p_least=[None, 0.5], rho=[None, 0.2])
     assert measured(frame) is frame
     planned = measured(frame.assign(p_least=None))
@@ -167,7 +167,7 @@ def test_a_plan_that_is_measured_is_left_alone():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_claim_answers_to_what_it_reads(document):
+def test_every_claim_changes_with_some_input(document):
     """Each claim turns or says something else with some input, and no verdict turns without a word of its reason."""
     found = {name: claim for name, claim in claims(ROOT / "analysis/claims").items() if name.startswith(document)}
     assert found

@@ -26,7 +26,7 @@ def c002_drop_is_large(captured_models) -> list[Verdict]:
 # --- two states of a ledger
 
 
-def test_the_same_ledger_has_no_changes():
+def test_equal_ledgers_have_no_changes():
     one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,\n"
     assert changes(one, one) == []
     assert changes(one, LEDGER + "a,1,holds,so,0.10000000001\nb,2,holds,so,\n") == []
@@ -38,7 +38,7 @@ def test_changed_lost_and_new_verdicts_are_named():
     assert changes(one, two) == ["a: holds -> contradicted", "b: not supported -> gone", "d: new -> not testable"]
 
 
-def test_other_cells_are_summed_up_by_column():
+def test_other_changed_cells_are_summarised_by_column():
     one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,0.2\n"
     two = LEDGER + "a,1,holds,thus,0.1\nb,2,holds,thus,0.3\n"
     assert changes(one, two) == ["reason: differs in 2 rows, for example a", "p_value: differs in 1 row, for example b"]
@@ -71,7 +71,7 @@ def commit(project):
     subprocess.run([*GIT, "commit", "-qm", "x"], cwd=project, check=True)
 
 
-def test_a_check_compares_with_what_is_committed_however_often_the_ledger_was_built(committed):
+def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
     assert run(committed, "claims", "--check").returncode == 0
     source = committed / "artifacts/sources/reported_plasticity.csv"
     source.write_text(source.read_text().replace("0.6224", "0.9624", 1))
@@ -107,7 +107,7 @@ def test_a_check_compares_with_what_is_committed_however_often_the_ledger_was_bu
     assert (unknown.returncode, "did you mean c002_drop_is_large" in unknown.stderr) == (2, True)
 
 
-def test_outside_a_checkout_a_check_says_so(project, tmp_path):
+def test_check_outside_a_git_checkout_is_refused(project, tmp_path):
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no checkout above it either
     done = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
     assert done.returncode == 1
@@ -141,7 +141,7 @@ def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
     assert json.dumps(two)
 
 
-def test_the_table_of_places_has_a_row_a_verdict_in_the_order_of_the_ledger(tmp_path):
+def test_places_table_has_one_row_per_verdict_in_ledger_order(tmp_path):
     (tmp_path / "out/claims").mkdir(parents=True)
     (tmp_path / "paper/chapters").mkdir(parents=True)
     for name, line in (("c002_late", 90), ("c002_early", 8)):

@@ -219,7 +219,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("claim", "copy", "originals", "keys"), CASES, ids=[case[0] for case in CASES])
-def test_each_cell_of_a_copy_is_that_of_its_original(claim, copy, originals, keys):
+def test_each_copied_cell_is_compared_with_its_original(claim, copy, originals, keys):
     columns, cells = copy
     assert verdicts(claim, prints(columns, *cells), *originals) == dict.fromkeys(keys, "holds")
     misprinted = [(*cells[0][:-1], f"8{cells[0][-1]}"), *cells[1:]]
@@ -257,7 +257,7 @@ def content(**misprint):
     }
 
 
-def test_norms_of_a_layer_are_the_published_ones_and_their_ratios_follow():
+def test_content_norms_and_ratios_are_compared_with_the_published_ones():
     metrics = METRICS
     keys = [f"{model}-{metric}" for metric in metrics for model in ("RoPE", "DroPE")]
     assert verdicts("c004_con_cells", **content()) == dict.fromkeys(keys, "holds")

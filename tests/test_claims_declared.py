@@ -59,14 +59,14 @@ def test_a_cell_follows_from_others_up_to_their_rounding(follows, right, near, w
     assert one(follows, wrong).failure == "number"
 
 
-def test_a_copy_is_shown_with_the_decimals_of_its_origin_and_a_derived_number_with_one_more():
+def test_copy_shows_decimals_of_its_origin_and_derived_number_one_more():
     assert one(A, "0.5").recomputed == "0.50"
     assert one(-A, "-0.5").recomputed == "-0.50"
     assert one(A - B, "0.3").recomputed == "0.30"
     assert one(A - B, "0.3", places=4).recomputed == "0.3000"
 
 
-def test_keys_run_over_values_over_rows_and_together():
+def test_relation_keys_expand_over_values_and_rows():
     relation = Relation(
         each={"model": TABLE.where(metric="one").rows("model"), "metric, rank": (("one", 1), ("two", 2))},
         cell=TABLE(model="{model}", metric="{metric}"),
@@ -82,7 +82,7 @@ def test_keys_run_over_values_over_rows_and_together():
     assert (made[1].statement, made[1].n, made[1].kind) == ("Two of a.", 2, "cell check")
 
 
-def test_numbers_of_a_column_are_exact_or_have_the_range_that_is_given():
+def test_column_numbers_are_exact_or_have_the_given_range():
     numbers = Artifact("numbers")
     frames = {"numbers": rows("layer mean low high", (1, 0.54, 0.53, 0.56)), "copy": prints("x printed", ("y", "0.55"))}
     for ends, verdict in (((), "contradicted"), (("low", "high"), "holds after rounding")):
@@ -92,14 +92,14 @@ def test_numbers_of_a_column_are_exact_or_have_the_range_that_is_given():
         assert (made.verdict, made.reason) == (verdict, "0.5.")
 
 
-def test_a_cell_in_words_is_the_number_beside_it():
+def test_cell_in_words_uses_the_number_beside_it():
     frame = prints("metric printed as_number", ("x", "three to one", 3.0)).assign(low=float("nan"))
     relation = Relation(cell=Artifact("copy")(metric="x"), follows=TABLE(model="b", metric="one"), because="{0}.")
     (made,) = relation.verdicts({"copy": frame, "table": CELLS})
     assert (made.verdict, made.reported) == ("holds", "three to one")
 
 
-def test_origins_come_from_a_cell_with_its_keys_filled_in_and_from_the_relation():
+def test_relation_origins_come_from_its_terms_and_its_judged_option():
     relation = Relation(
         each={"model": ("a", "b")},
         cell=TABLE(model="{model}", metric="one"),
@@ -115,7 +115,7 @@ def test_origins_come_from_a_cell_with_its_keys_filled_in_and_from_the_relation(
     ]
 
 
-def test_rows_of_an_artifact_are_chosen_printed_and_given_columns():
+def test_artifact_rows_are_filtered_formatted_and_extended():
     frame = prints("model length printed", ("a", 4, "1"), ("a", 8, ""), ("b", 4, "2"), ("c", 4, "3"))
     chosen = TABLE.where(model=("a", "b")).printed().assign(name="{model}-{length}").frame({"table": frame})
     assert list(chosen["name"]) == ["a-4", "b-4"]
@@ -132,7 +132,7 @@ def test_an_unknown_key_and_an_absent_cell_are_named():
         Relation(cell=A, follows=TABLE(model="z"), because=".").verdicts({"table": CELLS})
 
 
-def test_a_declaration_takes_its_frames_in_order_or_by_name_and_no_others():
+def test_declaration_takes_frames_in_order_or_by_name_only():
     copy = Artifact("copy")
     claim = Cells("It is.", "004, Somewhere", Relation(cell=copy(metric="x"), follows=A, because="{0}."))
     frames = {"table": CELLS, "copy": prints("metric printed", ("x", "0.5"))}
@@ -168,14 +168,14 @@ c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x
 '''
 
 
-def test_facts_name_a_declaration_its_line_and_the_artifacts_it_reaches():
+def test_declaration_facts_hold_name_line_and_reached_artifacts():
     facts, too = of_python(DECLARED)["declared"]
     assert (too["name"], too["line"], too["artifacts"]) == ("c004_too", 22, ["table"])
     assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 15, "It is so, as said.")
     assert facts["artifacts"] == ["table", "deep", "own"]
 
 
-def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
+def test_declaration_becomes_a_claim_at_its_line(tmp_path, monkeypatch):
     for path in ("analysis/claims/made_declared.py", "artifacts/sources/table.csv", "artifacts/sources/own.csv"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(DECLARED if path.endswith(".py") else "metric,printed\n")
@@ -197,7 +197,7 @@ def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
     assert (row["verdict"], row["reason"], row["severity"]) == ("holds", "5 less 3.", "detail")
 
 
-def test_every_declaration_reads_what_the_build_finds_in_its_text():
+def test_artifacts_of_every_declaration_equal_those_found_by_the_build():
     steps = [step for step in load(ROOT, FactReader(ROOT)).steps.values() if step.kind.name == "claim"]
     declared = 0
     for step in steps:

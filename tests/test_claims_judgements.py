@@ -40,7 +40,7 @@ def test_the_largest_write_is_judged_by_activations_not_by_counts():
     assert one("c004_write_where_massive", drope_published_content=small) == "contradicted"
 
 
-def test_layers_that_are_not_printed_leave_an_extreme_open():
+def test_extreme_layer_is_not_testable_when_layers_are_unprinted():
     assert one("c000_extremes_most") == "not testable"
     extremes = printed("nope_extremes", "0.400", layer=16, metric="ap_overall")
     assert one("c000_extremes_most", nope_extremes=extremes) == "contradicted"
@@ -49,7 +49,7 @@ def test_layers_that_are_not_printed_leave_an_extreme_open():
     assert one("c000_extremes_most", nope_layer_kinds=few) == "holds"
 
 
-def test_amplification_is_asserted_of_layer_1_only():
+def test_confined_amplification_is_judged_at_layer_1_only():
     assert one("c004_con_confined") == "holds"
     norms = MEMORY.frame("layer_norms")
     flat = norms.assign(mean_ratio=norms["mean_ratio"].mask(norms["layer"] == 1, 1.1))
@@ -57,7 +57,7 @@ def test_amplification_is_asserted_of_layer_1_only():
     assert "cannot be told" in say("c004_con_confined")[""].reason
 
 
-def test_one_or_two_tokens_are_no_three():
+def test_few_tokens_claim_is_not_supported_by_three():
     assert one("thesis_few_tokens_carry_the_mlp") == "holds"
     tokens = MEMORY.frame("token_concentration")
     mlp = (tokens["layer"] == 1) & (tokens["component"] == "mlp")
@@ -66,7 +66,7 @@ def test_one_or_two_tokens_are_no_three():
 
 
 @pytest.mark.parametrize("claim", ["c002_training_steps", "c001_analyses_count"])
-def test_a_document_compared_with_itself_makes_no_statement(claim):
+def test_self_comparison_is_a_cell_check_not_a_statement(claim):
     assert {each.kind for each in say(claim).values()} == {"cell check"}
 
 
@@ -76,7 +76,7 @@ def test_a_longer_phase_is_one_across_more_layers():
     assert one("c003_longer_phase", delta_p_landmarks=shorter) == "contradicted"
 
 
-def test_accelerating_is_contradicted_only_when_no_reading_is_true():
+def test_accelerating_is_contradicted_only_when_false_in_every_reading():
     assert one("c002_t4_qwen_accelerating") == "contradicted"  # slower than the first half, and no steps that only grow
     profiles = MEMORY.frame("decile_profiles")
     steps = {"d6": 0.01, "d7": 0.03, "d8": 0.06, "d9": 0.1}
@@ -88,7 +88,7 @@ def test_accelerating_is_contradicted_only_when_no_reading_is_true():
     assert one("c002_t4_qwen_accelerating", profile_shapes=faster, decile_profiles=growing) == "holds"
 
 
-def test_layers_said_and_layers_of_the_axis_are_one_reading():
+def test_stated_layers_and_axis_layers_are_one_reading():
     verdict = say("c003_answer_layers")
     assert {key: each.verdict for key, each in verdict.items()} == {"1b": "holds", "3b": "holds"}
     assert verdict["1b"].repeats == "c003_layers.1b"
@@ -99,13 +99,13 @@ def test_layers_said_and_layers_of_the_axis_are_one_reading():
 @pytest.mark.parametrize(
     ("key", "text"), [("llama32_1b", "11L"), ("llama32_3b", "23L"), ("ministral3_14b", "36 layers")]
 )
-def test_a_depth_is_judged_as_printed_not_as_typed(key, text):
+def test_depth_is_judged_by_its_printed_text(key, text):
     assert say("c002_h8_depths")[key].verdict == "holds"
     stated = printed("stated_002", text, statement=f"h8_{key}_layers")
     assert say("c002_h8_depths", stated_002=stated)[key].verdict == "contradicted"
 
 
-def test_a_window_alone_shows_no_second_way_to_fail():
+def test_failure_mode_claim_is_not_supported_by_a_window_alone():
     assert one("c002_h7_modes") == "not supported"
     models = source("models")
     windowed = models.assign(attention=models["attention"].mask(models["model"] == "mistral-v0.2-7b", "sliding 4096"))
@@ -127,7 +127,7 @@ def test_entropies_of_like_runs_must_still_have_the_order_stated():
     assert one("c004_peak_less_extreme", drope_protocols=alike) == "holds"
 
 
-def test_shares_explain_ablations_only_if_the_larger_part_is_the_larger_loss_in_both_models():
+def test_shares_explain_ablations_only_when_consistent_in_both_models():
     assert one("c004_con_explains_ablation") == "not supported"
     drope = printed("drope_layer1_perplexity", "900×", positional="DroPE", condition="layer1_attn", metric="ppl_ratio")
     assert one("c004_con_explains_ablation", drope_layer1_perplexity=drope) == "holds"
@@ -151,13 +151,13 @@ def test_usable_means_above_chance():
     assert one("c004_dis_unusable", drope_functional=good) == "holds"
 
 
-def test_two_ranges_of_a_picture_can_only_speak_against_a_pairing():
+def test_weight_pairs_are_never_confirmed_by_two_figure_ranges():
     assert one("c002_weights_pairs") == "not testable"
     other = printed("reported_landmarks", "80–90", landmark="weights_second_cluster")
     assert one("c002_weights_pairs", reported_landmarks=other) == "not supported"
 
 
-def test_an_anchor_that_loses_points_preserves_nothing():
+def test_preservation_is_contradicted_when_anchored_answers_lose_points():
     facts = source("published_facts")
     method = facts.assign(printed=facts["printed"].mask(facts["fact"] == "delta_p_groups", "prompts of either kind"))
     assert one("c003_strategy") == "contradicted"
@@ -168,14 +168,14 @@ def test_an_anchor_that_loses_points_preserves_nothing():
     assert one("c003_strategy", published_facts=method, delta_p_landmarks=flat) == "holds"
 
 
-def test_the_bound_on_scores_is_that_of_one_head_with_all_of_the_norm():
+def test_score_bound_is_that_of_one_head_with_the_whole_norm():
     reason = say("c004_scores_overflow")[""].reason
     heads = float(source("models").set_index("model").loc["llama2-7b-drope", "query_heads"])
     bounds = [float(number.replace(",", "")) for number in re.findall(r" by ([\d,]*\d)", reason)]
     assert bounds[0] / bounds[1] == pytest.approx(heads, rel=1e-4)
 
 
-def test_values_order_and_cause_are_rows_of_their_own():
+def test_profile_values_order_and_cause_get_separate_rows():
     severity = {key: each.verdict for key, each in say("c003_size_severity").items()}
     assert severity == {"order": "holds", "scale": "not supported"}
     higher = printed("delta_p_landmarks", "-40", model="llama3.2-3b", landmark="lowest", metric="delta_p")
@@ -190,13 +190,13 @@ def test_values_order_and_cause_are_rows_of_their_own():
     assert say("c000_question_profile", nope_stated=moved)["llama3.1-8b-end"].verdict == "holds"
 
 
-def test_half_of_the_way_is_named_where_a_curve_is_called_a_u():
+def test_u_shape_reason_states_the_recovery_of_half():
     assert "come back 50 % of it or more" in say("c003_u_shape")["3b"].reason
     higher = printed("delta_p_landmarks", "-20", model="llama3.2-3b", landmark="end", metric="delta_p_high")
     assert say("c003_u_shape", delta_p_landmarks=higher)["3b"].verdict == "holds"
 
 
-def test_each_picture_is_compared_under_its_own_section():
+def test_each_figure_is_compared_in_its_own_section():
     places = {
         claim: function(graph().steps[f"claim:{claim}"]).stated.section
         for claim in ("c001_heads_same", "c001_weights_same")
@@ -206,7 +206,7 @@ def test_each_picture_is_compared_under_its_own_section():
     assert say("c001_heads_same")["narrative_llama32_3b_converged_from"].verdict == "contradicted"
 
 
-def test_a_section_number_that_stands_twice_is_found():
+def test_duplicate_section_number_contradicts_the_claim():
     assert one("c004_sections_numbered_once") == "contradicted"
     headings = source("headings")
     last = headings["heading"].str.endswith("References") & (headings["document"] == "004")
@@ -216,7 +216,7 @@ def test_a_section_number_that_stands_twice_is_found():
     )
 
 
-def test_figures_that_are_not_numbered_in_order_are_found():
+def test_figures_out_of_order_contradict_the_claim():
     assert one("c004_figures_in_order") == "contradicted"
     headings = source("headings")
     captions = headings[headings["kind"] == "caption"].copy()
@@ -224,7 +224,7 @@ def test_figures_that_are_not_numbered_in_order_are_found():
     assert one("c004_figures_in_order", headings=captions) == "holds"
 
 
-def test_a_metric_is_set_against_the_size_of_the_models():
+def test_metric_is_compared_with_model_size():
     assert one("c002_drop_beats_size") == "not supported"
     models = MEMORY.frame("matched_models")
     assert (
@@ -236,7 +236,7 @@ def test_a_metric_is_set_against_the_size_of_the_models():
     )
 
 
-def test_two_drops_with_two_signs_are_found():
+def test_drops_of_opposite_sign_contradict_the_claim():
     assert one("c002_drop_signs") == "contradicted"
     bins = source("reported_length_bins")
     assert one("c002_drop_signs", reported_length_bins=bins.assign(value=bins["value"].abs())) == "holds"

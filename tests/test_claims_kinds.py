@@ -38,7 +38,7 @@ def ledger() -> pd.DataFrame:
     return table[(table["kind"] == "statement") & (table["source"] != "thesis")]
 
 
-def test_a_cause_or_an_absence_holds_only_where_somebody_has_said_on_what_it_rests() -> None:
+def test_causes_and_absences_hold_only_when_listed_with_their_basis() -> None:
     held = ledger()[ledger()["verdict"].isin(["holds", "holds after rounding"])]
     worded = {
         claim
@@ -48,7 +48,7 @@ def test_a_cause_or_an_absence_holds_only_where_somebody_has_said_on_what_it_res
     assert worded == set(HOLD)
 
 
-def test_what_a_document_names_as_a_candidate_is_no_headline_that_fails() -> None:
+def test_failing_candidates_are_no_headline_claims() -> None:
     table = ledger()
     named = table[[bool(MAYBE.search(statement)) for statement in table["statement"]]]
     failing = named[(named["severity"] == "headline") & named["verdict"].isin(["not supported", "contradicted"])]
@@ -56,7 +56,7 @@ def test_what_a_document_names_as_a_candidate_is_no_headline_that_fails() -> Non
     assert {"c000_hypotheses_frequency"} <= set(named["claim"])
 
 
-def test_twins_have_one_verdict() -> None:
+def test_twin_claims_have_equal_verdicts() -> None:
     verdicts = ledger().set_index("claim")["verdict"]
     for twins in (
         ("c002_onset_first_fifth_recovers", "c001_first_fifth_early_level", "c002_onset_last_fifth_plummets"),

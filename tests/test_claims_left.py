@@ -15,7 +15,7 @@ def counts(**other):
     return states(**{f"finding_2_{key}": text for key, text in {**found, **other}.items()})
 
 
-def test_counts_of_layers_are_possible_together_or_not():
+def test_layer_counts_are_checked_for_joint_possibility():
     assert verdict("c000_f2_counts", counts()) == "not testable"
     assert "are possible together (29 + 3 of 32)" in reason("c000_f2_counts", counts())
     assert verdict("c000_f2_counts", counts(llama31_monotone="4")) == "contradicted"
@@ -38,7 +38,7 @@ def test_no_effect_needs_an_interval(p, expected):
     assert function("c000_f2_no_effect")(bounds, models).n == 32
 
 
-def test_a_range_of_a_layer_is_set_beside_those_of_models():
+def test_range_of_a_layer_is_not_testable_but_compared_with_models():
     deciles = "model display_name " + " ".join(f"d{number}" for number in range(10))
     profile = rows(
         deciles,
@@ -54,7 +54,7 @@ def test_a_range_of_a_layer_is_set_beside_those_of_models():
     assert found.endswith("as much as the mean profile of Flat ranges.")
 
 
-def test_what_pure_layers_route_is_left_open():
+def test_routing_by_pure_layers_is_left_untestable():
     extremes = rows("layer metric value", (16, "ap_overall", 0.841), (17, "ap_overall", 0.832), (16, "drop", 0.1))
     found = reason("c000_extremes_pure", extremes, states(extremes_outlier_layers=("16, 17", None)))
     assert found.startswith("Plasticities of 0.841 and 0.832 leave position a part")
@@ -66,7 +66,7 @@ def recovered(third=-0.001):
     )
 
 
-def test_depth_is_that_of_the_models_that_recover():
+def test_positive_depth_is_that_of_the_recovering_models():
     stated = states(finding_3_positive_depth="32")
     assert says("c000_f3_positive_depth", stated, recovered()) == "holds: 32"
     assert says("c000_f3_positive_depth", stated, recovered(0.001)) == "contradicted: 28 and 32"
@@ -78,7 +78,7 @@ def test_depth_is_that_of_the_models_that_recover():
     ("text", "third", "expected"),
     [("32+", -0.001, "holds: 32"), ("28+", -0.001, "contradicted: 32"), ("32+", 0.001, "contradicted: 28")],
 )
-def test_a_pattern_appears_from_the_shallowest_model_that_recovers(text, third, expected):
+def test_pattern_depth_is_that_of_the_shallowest_recovering_model(text, third, expected):
     stated = states(heads_layers_from=text, h8_layers_from=text, h8_layers_least=text)
     assert says("c001_heads_depth", stated, recovered(third)) == expected
     assert say("c002_h8_depth", stated, recovered(third)) == dict.fromkeys(
@@ -123,7 +123,7 @@ def narrative(**other):
     )
 
 
-def test_the_narrative_repeats_the_table_of_checkpoints():
+def test_narrative_numbers_are_compared_with_the_checkpoint_table():
     keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
     judged = verdicts("c001_training_repeated", *narrative())
     assert list(judged) == keys
@@ -187,7 +187,7 @@ def tasks(low, high, share=60.0, tested=True):
         (-20.0, -10.5, "contradicted"),
     ],
 )
-def test_a_task_is_preserved_if_its_change_is_within_the_margin(low, high, expected):
+def test_preserved_task_must_change_within_the_margin(low, high, expected):
     judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
     assert judged == {"cities": expected, "sports": expected}
     said = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
@@ -205,13 +205,13 @@ def test_a_task_is_preserved_if_its_change_is_within_the_margin(low, high, expec
         (49.0, "contradicted: -11 points"),
     ],
 )
-def test_without_the_number_of_answers_there_is_no_test(share, expected):
+def test_preserved_task_without_number_of_answers_has_no_test(share, expected):
     found = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
     assert set(found.values()) == {expected}
 
 
 @pytest.mark.parametrize(("first", "expected"), [(1.0, "holds: 1"), (2.0, "contradicted: 2")])
-def test_a_spike_is_where_the_ratio_first_exceeds_the_bound(first, expected):
+def test_spike_layer_is_the_first_ratio_above_the_bound(first, expected):
     quantities = [("spike_first_above", first, 2.0), ("spike_largest_ratio", 3.0, 3.0)]
     quantities += [(f"ratio_layer_{layer}", 1.0 + layer, 1.0) for layer in range(3)]
     table = rows("quantity rope drope", *quantities)
@@ -222,7 +222,7 @@ def test_a_spike_is_where_the_ratio_first_exceeds_the_bound(first, expected):
 
 
 @pytest.mark.parametrize(("less", "expected"), [(0, "holds: 32 of 32 layers"), (1, "contradicted: 31 of 32 layers")])
-def test_entropy_is_higher_throughout_if_no_layer_has_less(less, expected):
+def test_higher_entropy_throughout_needs_every_layer(less, expected):
     table = rows(
         "quantity rope drope",
         ("layers_with_more_entropy", less, 32 - less),
@@ -240,7 +240,7 @@ def test_entropy_is_higher_throughout_if_no_layer_has_less(less, expected):
         (-0.5, -0.1, 0.01, "contradicted"),
     ],
 )
-def test_one_model_ranks_better_if_the_pooled_test_says_so(low, high, adjusted, expected):
+def test_better_ranking_model_is_judged_by_the_pooled_test(low, high, adjusted, expected):
     tests = rows(
         "study comparison estimate ci_low ci_high p_value p_adjusted n",
         ("models", "2048", 0.9, 0.8, 1.0, 0.001, 0.3, 20),
@@ -253,7 +253,7 @@ def test_one_model_ranks_better_if_the_pooled_test_says_so(low, high, adjusted, 
     assert "put together after no single length told them apart (Holm p = 0.300)" in reason("c004_rank_models", tests)
 
 
-def test_lengths_are_put_together_whether_or_not_one_told_the_models_apart():
+def test_pooled_test_reason_mentions_significant_single_lengths():
     tests = rows(
         "study comparison estimate ci_low ci_high p_value p_adjusted n",
         ("models", "2048", 0.9, 0.8, 1.0, 0.001, 0.04, 20),
@@ -263,12 +263,12 @@ def test_lengths_are_put_together_whether_or_not_one_told_the_models_apart():
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [("2.0", "holds: 1 of 2"), ("2.1", "contradicted: 2 of 2")])
-def test_one_model_depends_if_the_other_does_not(ratio, expected):
+def test_claim_that_only_one_model_depends_is_contradicted_by_the_other(ratio, expected):
     table = prints("positional metric printed", ("RoPE", "ppl_ratio", "1249"), ("DroPE", "ppl_ratio", ratio))
     assert says("c004_sum_only_rope_depends", states(s12_1_dependent_models=("only", None)), table) == expected
 
 
-def test_the_model_that_depends_is_rope():
+def test_model_that_depends_must_be_rope():
     table = prints("positional metric printed", ("RoPE", "ppl_ratio", "1.0"), ("DroPE", "ppl_ratio", "9"))
     assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("only", None)), table) == "contradicted"
     both = prints("positional metric printed", ("RoPE", "ppl_ratio", "9"), ("DroPE", "ppl_ratio", "1"))
@@ -276,7 +276,7 @@ def test_the_model_that_depends_is_rope():
 
 
 @pytest.mark.parametrize(("right", "expected"), [(0, "holds: 2"), (1, "contradicted: 1")])
-def test_a_model_fails_on_tasks_without_a_right_answer(right, expected):
+def test_failing_all_tasks_needs_no_right_answer_in_any(right, expected):
     table = rows(
         "positional condition task count n",
         ("RoPE", "bos_mlp_ablation", "passkey", 0, 20),
@@ -290,13 +290,13 @@ def test_a_model_fails_on_tasks_without_a_right_answer(right, expected):
 
 
 @pytest.mark.parametrize(("first", "expected"), [("neither", "holds"), ("one", "contradicted")])
-def test_the_summary_names_as_many_models_as_its_section(first, expected):
+def test_summary_must_name_the_models_of_its_section(first, expected):
     stated = states(s12_1_verifying_models=("neither", None), s11_4_verifying_models=(first, None))
     assert verdict("c004_sum_neither_verifies", stated) == expected
 
 
 @pytest.mark.parametrize(("disrupted", "expected"), [("0", "holds"), ("5", "not supported")])
-def test_both_models_are_taken_to_zero(disrupted, expected):
+def test_passkey_must_fall_to_zero_in_both_models(disrupted, expected):
     summary = prints(
         "metric positional printed", *[("qk_disruption_passkey", model, "0%") for model in ("RoPE", "DroPE")]
     )
@@ -306,7 +306,7 @@ def test_both_models_are_taken_to_zero(disrupted, expected):
     assert judged == f"{expected}: 0 and {disrupted} %"
 
 
-def test_massive_values_that_remain_do_not_show_where_they_come_from():
+def test_origin_of_remaining_massive_values_is_not_shown_by_their_share():
     table = rows("tensor change rope_sd", ("query", -39.0, 1.0), ("key", -10.0, 1.0), ("value", 5.0, None))
     found = reason("c004_massive_from_rope", table)
     assert "61 % of the massive query values and 90 % of the massive key values remain" in found
@@ -320,7 +320,7 @@ def test_massive_values_that_remain_do_not_show_where_they_come_from():
         ("RoPE 4-bit; DroPE 8-bit", -47.0, "not supported", "47.0% higher, but the models ran differently"),
     ],
 )
-def test_a_peak_is_lower_or_higher_in_runs_of_one_kind_or_two(precision, gap, expected, words):
+def test_peak_reason_states_whether_the_runs_are_comparable(precision, gap, expected, words):
     summary = rows("quantity value", ("peak_gap_percent", gap))
     protocols = rows("section precision", ("5 (phase metrics)", precision))
     assert verdict("c004_peak_less_extreme", summary, protocols) == expected
@@ -330,7 +330,7 @@ def test_a_peak_is_lower_or_higher_in_runs_of_one_kind_or_two(precision, gap, ex
 # --- words that follow from the outcome
 
 
-def test_whether_ranges_overlap_is_said_from_the_ranges():
+def test_reason_states_whether_phase_ranges_overlap():
     checkpoints = [("Pre-train", 1, 0.04), ("LC 4K-32K", 2, 0.12), ("LC 32K-64K", 3, 0.15)]
     frame = rows("phase order ap_drop", *checkpoints)
     stated = states(interpretation_phases=("three", 3))
@@ -339,7 +339,7 @@ def test_whether_ranges_overlap_is_said_from_the_ranges():
 
 
 @pytest.mark.parametrize(("p", "words"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
-def test_two_runs_measure_one_accuracy_or_do_not(p, words):
+def test_reason_states_whether_two_runs_have_equal_accuracy(p, words):
     module = function("c004_ctx_same_protocols").__globals__
     columns = "positional context protocol correct trials ci_low ci_high share"
     cells = [("DroPE", 8192, module[name], 4, 5, 38.0, 96.0, 80.0) for name in ("LENGTHS", "ERRORS")]
@@ -354,7 +354,7 @@ def test_two_runs_measure_one_accuracy_or_do_not(p, words):
 @pytest.mark.parametrize(
     ("share", "words"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
 )
-def test_the_line_of_a_figure_is_of_one_protocol_or_not(share, words):
+def test_reason_states_whether_a_line_joins_one_protocol(share, words):
     module = function("c004_ctx_figure_h_one_line").__globals__
     cells = [
         (module["ERRORS"], 2048, 30.0, 20),
@@ -367,7 +367,7 @@ def test_the_line_of_a_figure_is_of_one_protocol_or_not(share, words):
 
 
 @pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
-def test_the_tensors_that_a_statement_fits_are_named(key, words):
+def test_reason_names_the_tensors_that_fit_a_ratio(key, words):
     ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
     found = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
     assert f"holds for {words}" in found
@@ -380,7 +380,7 @@ def test_the_tensors_that_a_statement_fits_are_named(key, words):
         (-0.5, False, "so that a multiple of it means nothing, and the layers differ"),
     ],
 )
-def test_a_multiple_means_nothing_of_an_effect_below_zero(nats, matched, words):
+def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, words):
     columns = "ablation matched drope_nats rope_nats rope_layers drope_layers ratio"
     contrasts = rows(
         columns,
@@ -399,7 +399,7 @@ def test_a_multiple_means_nothing_of_an_effect_below_zero(nats, matched, words):
         (60.0, 60.0, "(nats): most of what is lost sits at one token"),
     ],
 )
-def test_what_is_lost_sits_at_one_token_in_both_models_or_one_or_none(rope, drope, words):
+def test_reason_states_in_which_models_the_loss_is_at_one_token(rope, drope, words):
     columns = "contrast positional nats_ratio"
     contrasts = rows(columns, ("bos_only_over_mlp", "RoPE", rope / 100), ("bos_only_over_mlp", "DroPE", drope / 100))
     effects = rows(
@@ -408,7 +408,7 @@ def test_what_is_lost_sits_at_one_token_in_both_models_or_one_or_none(rope, drop
     assert words in reason("c004_position_in_mlp", contrasts, effects)
 
 
-def test_default_patterns_at_one_length_are_left_open():
+def test_default_patterns_at_one_length_are_not_testable():
     columns = "positional context category count trials"
     shares = rows(
         columns,

@@ -38,12 +38,12 @@ def printed(*cells, words=False, **columns):
         ({"ci_low": float("inf")}, "ci_low is inf"),
     ],
 )
-def test_a_verdict_refuses_what_a_ledger_cannot_hold(wrong, said):
+def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, said):
     with pytest.raises(ValueError, match=said):
         Verdict(**{"verdict": "holds", "reason": "so it is", **wrong})
 
 
-def test_every_verdict_can_be_given():
+def test_every_verdict_can_be_constructed():
     effect = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0}
     more = {"not significant": effect}
     assert [Verdict(verdict=each, reason="why", **more.get(each, {})).verdict for each in VERDICTS] == list(VERDICTS)
@@ -52,7 +52,7 @@ def test_every_verdict_can_be_given():
 # --- picking and quoting
 
 
-def test_pick_takes_the_one_row_and_says_what_is_wrong_otherwise():
+def test_pick_returns_the_only_matching_row_or_raises():
     frame = pd.DataFrame({"model": ["a", "a", "b"], "length": ["4k", "8k", "4k"], "value": [1, 2, 3]})
     assert pick(frame, model="b")["value"] == 3
     with pytest.raises(DataError, match=r"2 rows have model='a'"):
@@ -135,14 +135,14 @@ def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
         ("~0", 0.4, "holds"),
     ],
 )
-def test_about_asks_whether_the_value_lies_in_what_an_approximate_number_stands_for(text, value, verdict):
+def test_about_judges_by_the_range_of_an_approximate_number(text, value, verdict):
     judged = about(quoted(text), value, reason="Here.")
     assert judged.verdict == verdict
     assert (judged.reported, judged.kind) == (text, "statement")
     assert judged.failure == ("number" if verdict == "contradicted" else "")
 
 
-def test_a_larger_share_off_is_never_judged_milder():
+def test_about_never_judges_a_larger_deviation_milder():
     """Of two approximate numbers with one digit, the one that is farther off never holds where the other fails."""
     shares = [0.0, 0.1, 0.14, 0.16, 0.3, 0.45]
     for text in ("~20", "~40", "~100", "~300", "~0.4"):
@@ -161,7 +161,7 @@ def test_about_refuses_a_range():
         about(quoted("~1-2%"), 1.5, reason="Here.")
 
 
-def test_judge_and_untestable():
+def test_judge_and_untestable_return_the_requested_verdicts():
     assert judge(True, "yes").verdict == "holds"
     assert judge(False, "no").verdict == "contradicted"
     assert judge(False, "no", otherwise="not supported", recomputed=0.25).recomputed == "0.2500"
@@ -187,7 +187,7 @@ def test_restated_checks_each_value_of_the_prose_against_its_cell():
         Repeats(Artifact("stated"), {"absent": places["drop"]}).verdicts(frames)
 
 
-def test_restated_names_the_model_and_judges_what_the_source_calls_approximate():
+def test_restated_names_the_model_and_judges_approximate_numbers():
     stated = printed(
         "78%",
         "80%",
@@ -207,7 +207,7 @@ def test_restated_names_the_model_and_judges_what_the_source_calls_approximate()
     assert judged["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
 
 
-def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():
+def test_copies_compares_duplicate_cells_and_skips_empty_ones():
     copy = printed("87.2", "84.7", "", length=["32k", "64k", "128k"], model=["m"] * 3)
     original = printed("87.4", "84.70", "77.0", length=["32k", "64k", "128k"], model=["m"] * 3)
     copies = Copies(Artifact("copy"), Artifact("original", "the README"), ("model", "length"))
@@ -215,7 +215,7 @@ def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():
     assert judged == {"m-32k": "contradicted", "m-64k": "holds"}
 
 
-def test_tracks_asks_the_changes_not_the_levels():
+def test_tracks_judges_changes_not_levels():
     def tests(estimate, p):
         rows = [("pearson_levels", 0.95, 0.004, 6), ("pearson_first_differences", estimate, p, 5)]
         return pd.DataFrame(
@@ -227,7 +227,7 @@ def test_tracks_asks_the_changes_not_the_levels():
     assert "r = 0.95" in tracks(tests(0.98, 0.008), "m", what="two series").reason
 
 
-def test_rising_names_profiles_with_their_rise_largest_first():
+def test_rising_lists_profiles_by_rise_largest_first():
     frame = pd.DataFrame(
         {"display_name": ["A", "B", "C"], "rise_shown": [True, False, True], "draw_up": [0.003, 0.001, 0.02]}
     )
@@ -235,7 +235,7 @@ def test_rising_names_profiles_with_their_rise_largest_first():
 
 
 @pytest.mark.parametrize(("names", "text"), [([], "none"), (["a"], "a"), (["a", "b", "c"], "a, b and c")])
-def test_listed(names, text):
+def test_listed_joins_names_with_commas_and_and(names, text):
     assert listed(names) == text
 
 
@@ -298,17 +298,17 @@ def test_a_claim_without_statement_or_place_is_refused(build, given):
         ('"002, Results", severity="large"', "severity 'large', which is none of headline"),
     ],
 )
-def test_what_a_decorator_says_of_a_claim_is_checked(build, arguments, said):
+def test_arguments_of_the_claim_decorator_are_checked(build, arguments, said):
     with pytest.raises(SpecError, match=said):
         build(decorator=f"@claim({arguments})")
 
 
-def test_verdicts_that_a_claim_yields_are_a_list(build):
+def test_yielded_verdicts_become_a_list(build):
     yielding = "(yield from [Verdict(verdict='holds', reason='so', key=key) for key in 'ab'])"
     assert [row["claim"] for row in build(yielding)] == ["c000_one.a", "c000_one.b"]
 
 
-def test_a_document_that_is_none_is_named_with_the_table_of_documents(build):
+def test_unknown_document_is_refused_with_the_table_of_documents(build):
     with pytest.raises(SpecError, match=r"no document '005'; .*documents.csv has 000, .*: add a row there"):
         build(decorator='@claim("005, A document that is none")')
 
@@ -323,7 +323,7 @@ def test_a_document_that_is_none_is_named_with_the_table_of_documents(build):
         ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "need a key each"),
     ],
 )
-def test_what_a_claim_returns_is_checked(build, returned, said):
+def test_return_value_of_a_claim_is_checked(build, returned, said):
     with pytest.raises(SpecError, match=said):
         build(returned)
 
@@ -364,7 +364,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
     ]
 
 
-def test_an_empty_ledger_is_an_error(tmp_path):
+def test_empty_ledger_is_refused(tmp_path):
     job = Job(tmp_path, "ledger", "claims", "packages/boundpaper/src/boundpaper/claims/ledger.py", "build", {}, ())
     with pytest.raises(SpecError, match="holds no claim"):
         _ledger.build(job)
@@ -386,7 +386,7 @@ def test_a_quoted_value_is_immutable():
         (0.21, Interval(0.206, 0.23), "contradicted"),
     ],
 )
-def test_compare_takes_a_printed_range_as_it_stands(value, within, verdict):
+def test_compare_accepts_a_printed_range(value, within, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["0.10-0.20"]}), words=True)
     judged = compare(quote(frame, statement="a"), value, within, reason="because")
     assert (judged.verdict, judged.recomputed) == (verdict, f"{value:.3f}")

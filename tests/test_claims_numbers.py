@@ -39,7 +39,7 @@ NONE = why("ratio", "1.00", number="7777")
         ("no", None),
     ],
 )
-def test_only_long_numbers_tell(printed, number):
+def test_only_numbers_with_enough_digits_are_compared(printed, number):
     assert numbers.telling(printed) == number
 
 
@@ -62,12 +62,12 @@ def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
     assert [each["reason"] for each in judged] == ["", "quantity: to be named"]
 
 
-def test_one_quantity_may_be_printed_often():
+def test_number_repeated_for_one_quantity_is_accepted():
     assert thesis_numbers_told_apart(cells("a ratio", "a ratio"), NONE) == []
 
 
 @pytest.mark.parametrize("quantities", [("a ratio", "a count"), ("a ratio", "")])
-def test_two_quantities_without_a_reason_are_told(quantities):
+def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
     [judged] = thesis_numbers_told_apart(cells(*quantities), NONE)
     assert (judged.key, judged.verdict) == ("9_1249", "not supported")
     assert "may be a copy" in judged.reason
@@ -83,12 +83,12 @@ def test_two_quantities_without_a_reason_are_told(quantities):
         ("undecided", "", "not testable"),
     ],
 )
-def test_what_ties_two_quantities_is_computed(relation, operand, verdict):
+def test_relation_between_two_quantities_is_computed(relation, operand, verdict):
     [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
     assert judged.verdict == verdict
 
 
-def test_operands_are_printed_where_it_is_said():
+def test_operands_of_explained_numbers_are_printed_where_stated():
     explained = read(ROOT, "number_coincidences")
     tied = explained[explained["relation"] != "undecided"]
     assert len(tied)
@@ -101,7 +101,7 @@ def test_operands_are_printed_where_it_is_said():
         assert [text.strip("+%×") for text in printed] == [str(row["operand"])], row["place"]
 
 
-def test_every_explanation_is_of_a_number_that_stands_for_two_quantities():
+def test_every_explanation_refers_to_a_number_of_two_quantities():
     listed, explained = read(ROOT, "repeated_numbers"), read(ROOT, "number_coincidences")
     counts = listed.groupby(["document", "number"])["quantity"].nunique()
     assert set(counts[counts > 1].index) == set(map(tuple, explained[["document", "number"]].to_numpy()))

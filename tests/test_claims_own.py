@@ -23,7 +23,7 @@ def test_the_first_decile_is_the_highest_and_the_last_the_lowest_beyond_rounding
     assert verdict("thesis_plasticity_falls", profile(0.8, *inner, 0.6995)) == "contradicted"
 
 
-def test_four_of_thirteen_profiles_rise_three_of_them_llama():
+def test_rising_profiles_are_counted_with_their_family():
     def table(rising, llama, count=13):
         found = [
             (str(place), "Llama 3" if place < llama else "Qwen3", "rises" if place < rising else "falls", 0.01)
@@ -36,7 +36,7 @@ def test_four_of_thirteen_profiles_rise_three_of_them_llama():
         assert verdict("thesis_profiles_that_rise", other) == "contradicted"
 
 
-def test_profiles_cross_between_the_ends():
+def test_crossing_profiles_must_change_order_between_the_ends():
     def table(near, far):
         return rows("family 0-8K 64K-128K", ("Ministral 3", near, far), ("Qwen3", 0.7, 0.5))
 
@@ -45,7 +45,7 @@ def test_profiles_cross_between_the_ends():
     assert verdict("thesis_profiles_cross", table(0.65, 0.45)) == "contradicted"
 
 
-def test_the_largest_bias_a_token_is_small_over_its_window():
+def test_bias_rank_differs_between_token_and_window():
     def table(window, last):
         return rows(
             "model display_name family bias_strength bias_window captured_context",
@@ -72,14 +72,14 @@ def heads(**changed):
     return table.assign(drawn=300).assign(**changed)
 
 
-def test_heads_are_sampled_if_fewer_than_there_are_and_as_many_of_each():
+def test_sampled_heads_must_be_fewer_than_all_and_equal_per_kind():
     assert says("thesis_heads_sampled", heads()) == "holds: 25 to 50 %"
     assert verdict("thesis_heads_sampled", heads(drawn=[300, 300, 400])) == "contradicted"
     assert "239" in reason("thesis_heads_sampled", heads(sampled=[300, 239, 300]))
     assert verdict("thesis_heads_sampled", heads(heads=[300, 1200, 900])) == "contradicted"
 
 
-def test_two_models_are_captured_four_times_beyond():
+def test_models_captured_beyond_their_window_are_counted():
     two = heads(captured=[131072, 131072, 524288], beyond=[0.0, 75.0, 75.0])
     assert says("thesis_captured_beyond", two) == "holds: 2 models"
     assert says("thesis_captured_beyond", heads()) == "contradicted: 1 models"
@@ -87,7 +87,7 @@ def test_two_models_are_captured_four_times_beyond():
     assert verdict("thesis_captured_beyond", other) == "contradicted"
 
 
-def test_the_flat_family_is_the_one_that_scales_itself_for_the_longest_context():
+def test_flat_family_must_be_the_one_scaled_to_the_longest_context():
     def drops(qwen):
         return rows("family ap_drop", ("Ministral 3", 0.07), ("Qwen3", qwen), ("Llama 3", 0.2), ("Mistral", 0.04))
 
@@ -97,7 +97,7 @@ def test_the_flat_family_is_the_one_that_scales_itself_for_the_longest_context()
     assert verdict("thesis_flat_family_scaled", heads(stated=[131072, 32768, 262144]), drops(0.17)) == "contradicted"
 
 
-def test_texts_are_shared_if_all_are_of_the_benchmark():
+def test_shared_texts_must_all_come_from_the_benchmark():
     assert says("thesis_shared_texts", heads()) == "holds: 1 of 1"
     mixed = heads(texts=["x/longbench-pro", "x/longbench-pro", "books"])
     assert says("thesis_shared_texts", mixed) == "contradicted: 1 of 2"
@@ -115,7 +115,7 @@ def test_noise_is_larger_than_the_spread_of_the_scored_models():
     assert "between models is larger than between two" in reason("thesis_capture_noise", twins(0.09), models)
 
 
-def test_two_lists_of_layers_have_none_in_common():
+def test_two_layer_lists_are_compared_for_common_layers():
     cells = rows("model", *[(SMALL,)] * 5, *[(BIG,)] * 4)
 
     def tests(shared):
@@ -125,7 +125,7 @@ def test_two_lists_of_layers_have_none_in_common():
     assert says("thesis_nope_same_layers", tests(1), cells) == "contradicted: 1 of 5"
 
 
-def test_single_layers_differ_by_more_than_profiles():
+def test_layer_noise_must_exceed_profile_noise():
     pairs = rows("gap recovery", (0.05, 0.01), (0.09, 0.02))
     assert (
         says("thesis_nope_layer_noise", pairs, rows("quantity value", ("decile_mean", 0.03))) == "holds: 0.050 to 0.090"
@@ -137,7 +137,7 @@ def test_single_layers_differ_by_more_than_profiles():
     ("drop", "low", "expected"),
     [(0.1, 0.08, "holds"), (0.1, -0.01, "contradicted"), (0.3, 0.2, "contradicted"), (0.01, 0.005, "contradicted")],
 )
-def test_random_weights_fall_within_the_reported_range(drop, low, expected):
+def test_fall_of_random_weights_is_compared_with_the_reported_range(drop, low, expected):
     columns = "model ap_drop ap_drop_low ap_drop_high captured_context heads"
     own = rows(columns, ("random-llama", drop, low, drop + 0.02, 1024, 64))
     assert verdict("thesis_null_falls", own, rows("ap_drop", (0.05,), (0.2,))) == expected
@@ -146,7 +146,7 @@ def test_random_weights_fall_within_the_reported_range(drop, low, expected):
 # --- rotary positions dropped
 
 
-def test_baselines_differ_after_correction():
+def test_baseline_difference_must_be_significant_after_correction():
     def table(p):
         held = [("RoPE", "imdb", 50.0, 80.0, p / 2, p), ("DroPE", "imdb", 1.0, 2.0, None, None)]
         return rows("positional task base_3 base_4 p_base p_base_holm", *held)
@@ -156,14 +156,14 @@ def test_baselines_differ_after_correction():
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.04, "holds: 20.0%"), (0.06, "not supported: 20.0%")])
-def test_below_chance_is_a_one_sided_test(p, expected):
+def test_accuracy_below_chance_is_tested_one_sided(p, expected):
     columns = "positional task p_below_chance base_right n base_low base_high chance base"
     table = rows(columns, ("DroPE", "imdb", p, 4, 20, 8, 42, 50, 20.0))
     assert says("thesis_imdb_below_chance", table) == expected
     assert ("guessing does not fall so low" in reason("thesis_imdb_below_chance", table)) == (p < 0.05)
 
 
-def test_even_attention_is_within_the_range_of_the_prompts():
+def test_even_attention_must_lie_within_the_range_of_the_prompts():
     null = rows("bos tokens", (5.0, 20), (10.0, 10))
 
     def layer(rope, drope):
@@ -174,7 +174,7 @@ def test_even_attention_is_within_the_range_of_the_prompts():
     assert verdict("thesis_layer1_attends_evenly", layer(5.0, 10.1), null) == "not supported"
 
 
-def test_a_spike_is_written_by_the_layer_that_writes_five_times_its_neighbours():
+def test_spike_layer_must_write_five_times_its_neighbours():
     def table(second):
         found = [
             ("BOS", model, layer, norm)
@@ -190,7 +190,7 @@ def test_a_spike_is_written_by_the_layer_that_writes_five_times_its_neighbours()
 @pytest.mark.parametrize(
     ("hit", "p", "expected"), [(5, 0.01, "holds"), (4, 0.01, "not supported"), (5, 0.06, "not supported")]
 )
-def test_deletions_hit_runs_more_often_than_chance(hit, p, expected):
+def test_deleted_digits_in_runs_are_tested_against_chance(hit, p, expected):
     assert (
         verdict("thesis_digits_lost_in_runs", rows("in_run examples p_value chance_in_run", (hit, 5, p, 40.0)))
         == expected
@@ -203,7 +203,7 @@ def test_a_share_is_of_content_tokens(share, expected):
     assert verdict("thesis_share_is_of_content", rows("layer positional scope share", *table)) == expected
 
 
-def test_a_pattern_repeats_if_every_later_coordinate_does():
+def test_repeating_pattern_must_hold_for_every_later_coordinate():
     def drawn(last):
         return rows("layer repeats", (7, False), (8, True), (9, True), (10, last))
 
@@ -215,7 +215,7 @@ def test_a_pattern_repeats_if_every_later_coordinate_does():
 # --- scripts
 
 
-def test_most_arms_leave_their_answers_open():
+def test_unknown_answers_are_counted_over_experimental_arms():
     def shares(high):
         return rows("task n_low n_high", ("cities", 10, high), ("passkey", 1, 9))
 
@@ -227,13 +227,13 @@ def test_most_arms_leave_their_answers_open():
     assert says("thesis_answers_unknown", shares(12), shares(12), tasks(10)) == "contradicted: 2 of 4"
 
 
-def test_sink_rates_of_a_first_run_differ_by_more_than_ten_points():
+def test_sink_rates_of_the_first_run_must_differ_by_ten_points():
     shown = rows("layer rope", (0, 50.0), (1, 60.0))
     assert says("thesis_sinks_first_run", rows("layer value", (1, 0.6), (0, 0.61)), shown) == "holds: 60.5 %"
     assert verdict("thesis_sinks_first_run", rows("layer value", (1, 0.6), (0, 0.59)), shown) == "contradicted"
 
 
-def test_a_stored_factor_is_not_the_printed_one():
+def test_stored_factor_must_differ_from_the_printed_one():
     columns = "experiment positional ratio_low ratio_high baseline_printed ablated_printed ratio_printed"
     printed = rows(
         columns, (4, "RoPE", 1200.0, 1300.0, "1.3", "1,600", "1,249×"), (5, "RoPE", 1.0, 2.0, "1", "2", "2×")
@@ -246,7 +246,7 @@ def test_a_stored_factor_is_not_the_printed_one():
     assert verdict("thesis_factor_not_stored", stored(2500.0), printed) == "contradicted"
 
 
-def test_removal_takes_less_than_recalibration():
+def test_removal_must_reduce_massive_values_less_than_recalibration():
     def table(bare_query, bare_key=5.0, query=-30.0, key=-10.0):
         return rows(
             "recalibrated tensor change",
@@ -262,7 +262,7 @@ def test_removal_takes_less_than_recalibration():
 
 
 @pytest.mark.parametrize(("fewest", "expected"), [(1.1, "holds: 1.1 billion"), (0.9, "contradicted: 0.9 billion")])
-def test_recalibration_is_training_on_billions_of_tokens(fewest, expected):
+def test_recalibration_counts_as_training_above_a_billion_tokens(fewest, expected):
     assert says("thesis_recalibration_is_training", rows("model tokens_billion", ("a", 9.0), ("b", fewest))) == expected
 
 
@@ -276,12 +276,12 @@ def change(metric, ratio):
 @pytest.mark.parametrize(
     ("ratio", "expected"), [(1.09, "holds"), (1.11, "contradicted"), (0.91, "holds"), (0.89, "contradicted")]
 )
-def test_keys_drift_as_far_within_a_tenth(ratio, expected):
+def test_key_drift_is_kept_within_a_tenth(ratio, expected):
     table = rows("span metric before after ratio fold", change("key_drift", ratio), change("alpha_k", 0.07))
     assert verdict("thesis_key_drift_kept", table) == expected
 
 
-def test_a_bias_never_falls_from_phase_to_phase():
+def test_bias_over_the_window_must_never_fall_between_phases():
     def run(*values):
         phases = ("Pre-train", "Pre-train", "Anneal", "LC 4K-32K")
         found = [
@@ -299,7 +299,7 @@ def test_a_bias_never_falls_from_phase_to_phase():
 @pytest.mark.parametrize(
     ("token", "window", "expected"), [(-0.1, 0.1, "holds"), (0.1, 0.1, "contradicted"), (-0.1, -0.1, "contradicted")]
 )
-def test_a_unit_turns_the_sign_if_both_intervals_say_so(token, window, expected):
+def test_sign_change_by_unit_needs_both_intervals(token, window, expected):
     name = "ap_drop against bias per {}, all checkpoints"
     found = [
         (name.format("token"), "pearson", -0.6, -0.9, token, 9),
@@ -308,7 +308,7 @@ def test_a_unit_turns_the_sign_if_both_intervals_say_so(token, window, expected)
     assert verdict("thesis_unit_turns_the_sign", rows("comparison test estimate ci_low ci_high n", *found)) == expected
 
 
-def test_extensions_are_more_plastic_at_every_equal_position():
+def test_extensions_must_be_more_plastic_at_every_equal_position():
     def table(far):
         columns = "phase order at_0_1k_low at_0_1k_high at_1k_2k_low at_1k_2k_high at_2k_4k_low at_2k_4k_high"
         early = ("Anneal", 1, 0.5, 0.6, 0.5, 0.6, 0.5, 0.6)
@@ -319,7 +319,7 @@ def test_extensions_are_more_plastic_at_every_equal_position():
 
 
 @pytest.mark.parametrize(("drop", "expected"), [(0.119, "holds"), (0.121, "contradicted")])
-def test_a_drop_over_equal_positions_grows_by_a_fifth_at_most(drop, expected):
+def test_drop_over_equal_positions_grows_by_at_most_a_fifth(drop, expected):
     table = rows(
         "phase order drop ap_drop", ("Anneal", 1, 0.1, 0.06), ("LC 4K-32K", 2, drop, 0.2), ("LC 4K-32K", 3, None, 0.3)
     )
@@ -333,7 +333,7 @@ def test_a_drop_over_equal_positions_grows_by_a_fifth_at_most(drop, expected):
     assert "no value" not in both
 
 
-def test_a_larger_drop_than_every_other_is_beyond_rounding():
+def test_steeper_drop_must_exceed_every_other_beyond_rounding():
     def table(own):
         return rows(
             "model display_name drop_same drop_same_low drop_same_high",
@@ -346,7 +346,7 @@ def test_a_larger_drop_than_every_other_is_beyond_rounding():
     assert verdict("thesis_steeper_than_qwen", table(0.1515)) == "contradicted"
 
 
-def test_reasons_name_what_was_found():
+def test_reasons_name_the_experiments_found():
     assert "Experiment 1" in reason(
         "thesis_texts_repeat",
         rows("experiment repeats", (1, 4), (2, 6)),

@@ -35,26 +35,26 @@ def checks(**given):
     return verdicts("thesis_decline_checks", *decline_frames(**given))
 
 
-def test_a_relation_is_seen_inside_families_or_not():
+def test_relation_within_families_is_judged_by_its_test():
     assert checks()["within"] == "not supported"  # the larger drop is the larger decline in both families
     judged = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
     assert judged["within"] == "holds: 0.0000"
 
 
-def test_membership_tells_the_decline_if_the_families_are_apart():
+def test_family_membership_claim_needs_separated_families():
     assert checks()["member"] == "holds"
     assert checks(apart=0.01)["member"] == "not supported"
     level = {"inside": (0.0, 0.0, 0.0, 1e-6)}  # by membership alone, which goes closer than the drop
     assert checks(**level)["member"] == "not supported"
 
 
-def test_overall_plasticity_goes_as_closely_or_not():
+def test_overall_plasticity_is_compared_with_the_drop():
     families = (8.0, 7.9, 7.8, 7.7, 1.0, 0.9, 0.8, 0.7)
     assert checks(overall=families)["overall"] == "holds"
     assert checks(overall=(8, 1, 7, 2, 3, 6, 4, 5))["overall"] == "not supported"
 
 
-def test_from_a_later_start_the_relation_is_weaker_or_not():
+def test_relation_from_a_later_start_is_compared_with_the_full_one():
     assert checks()["start"] == "not supported"
     assert checks(later=(0.1, 0.3, 0.2, 0.15, 0.12, 0.28, 0.22, 0.13))["start"] == "holds"
 
@@ -68,7 +68,7 @@ def test_from_a_later_start_the_relation_is_weaker_or_not():
         (0.9, 0.01, (0.2, -0.2, 0.2, -0.2), "not supported"),
     ],
 )
-def test_decline_goes_with_drop_if_no_model_decides(estimate, adjusted, inside, expected):
+def test_decline_and_drop_relation_must_not_depend_on_one_model(estimate, adjusted, inside, expected):
     decline, *_ = decline_frames(inside=inside)
     tests = rows("comparison test estimate", ("ap_drop, nonthinking, n = 7", "pearson", 0.95))
     joint = rows(
@@ -96,7 +96,7 @@ def shares(ministral=(0.05, 0.06), claimed=262144, qwen=(0.9, 0.8, 0.2), qwen_cl
     return frame.assign(display_name=frame["model"]), rows("model claimed_context", *stated)
 
 
-def test_over_an_equal_share_one_family_is_flatter_by_less():
+def test_flatter_family_over_an_equal_share_is_recomputed():
     assert says("thesis_equal_share", *shares()) == "holds: 1.8182"
     said = reason("thesis_equal_share", *shares())
     assert "0.050 to 0.060 and Qwen3 by 0.100 to 0.100, a factor of 1.8" in said
@@ -112,7 +112,7 @@ def test_over_an_equal_share_one_family_is_flatter_by_less():
         {"qwen": (0.9, 0.8, 0.099)},  # the whole drops differ by no more
     ],
 )
-def test_over_an_equal_share_it_may_not_be(other):
+def test_equal_share_claim_is_contradicted_by_other_drops(other):
     assert verdict("thesis_equal_share", *shares(**other)) == "contradicted"
     assert verdict("thesis_equal_share", *shares(ministral=(0.05, 0.0985))) == "holds"
 
@@ -121,7 +121,7 @@ def test_over_an_equal_share_it_may_not_be(other):
     ("low", "early", "whole", "expected"),
     [(0.011, 0.010, 3.0, "holds"), (0.010, 0.010, 3.0, "contradicted"), (0.011, 0.010, 1.5, "contradicted")],
 )
-def test_the_outer_drop_grows_by_less_than_the_whole(low, early, whole, expected):
+def test_outer_drop_must_grow_less_than_the_whole_drop(low, early, whole, expected):
     frame = rows(
         "phase order drop_outer drop_outer_low drop_outer_high ap_drop",
         ("Anneal", 1, 0.010, 0.009, early, 0.05),
@@ -163,13 +163,13 @@ NAMES = ("ap_overall", "ap_drop", "plane_var")
     ],
 )
 @pytest.mark.parametrize("metric", NAMES)
-def test_a_model_lies_within_a_range_with_its_whole_interval(metric, low, high, expected):
+def test_model_in_range_needs_its_whole_interval_inside(metric, low, high, expected):
     found = say("thesis_pretrained_in_range", geometry(metric, low, high))
     assert found == {f"mine_{metric}": f"{expected}: {(low + high) / 2:.4f}"}
 
 
 @pytest.mark.parametrize(("n", "expected"), [(9, "not testable"), (10, "holds")])
-def test_few_heads_give_no_interval(n, expected):
+def test_model_with_few_heads_is_not_judged(n, expected):
     assert verdict("thesis_pretrained_in_range", geometry("ap_drop", 0.4, 0.6, n)) == expected
     assert verdict("thesis_pretrained_falls", geometry("ap_drop", 0.4, 0.6, n)) == expected
 
@@ -186,7 +186,7 @@ def test_fall_of_plasticity_is_judged_by_interval_over_heads(low, high, expected
     ("low", "high", "expected"),
     [(0.41, 0.5, "holds"), (0.35, 0.5, "not significant"), (0.3, 0.39, "contradicted"), (0.3, 0.45, "not supported")],
 )
-def test_drift_is_more_than_that_of_the_least_reported_model(low, high, expected):
+def test_pretrained_drift_must_exceed_the_least_reported_model(low, high, expected):
     assert verdict("thesis_pretrained_drift", geometry("r_q_a", low, high)) == expected
 
 
@@ -212,7 +212,7 @@ def massive(query, key, value):
         ((10, 12), (4, 6), (7, 8), ("holds: 6.0000", "contradicted: -2.5000")),
     ],
 )
-def test_counts_differ_if_their_intervals_are_apart(query, key, value, expected):
+def test_massive_counts_differ_when_their_intervals_are_disjoint(query, key, value, expected):
     assert tuple(say("thesis_pretrained_massive", massive(query, key, value)).values()) == expected
 
 

@@ -15,27 +15,27 @@ def correlations(*values, n=7):
 
 
 @pytest.mark.parametrize(("r", "expected"), [(-0.80, "holds"), (-0.95, "contradicted")])
-def test_seven_models_show_a_correlation_of_point_88(r, expected):
+def test_smallest_correlation_claim_is_compared_with_the_power_of_seven_models(r, expected):
     # 80 % power at 0.05 needs |r| of about 0.87 with seven pairs
     table = correlations(("one", "pearson", r, 0.1, 0.2), ("two", "pearson", 0.3, 0.5, 0.6), ("x", "kendall", 1, 0, 0))
     assert verdict("thesis_smallest_correlation", table) == expected
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.05, "holds"), (0.049, "not supported")])
-def test_no_metric_is_significant_in_either_family(p, expected):
+def test_metric_is_not_significant_in_either_family_of_tests(p, expected):
     first = correlations(("one", "pearson", 0.5, 0.01, 0.3), ("one", "pearson_partial", 0.9, 0.0, 0.0))
     second = correlations(("two", "kendall", 0.5, 0.001, p), n=8)
     assert verdict("thesis_no_metric_significant", first, second) == expected
 
 
-def test_one_model_decides_if_every_metric_has_one():
+def test_one_model_decides_only_when_it_does_for_every_metric():
     for p, expected in ((0.41, "holds: 0.4100"), (0.39, "contradicted: 0.3900")):
         name = "pearson_leave_one_out"
         table = correlations(("ap_overall", name, 0.5, 0.6, 1.0), ("b", name, 0.5, p, 1.0), ("b", "pearson", 1, 0, 0))
         assert says("thesis_one_model_decides", table) == expected
 
 
-def test_at_equal_size_one_metric_leads_both_times():
+def test_leading_metric_at_equal_size_must_lead_in_both_sets():
     name = "pearson_partial"
     lead = correlations(("ap_overall", name, -0.9, 0.01, 0.1), ("other", name, 0.8, 0.02, 0.1))
     behind = lead.assign(estimate=[-0.7, 0.8])
@@ -45,7 +45,7 @@ def test_at_equal_size_one_metric_leads_both_times():
 
 
 @pytest.mark.parametrize(("five", "four", "expected"), [(0.3, -0.2, "holds"), (0.3, 0.1, "contradicted")])
-def test_one_model_sets_a_sign_if_it_turns_without_it(five, four, expected):
+def test_one_model_sets_the_sign_when_its_removal_reverses_it(five, four, expected):
     frames = [correlations(("ap_drop", "pearson", r, 0.5, 0.6), ("x", "pearson", -r, 0, 0)) for r in (five, four)]
     assert says("thesis_ruler_one_model", *frames) == f"{expected}: {four:.4f}"
 
@@ -80,20 +80,20 @@ def test_belief_is_lost_if_the_interval_lies_below_zero():
     assert says("thesis_anchoring_question", open_) == "contradicted: 0 of 1 layers"
 
 
-def test_answer_anchored_statements_rarely_flip():
+def test_answer_anchored_statements_must_rarely_flip():
     assert says("thesis_anchoring_answer", curves(answer={"question_share": 4.9})) == "holds: 4.9%"
     assert says("thesis_anchoring_answer", curves(answer={"question_share": 5.0})) == "contradicted: 5.0%"
     assert says("thesis_anchoring_answer", curves(question={"question_share": 60.0})) == "holds: 1.0%"
 
 
 @pytest.mark.parametrize("group", ["question", "answer"])
-def test_a_control_stays_within_two_points_on_either_side(group):
+def test_control_tokens_must_stay_within_two_points(group):
     for claim, column in (("thesis_anchoring_control", "filler"), ("thesis_anchoring_opening", "control")):
         assert says(claim, curves(**{group: {column: -1.9}})) == "holds: -1.90"
         assert says(claim, curves(**{group: {column: -2.0}})) == "contradicted: -2.00"
 
 
-def test_groups_of_another_probe_are_apart_if_their_intervals_are():
+def test_probe_groups_differ_when_their_intervals_are_disjoint():
     far = {"delta_p": 0.0, "delta_p_low": -5.0, "delta_p_high": 5.0}
     assert says("thesis_anchoring_half", curves(answer=far)) == "holds: 1 of 1 layers"
     assert says("thesis_anchoring_half", curves(answer=far | {"delta_p_low": -6.5})) == "not supported: 0 of 1 layers"
@@ -128,7 +128,7 @@ def bias(low, p):
 @pytest.mark.parametrize(
     ("low", "p", "expected"), [(0.1, 0.06, "holds"), (-0.1, 0.06, "contradicted"), (0.1, 0.04, "contradicted")]
 )
-def test_bias_goes_with_the_drop_between_families_only(low, p, expected):
+def test_bias_and_drop_relation_is_judged_between_families(low, p, expected):
     assert says("thesis_equal_window_bias", bias(low, p)) == f"{expected}: 0.8000"
 
 
@@ -137,7 +137,7 @@ def test_bias_goes_with_the_drop_between_families_only(low, p, expected):
     [(-0.9, "holds"), (-0.71, "holds"), (-0.7, "contradicted"), (-0.6, "contradicted"), (0.9, "contradicted")],
 )
 @pytest.mark.parametrize(("share", "compared"), [(-0.91, "as well"), (-0.95, "better"), (-0.85, "less well")])
-def test_plasticity_falls_with_gathered_bias_more_regularly_than_with_position(gathered, expected, share, compared):
+def test_gathered_bias_is_compared_with_position(gathered, expected, share, compared):
     found = {
         "position, bins of all": -0.7,
         "share of the context, bins of all": -0.8,
@@ -152,7 +152,7 @@ def test_plasticity_falls_with_gathered_bias_more_regularly_than_with_position(g
 
 
 @pytest.mark.parametrize(("far", "expected"), [(-0.018, "holds: 0.0180"), (-0.03, "contradicted: 0.0300")])
-def test_extensions_lie_where_nine_of_ten_bins_lie(far, expected):
+def test_extension_bins_must_lie_within_nine_tenths_of_base_bins(far, expected):
     base = [("early", False, 0, 0.02), ("early", False, 8192, -0.02), ("early", False, 1024, 0.02)]
     later = [("late", True, 8192, far), ("late", True, 1024, 0.5), ("late", True, 16384, None)]
     table = rows("checkpoint extension start gap", *base, *later)

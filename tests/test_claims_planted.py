@@ -14,14 +14,14 @@ from conftest import ROOT
 
 
 @pytest.mark.parametrize("text", ["0.186", "−31%", "1,249×", "50–65K", "7", "~200x", "1.57e-3"])
-def test_a_typo_stands_for_another_number(text):
+def test_typo_changes_the_value_of_a_number(text):
     for seed in range(20):
         new, kind = typo(text, random.Random(seed))
         assert kind in ("digit", "exchanged", "lost", "sign")
         assert (parse(new).low, parse(new).high) != (parse(text).low, parse(text).high)
 
 
-def test_exchanged_digits_are_neighbours_and_all_others_stay():
+def test_typo_exchanges_neighbouring_digits_only():
     made = {typo("1.234%", random.Random(seed)) for seed in range(200)}
     assert {new for new, kind in made if kind == "exchanged"} == {"1.324%", "1.243%"}
     assert {new for new, kind in made if kind == "lost"} == {"1.34%", "1.24%", "1.23%"}
@@ -29,19 +29,19 @@ def test_exchanged_digits_are_neighbours_and_all_others_stay():
     assert all(sum(one != other for one, other in zip(new, "1.234%", strict=True)) == 1 for new in changed)
 
 
-def test_a_word_cannot_be_mistyped():
+def test_typo_in_a_word_is_refused():
     with pytest.raises(DataError, match="no digit"):
         typo("flat", random.Random(1))
 
 
-def test_the_same_typos_are_planted_each_time_in_every_document():
+def test_typos_are_reproducible_in_every_document():
     first, again = typos(ROOT, 10), typos(ROOT, 10)
     assert first == again
     assert [each.document for each in first] == [each for each in sources(ROOT) for _ in range(2)]
     assert typos(ROOT, 10, seed=1) != first
 
 
-def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_refused():
+def test_typo_in_a_judged_number_is_detected_and_elsewhere_refused():
     project = ProjectInMemory(ROOT)
     frame = store.read(ROOT, "nope_models")
     row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
@@ -52,7 +52,7 @@ def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_r
         detection(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
 
 
-def test_a_typo_beyond_what_the_table_allows_is_refused():
+def test_typo_beyond_the_table_constraints_is_refused():
     frame = store.read(ROOT, "drope_figures")
     row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
     before = frame["printed"][row - 1]
@@ -60,7 +60,7 @@ def test_a_typo_beyond_what_the_table_allows_is_refused():
     assert detection(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
 
 
-def test_another_seed_is_printed_and_not_written(capsys, monkeypatch):
+def test_command_with_another_seed_prints_but_writes_nothing(capsys, monkeypatch):
     monkeypatch.setattr(module, "detection", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))
     assert module.main(["5", "7"]) == 0

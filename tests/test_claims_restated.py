@@ -58,13 +58,13 @@ def test_each_repeated_number_is_that_of_its_own_cell(claim):
 
 
 @pytest.mark.parametrize("claim", REPEATS)
-def test_misprints_are_found_where_they_are_and_nowhere_else(claim):
+def test_misprints_fail_their_own_rows_only(claim):
     for some in (list(cells(claim))[::2], list(cells(claim))[1::2]):
         judged = verdicts(claim, **frames(claim, **dict.fromkeys(some, "99.9")))
         assert [key for key, answer in judged.items() if answer != "holds"] == some
 
 
-def test_settings_stand_again_as_they_were_first_given():
+def test_repeated_settings_are_compared_with_their_first_statement():
     first = {"deeper_layers": "32", "s11_1_training_length": "4096", "s11_4_near_miss_digits": "1"}
     first |= {"s11_4_passkey_digits": "5"}
     again: dict[str, object] = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
@@ -91,7 +91,7 @@ def test_settings_stand_again_as_they_were_first_given():
 
 
 @pytest.mark.parametrize(("models", "expected"), [(13, "holds: 13"), (12, "contradicted: 12")])
-def test_the_models_that_are_compared_are_the_rows_of_the_table(models, expected):
+def test_number_of_compared_models_is_counted_in_the_table(models, expected):
     stated = states(ruler_mistral_models="13", h7_models="13")
     table = rows("model", *[(f"m{number}",) for number in range(models)])
     verdict = say("c002_restated_counts", stated, table)
@@ -99,18 +99,18 @@ def test_the_models_that_are_compared_are_the_rows_of_the_table(models, expected
 
 
 @pytest.mark.parametrize(("layers", "expected"), [(32, "holds: 32"), (31, "contradicted: 31")])
-def test_norms_are_taken_in_as_many_layers_as_are_published(layers, expected):
+def test_number_of_layers_is_counted_in_the_published_norms(layers, expected):
     verdict = say("c004_bal_all_layers", states(s10_2_layers="32"), rows("layer", *[(n,) for n in range(layers)]))
     assert list(verdict.values()) == [expected]
 
 
-def test_about_as_many_heads_are_sinks_in_each_model():
+def test_stated_sink_head_share_is_compared_for_each_model():
     stated = states(s8_4_sink_heads="~93%")
     table = prints("positional metric printed", ("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "80.1%"))
     assert verdicts("c004_pat_sink_heads_alike", stated, table) == {"RoPE": "holds", "DroPE": "contradicted"}
 
 
-def test_each_row_of_the_summary_is_that_of_its_section():
+def test_each_summary_row_is_compared_with_its_section():
     """Errors are told of DroPE only; every other row has both models."""
     tables: dict[str, list[dict]] = {}
     summary = []

@@ -29,11 +29,11 @@ SOURCES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv"
         ("none the less", None),
     ],
 )
-def test_the_number_that_a_text_gives(text, number):
+def test_spelled_numbers_are_read_from_text(text, number):
     assert spelled(text) == number
 
 
-def test_said_prefers_the_text_and_refuses_words_without_a_number():
+def test_stated_number_prefers_the_text_and_refuses_other_words():
     assert stated_number(pd.Series({"printed": "11L", "as_number": 16.0})) == 11
     assert stated_number(pd.Series({"printed": "all", "as_number": 4.0})) == 4
     with pytest.raises(DataError, match="is not a number in words"):
@@ -41,7 +41,7 @@ def test_said_prefers_the_text_and_refuses_words_without_a_number():
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_is_typed_beside_a_text_is_what_the_text_says(name):
+def test_typed_numbers_agree_with_their_texts(name):
     frame = store.read(ROOT, name)
     typed = frame[frame["as_number"].notna()] if "as_number" in frame.columns else frame.iloc[:0]
     pairs = [(row["printed"], spelled(str(row["printed"])), float(row["as_number"])) for _, row in typed.iterrows()]

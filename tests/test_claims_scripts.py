@@ -44,14 +44,14 @@ def where(column: str, value: object, field: str, new: object) -> Change:
     return changed
 
 
-def test_texts_that_do_not_repeat_turn_the_claim_on_copying() -> None:
+def test_copying_claim_is_contradicted_when_texts_do_not_repeat() -> None:
     tables = [source("drope_text_repeats"), source("disruption_by_text"), source("drope_layer1_perplexity")]
     assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "holds"
     tables[0] = where("text_set", "technical", "repeats", 1)(tables[0])
     assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "contradicted"
 
 
-def test_sets_are_kinds_of_text_only_where_a_text_does_not_repeat() -> None:
+def test_text_sets_count_as_kinds_only_without_repeated_texts() -> None:
     tables = [
         source(name)
         for name in ("drope_disruption_texts_reported", "disruption_by_text", "disruption_ratios", "drope_text_repeats")
@@ -68,7 +68,7 @@ def test_sets_are_kinds_of_text_only_where_a_text_does_not_repeat() -> None:
     assert order.verdict == "contradicted"
 
 
-def test_attention_is_the_models_only_where_it_is_rotated() -> None:
+def test_hand_computed_attention_counts_only_when_rotated() -> None:
     origins = source("drope_attention_origins")
     assert thesis_scripts.thesis_attention_unrotated(origins).verdict == "holds"
     rotated = where("experiment", 7, "rotated", "yes")(origins)
@@ -83,7 +83,7 @@ def test_attention_is_the_models_only_where_it_is_rotated() -> None:
     assert "without rotating" not in whole.reason
 
 
-def test_write_scores_need_the_rotation_too() -> None:
+def test_write_scores_count_only_when_rotated() -> None:
     origins = source("drope_attention_origins")
     tables = [source("write_summary"), source("write_layers")]
     assert c004_drope_writes_more(*(*tables, origins)).verdict == "not supported"
@@ -91,7 +91,7 @@ def test_write_scores_need_the_rotation_too() -> None:
     assert c004_drope_writes_more(*(*tables, rotated)).verdict == "holds"
 
 
-def test_sink_rates_by_hand_need_the_rotation_or_the_models_attention() -> None:
+def test_sink_rates_by_hand_need_the_rotation_or_model_attention() -> None:
     origins = source("drope_attention_origins")
     rest = [source("drope_first_sink_rates"), source("sink_rate_layers")]
     judged = c004_attention_by_hand(source("models"), origins, *rest)
@@ -101,7 +101,7 @@ def test_sink_rates_by_hand_need_the_rotation_or_the_models_attention() -> None:
     assert c004_attention_by_hand(source("models"), rotated, *rest).verdict == "holds"
 
 
-def test_the_first_runs_sinks_and_perplexities_are_others() -> None:
+def test_sinks_and_perplexities_of_the_first_run_differ() -> None:
     first, layers = source("drope_first_sink_rates"), source("sink_rate_layers")
     assert thesis_scripts.thesis_sinks_first_run(first, layers).verdict == "holds"
     same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
@@ -116,7 +116,7 @@ def test_the_first_runs_sinks_and_perplexities_are_others() -> None:
     assert thesis_scripts.thesis_factor_not_stored(agreeing, effects).verdict == "contradicted"
 
 
-def test_answers_are_unknown_for_most_arms() -> None:
+def test_unknown_answers_are_claimed_for_most_arms() -> None:
     stored, protocols = source("drope_script_rates"), source("drope_protocols")
     functional = functional_shares(source("drope_functional"), stored, protocols)
     layer1 = layer1_task_shares(source("drope_layer1_tasks"), stored, protocols)
@@ -140,14 +140,14 @@ def test_removal_alone_takes_few_massive_values() -> None:
     assert thesis_scripts.thesis_removal_alone(massive_removal(halved, counts)).verdict == "contradicted"
 
 
-def test_totals_of_massive_values_and_layers_that_gain() -> None:
+def test_massive_value_totals_and_changes_are_computed() -> None:
     table = massive_removal(source("drope_smollm_massive"), source("massive_counts")).set_index(["model", "tensor"])
     assert table.loc[("smollm-360m", "query"), "before"] == pytest.approx(401.0)
     assert table.loc[("smollm-360m", "key"), "after"] == pytest.approx(167.6)
     assert table.loc[("llama2-7b", "query"), "change"] == pytest.approx(100 * (901.4 / 1475.5 - 1))
 
 
-def test_recalibration_is_training() -> None:
+def test_recalibration_claim_is_contradicted_by_short_training() -> None:
     runs = source("drope_recalibration")
     assert thesis_scripts.thesis_recalibration_is_training(recalibration_tokens(runs)).verdict == "holds"
     short = recalibration_tokens(runs.assign(steps=10))
@@ -165,7 +165,7 @@ def twins(seed: int = 0) -> pd.DataFrame:
     return twin_heads(settings, source("models"), source("nope_layer_kinds"))
 
 
-def test_heads_of_layers_that_do_not_run_on_text_leave_the_draw() -> None:
+def test_heads_of_cross_attention_layers_are_removed_from_the_draw() -> None:
     counts = dict(zip(twins()["quantity"], twins()["value"], strict=True))
     assert counts["kept_crossed"] == 239
     assert counts["common"] == 75
@@ -175,7 +175,7 @@ def test_heads_of_layers_that_do_not_run_on_text_leave_the_draw() -> None:
         twin_heads(source("capture_settings"), source("models"), kinds)
 
 
-def test_claims_on_the_heads_that_are_left_turn() -> None:
+def test_remaining_heads_claims_change_with_the_draw() -> None:
     counted = source("analysed_heads")
     judged = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(), counted, heads())}
     assert judged == {"draw": "holds", "all": "holds", "common": "holds"}
@@ -196,7 +196,7 @@ def test_claims_on_the_heads_that_are_left_turn() -> None:
         (thesis_captures.thesis_shared_texts, heads(where("model", "qwen3-4b", "texts", "another"))),
     ],
 )
-def test_claims_on_captures_turn(claim: Callable[[pd.DataFrame], Verdict], changed: pd.DataFrame) -> None:
+def test_capture_claims_follow_their_input(claim: Callable[[pd.DataFrame], Verdict], changed: pd.DataFrame) -> None:
     before, after = claim(heads()), claim(changed)
     assert before.verdict == "holds"
     assert after.verdict == "contradicted"
@@ -210,7 +210,7 @@ def test_sampled_heads_are_counted_without_cross_attention() -> None:
     assert table.loc["qwen3-1.7b", "beyond"] == 75
 
 
-def test_noise_of_a_capture_is_larger_than_the_spread_of_the_models() -> None:
+def test_capture_noise_exceeds_the_spread_of_the_models() -> None:
     twins, models = source("nope_twins"), source("matched_models")
     judged = thesis_captures.thesis_capture_noise(twins, models)
     assert (judged.verdict, judged.recomputed) == ("holds", "0.027 against 0.019")
@@ -220,7 +220,7 @@ def test_noise_of_a_capture_is_larger_than_the_spread_of_the_models() -> None:
     assert thesis_captures.thesis_capture_noise(twins, apart).verdict == "contradicted"
 
 
-def test_the_flat_family_is_the_scaled_one() -> None:
+def test_flat_family_is_the_scaled_one() -> None:
     captured = source("captured_models")
     assert thesis_captures.thesis_flat_family_scaled(heads(), captured).verdict == "holds"
     unscaled = heads().assign(scaling="none")
@@ -242,7 +242,7 @@ def rates(**cells: tuple[str, object]) -> pd.DataFrame:
     return frame
 
 
-def test_a_stored_integer_zero_is_no_accuracy() -> None:
+def test_stored_integer_zero_does_not_count_as_accuracy() -> None:
     stated = source("drope_stated")
     shares = functional_shares(source("drope_functional"), rates(), source("drope_protocols"))
     assert c004_no_valid_answers(shares).verdict == "holds"
@@ -269,7 +269,7 @@ def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> No
     assert turned["cities"].verdict == "not supported"
 
 
-def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
+def test_cities_task_is_not_testable_without_answer_counts() -> None:
     knowledge, stored, stated = source("drope_knowledge"), source("drope_script_rates"), source("drope_stated")
     protocols = source("knowledge_protocols")
 
@@ -290,7 +290,7 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
     assert judged(known).verdict != "not testable"
 
 
-def test_high_sink_rates_need_the_models_own_attention_too() -> None:
+def test_high_sink_rates_need_the_attention_of_the_model() -> None:
     tables = [source("sink_summary"), source("sink_rate_layers")]
     first, pattern = source("drope_first_sink_rates"), source("drope_attention")
     judged = c004_sink_rates_high(*(*tables, first, pattern))

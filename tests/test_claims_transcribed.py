@@ -39,7 +39,7 @@ def test_a_misprint_changes_the_numbers_of_a_text(text, other):
     assert changed(text) == other
 
 
-def test_each_number_of_the_summary_turns_a_verdict_when_it_is_misprinted():
+def test_each_misprinted_summary_number_changes_a_verdict():
     """Each one by itself; a repeat then is no faithful copy any more, and the row of its own name fails."""
     steps = [step for step in graph().steps.values() if step.kind.name == "claim" and step.file == SUMMARY]
     frame = source("drope_stated")

@@ -39,12 +39,12 @@ TWINS = {
 
 
 @pytest.mark.parametrize("about", TWINS)
-def test_statements_of_one_thing_have_one_verdict(about):
+def test_equivalent_statements_have_equal_verdicts(about):
     claims = read(ROOT, "claims").set_index("claim")["verdict"]
     assert len({claims[claim] for claim in TWINS[about]}) == 1, dict(claims[list(TWINS[about])])
 
 
-def test_a_candidate_is_contradicted_or_waits():
+def test_candidate_explanations_are_contradicted_or_not_testable():
     """What a document calls possible is not judged as if it were asserted."""
     named = (
         "c000_hypotheses_frequency", "c000_hypotheses_specialists", "c000_hypotheses_documents",
@@ -55,7 +55,7 @@ def test_a_candidate_is_contradicted_or_waits():
     assert set(claims[list(named)]) <= {"contradicted", "not testable"}
 
 
-def test_an_order_by_score_is_read_as_one_of_scores():
+def test_order_by_score_is_judged_by_scores_not_drops():
     """In both lines of the study the sign orders models by their score, with the drops in brackets."""
     claims = read(ROOT, "claims").set_index("claim")["verdict"]
     assert set(claims[["c002_drop_ministral_order", "c002_drop_qwen_monotone"]]) == {"holds"}

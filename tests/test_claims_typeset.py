@@ -24,11 +24,11 @@ from conftest import ROOT
         ("0.161 - 0.058, +0.00, -0.0, +0.001, Ministral-3-3B", "0.161 − 0.058, 0.00, 0.0, +0.001, Ministral-3-3B"),
     ],
 )
-def test_keys_become_names_and_keyboard_signs_become_signs(text: str, shown: str) -> None:
+def test_typeset_replaces_keys_by_names_and_keyboard_signs_by_typographic_ones(text: str, shown: str) -> None:
     assert typeset(text, read(ROOT).ledger) == shown
 
 
-def test_a_paper_without_a_vocabulary_keeps_its_words():
+def test_typeset_without_a_vocabulary_changes_signs_only():
     """Only signs are set: what is a key of one paper is a word of another."""
     told = "The beans (thinking) of ap_drop at 16k, rho = -0.4"
     assert typeset(told) == "The beans (thinking) of ap_drop at 16k, ρ = −0.4"

@@ -24,7 +24,7 @@ REPORTED = {
 
 
 @pytest.mark.parametrize("claim", REPORTED)
-def test_what_the_document_prints_is_reported(claim):
+def test_untestable_claim_reports_the_printed_value(claim):
     printed, expected = REPORTED[claim]
     for change in ("", "9"):
         told = function(claim)(states(**{key: f"{change}{text}" for key, text in printed.items()}))
@@ -39,13 +39,13 @@ def test_what_the_document_prints_is_reported(claim):
         ("c004_jin_values", ("s4_1_jin_contextual", "s4_1_jin_parametric"), ("contextual", "parametric")),
     ],
 )
-def test_each_number_is_reported_under_its_own_name(claim, keys, named):
+def test_each_untestable_number_is_reported_under_its_key(claim, keys, named):
     stated = states(**{key: f"{number}.5" for number, key in enumerate(keys)})
     judged = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
     assert judged == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
 
 
-def test_shares_of_heads_are_reported_by_model_and_kind():
+def test_head_shares_are_reported_by_model_and_kind():
     cells = [("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "93.1%")]
     cells += [("RoPE", "local_heads", "6.4%"), ("DroPE", "local_heads", "6.2%"), ("RoPE", "mixed_heads", "1%")]
     judged = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
@@ -72,7 +72,7 @@ MODELS = rows("model display_name", ("q", "Qwen3-8B"), ("l", "Llama"))
         ("c001_head_bundles", "001 heads", "head bundle"),
     ],
 )
-def test_readings_of_a_picture_are_those_of_its_place_and_kind(claim, place, kind):
+def test_figure_readings_are_reported_by_place_and_kind(claim, place, kind):
     table = landmarks(
         ("one", "q", "Qwen3", kind, place), ("two", "", "Llama 3", kind, place), ("other", "q", "Qwen3", kind, "003")
     )
@@ -84,7 +84,7 @@ def test_readings_of_a_picture_are_those_of_its_place_and_kind(claim, place, kin
     assert judged["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
 
 
-def test_weights_are_those_of_peaks_and_the_first_cluster():
+def test_weight_claims_cover_peaks_and_the_first_cluster():
     place = "002 component weights"
     cells = [(name, "", "", "k", place) for name in ("narrow_peaks", "qwen_first_cluster", "tail")]
     judged = verdicts("c002_weights_families", landmarks(*cells), MODELS)
@@ -92,7 +92,7 @@ def test_weights_are_those_of_peaks_and_the_first_cluster():
     assert function("c002_weights_families")(landmarks(*cells), MODELS)[0].statement.startswith("All models, ")
 
 
-def test_onsets_over_two_distances_are_those_of_the_narrative():
+def test_onset_distances_are_those_of_the_narrative():
     table = prints(
         "landmark printed",
         ("narrative_qwen_dark_distance", "32K"),
@@ -273,14 +273,14 @@ REASONS = {
 
 
 @pytest.mark.parametrize("case", REASONS)
-def test_the_reason_gives_the_numbers_of_what_it_names(case):
+def test_reason_gives_the_numbers_of_what_it_names(case):
     claim, frames, expected = REASONS[case]
     assert verdicts(claim, *frames) == {"": "not testable"}
     for words in expected:
         assert words in reason(claim, *frames)
 
 
-def test_the_write_score_is_set_beside_both_products():
+def test_write_score_reason_compares_both_products():
     summary = rows("quantity rope drope", ("product_of_means", 0.6, 0.3), ("other", 9.0, 9.0))
     layers = rows("product_rope product_drope", (0.5, 0.1), (0.9, 0.3))
     printed = prints(
@@ -291,7 +291,7 @@ def test_the_write_score_is_set_beside_both_products():
     assert "they average 0.700 and 0.200" in said
 
 
-def test_the_largest_entry_lies_between_an_even_norm_and_the_whole_norm():
+def test_largest_entry_bounds_are_stated_in_the_reason():
     stated = states(s6_2_rope_qk_size="5", s6_2_drope_qk_size="394")
     norms = rows(
         "positional layer metric value",

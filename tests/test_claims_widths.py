@@ -18,7 +18,7 @@ def settings() -> dict[str, int]:
     return dict(zip(table["setting"], table["value"], strict=True))
 
 
-def test_the_small_models_are_read_in_bins_and_pairs_of_the_code() -> None:
+def test_population_bin_widths_equal_those_of_the_code() -> None:
     pytest.importorskip("torch")
     from analysis.population import geometry, reach
     from analysis.population.recipe import PopulationRecipe
@@ -41,13 +41,13 @@ def checkpoints(*widths: int) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(captured_context=[4096 * 2**place for place in range(len(widths))])
 
 
-def test_buckets_that_do_not_widen_with_the_window_are_told() -> None:
+def test_bucket_claim_is_contradicted_by_buckets_that_do_not_widen() -> None:
     assert thesis_buckets_by_phase(checkpoints(256, 2048, 4096)).verdict == "holds"
     assert thesis_buckets_by_phase(checkpoints(256, 256, 4096)).verdict == "contradicted"
     assert thesis_buckets_by_phase(checkpoints(4096, 2048, 256)).verdict == "contradicted"
 
 
-def test_printed_bins_as_wide_as_the_buckets_are_told() -> None:
+def test_finer_bins_claim_is_contradicted_by_buckets_as_narrow() -> None:
     bins = pd.DataFrame({"checkpoint": ["c0", "c0", "c1"], "start": [0, 1024, 0], "end": [1024, 4096, 1024]})
     bins = bins.assign(extension=True)
     assert thesis_bins_finer_than_buckets(bins, checkpoints(2048, 4096)).verdict == "holds"
@@ -55,7 +55,7 @@ def test_printed_bins_as_wide_as_the_buckets_are_told() -> None:
     assert thesis_bins_finer_than_buckets(bins, checkpoints(2048, 1024)).verdict == "contradicted"
 
 
-def test_statements_on_pooled_plasticity_say_that_they_are_open_and_others_do_not() -> None:
+def test_statements_on_pooled_plasticity_are_marked_open() -> None:
     ledger = read(ROOT, "claims").set_index("claim")["reason"]
     said = {claim for claim, reason in ledger.items() if "Open: queries that rotation turned" in str(reason)}
     assert {

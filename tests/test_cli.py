@@ -63,16 +63,16 @@ def test_table_prints_every_format(warm):
         (["table"], ["Missing argument"]),
     ],
 )
-def test_wrong_usage_is_exit_code_2(shipped, arguments, words):
+def test_wrong_usage_has_exit_code_2(shipped, arguments, words):
     fails(run(shipped, *arguments), *words, code=2)
 
 
-def test_a_table_that_names_a_missing_column(warm):
+def test_table_with_a_missing_column_is_reported(warm):
     edit(warm, "tables/benchmarks/ap_drop.py", 'Column("lbp"', 'Column("lpb"')
     fails(run(warm, "table", "ap_drop"), "table:ap_drop", "'lpb'", "lbp")
 
 
-def test_a_step_that_raises_is_named_by_line(warm):
+def test_exception_in_a_step_is_reported_with_its_line(warm):
     (warm / "tables/oops.py").write_text("def table(models):\n    return models['nothing']\n")
     fails(run(warm, "table", "oops"), "table:oops", "tables/oops.py:2", "KeyError")
     assert "Traceback" in run(warm, "--debug", "table", "oops").stderr
@@ -89,7 +89,7 @@ def test_a_template_error_names_file_and_line(warm):
     fails(run(warm, "paper"), "paper/chapters/oops.tex.j2:3", "qwen3-9b")
 
 
-def test_faults_elsewhere_are_warnings(warm):
+def test_faults_in_other_files_are_warnings(warm):
     (warm / "tables/broken.py").write_text("def table(:\n")
     done = run(warm, "table", "models")
     assert done.returncode == 0
@@ -97,7 +97,7 @@ def test_faults_elsewhere_are_warnings(warm):
 
 
 @pytest.mark.latex
-def test_a_latex_error_names_the_exhibit_and_latex_s_message(warm):
+def test_latex_error_names_the_exhibit_and_the_message(warm):
     (warm / "figures/oops.py").write_text(
         "from boundpaper.figures import Figure\ndef figure(models):\n"
         "    return Figure(caption='x', body=r'\\begin{tikzpicture}\\nonsense\\end{tikzpicture}')\n"
@@ -105,7 +105,7 @@ def test_a_latex_error_names_the_exhibit_and_latex_s_message(warm):
     fails(run(warm, "figure", "oops"), "picture:oops", "out/figures/oops.tex", "Undefined control sequence")
 
 
-def test_without_tex_every_source_is_written_and_the_line_is_printed(warm):
+def test_missing_tex_still_writes_every_source_and_gives_the_install_command(warm):
     environment = {**os.environ, "PATH": str(Path(sys.executable).parent)}
     done = run(warm, "figure", "decile_profiles", env=environment)
     fails(done, "apt-get install")
@@ -139,7 +139,7 @@ def test_a_killed_build_leaves_nothing_half_written(project):
     assert run(project, "table", "ap_drop").returncode == 0
 
 
-def test_ctrl_c_ends_the_build_and_says_so(project):
+def test_ctrl_c_ends_the_build_with_a_message(project):
     started = subprocess.Popen(
         [sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -189,13 +189,13 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
     assert sorted(set(names) - {"greet"}) == build.main.list_commands(click.Context(build.main))
 
 
-def test_a_shell_that_completes_names_finds_the_project():
+def test_shell_completion_finds_the_project_root():
     from boundpaper.cli.project import root
 
     assert root() == ROOT  # no command runs yet
 
 
-def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):
+def test_up_to_date_build_imports_no_heavy_package(shipped):
     run(shipped, "table", "ap_drop")
     light = imported(shipped, "table", "ap_drop")
     assert not light & {"pandas", "numpy", "jinja2", "yaml", "frictionless", "torch", "scipy"}
@@ -204,11 +204,11 @@ def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):
 @pytest.mark.parametrize(
     "arguments", [["check"], ["list"], ["table", "models"], ["figure", "decile_profiles", "--format", "tex"]]
 )
-def test_torch_stays_out(project, arguments):
+def test_torch_is_not_imported_by_light_commands(project, arguments):
     assert "torch" not in imported(project, *arguments)
 
 
-def test_disk_full_is_said_and_leaves_nothing(tmp_path, monkeypatch):
+def test_full_disk_is_reported_and_leaves_no_partial_file(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -218,7 +218,7 @@ def test_disk_full_is_said_and_leaves_nothing(tmp_path, monkeypatch):
     assert list((tmp_path / "a").iterdir()) == []
 
 
-def test_why_says_what_changed(project):
+def test_why_lists_what_changed(project):
     assert "never built here" in run(project, "why", "table:ap_drop").stdout
     run(project, "table", "ap_drop")
     assert run(project, "why", "table:ap_drop").stdout == "table:ap_drop is up to date\n"
@@ -232,19 +232,19 @@ def test_clean_removes_out(project):
     assert not (project / "out").exists()
 
 
-def test_the_version_is_that_of_the_project(shipped):
+def test_version_option_prints_the_project_version(shipped):
     done = run(shipped, "--version")
     assert done.returncode == 0
     assert f'version = "{done.stdout.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
 
 
-def test_doctor_tells_and_completion_completes(shipped):
+def test_doctor_and_completion_print_their_report(shipped):
     assert "()" not in run(shipped, "doctor").stdout
     assert "Python 3" in run(shipped, "doctor").stdout
     assert "_BUILD_PY_COMPLETE" in run(shipped, "completion", "bash").stdout
 
 
-def test_a_missing_package_is_named_with_the_line_that_installs_it(project):
+def test_missing_package_error_gives_the_install_command(project):
     (project / "yaml.py").write_text("raise ModuleNotFoundError('no', name='yaml')\n")
     bare = {"env": dict(os.environ)}  # an interpreter that has not imported yaml before
     done = run(project, "table", "models", **bare)

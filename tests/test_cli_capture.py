@@ -52,7 +52,7 @@ def contents(root):
     return {path.parent.name: path.read_bytes() for path in sorted(root.glob("l*/data.parquet"))}
 
 
-def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
+def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
     done = run(lab / "project", "capture", *asked(lab, tmp_path / "capture"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(tmp_path / "capture")
@@ -76,7 +76,7 @@ def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
     assert "key heads, 32 tokens" in table.stdout
 
 
-def test_jobs_with_a_share_of_the_documents_each_give_the_same_files(lab, tmp_path):
+def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
     assert capture(lab, tmp_path / "one", "--documents", "4").exit_code == 0
     done = run(lab / "project", "capture", *asked(lab, tmp_path / "two"), "--documents", "4", "--jobs", "2")
     assert done.returncode == 0, done.stderr
@@ -96,14 +96,14 @@ def test_jobs_with_a_share_of_the_documents_each_give_the_same_files(lab, tmp_pa
         (["--model", "no/such/folder"], 1, "neither a local folder nor"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(lab, tmp_path, more, code, words):
+def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, more, code, words):
     done = capture(lab, tmp_path / "out", *more)
     assert done.exit_code == code, done.output
     assert words in done.stderr
     assert isinstance(done.exception, SystemExit)  # any other is printed with its traceback
 
 
-def test_without_torch_the_line_that_installs_it_is_printed(lab, tmp_path):
+def test_missing_torch_error_gives_the_install_command(lab, tmp_path):
     hide = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
     given = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", "32"]
     command = [sys.executable, "-c", hide, "capture", *given, "--out", str(tmp_path / "out")]

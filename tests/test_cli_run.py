@@ -126,7 +126,7 @@ def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> 
     assert str(models) not in json.dumps(first)
 
 
-def test_a_run_ends_with_a_summary_and_two_models_are_compared_outside_of_a_project(
+def test_run_outside_a_project_prints_a_summary_and_models_can_be_compared(
     tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -151,7 +151,7 @@ def test_a_run_ends_with_a_summary_and_two_models_are_compared_outside_of_a_proj
     assert "n less m" in compared.stdout
 
 
-def test_other_seeds_are_other_hashes_of_texts_and_items(models: Path) -> None:
+def test_different_seeds_give_different_hashes_of_texts_and_items(models: Path) -> None:
     subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
     records = []
     for seed in (0, 0, 1):
@@ -183,7 +183,7 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
 
 
 @pytest.mark.parametrize("model", ["one", "nobos"])
-def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(
+def test_model_with_one_layer_or_no_beginning_token_is_measured(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     asked: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
@@ -210,7 +210,7 @@ def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(
 # How it goes on ---------------------------------------------------------------------------------------------------
 
 
-def test_an_interrupted_run_goes_on_and_repeats_only_when_asked(
+def test_interrupted_run_resumes_and_repeats_only_with_again(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = (*QUICK, "--model", models / "m", *FEW)
@@ -242,7 +242,7 @@ def test_an_interrupted_run_goes_on_and_repeats_only_when_asked(
     assert counted == ["m"] * 4, "a table that was changed since is made anew"
 
 
-def test_memory_that_runs_out_is_said_and_the_rest_is_measured(
+def test_out_of_memory_is_reported_and_other_experiments_run(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
@@ -270,7 +270,7 @@ def test_memory_that_runs_out_is_said_and_the_rest_is_measured(
     assert run(*QUICK, "--model", models / "m", *FEW).exit_code == 0
 
 
-def test_a_sick_measurement_leaves_the_good_one(project: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sick_measurement_keeps_the_valid_one(project: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ("massive_values", "--model", models / "m", *FEW)
     assert run(*asked).exit_code == 0
     before = lines(project, "massive_values")
@@ -296,7 +296,7 @@ def test_a_sick_measurement_leaves_the_good_one(project: Path, models: Path, mon
     assert lines(project, "massive_values") == before
 
 
-def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
+def test_failing_experiment_does_not_stop_the_others(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def impossible(*_: Any) -> Any:
@@ -345,7 +345,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(
+def test_invalid_run_arguments_are_reported_in_one_line(
     project: Path, models: Path, arguments: list[str], code: int, words: str
 ) -> None:
     recipe = project / "mine.yaml"
@@ -358,7 +358,7 @@ def test_what_is_wrong_is_told_in_a_line(
     assert not (project / "artifacts/measurements").exists()
 
 
-def test_a_damaged_checkpoint_is_told_with_what_to_do(project: Path, models: Path, tmp_path: Path) -> None:
+def test_damaged_checkpoint_is_reported_with_a_remedy(project: Path, models: Path, tmp_path: Path) -> None:
     shutil.copytree(models / "m", tmp_path / "cut")
     file = tmp_path / "cut/model.safetensors"
     file.write_bytes(file.read_bytes()[:2000])
@@ -377,7 +377,7 @@ def test_a_damaged_checkpoint_is_told_with_what_to_do(project: Path, models: Pat
 
 
 @pytest.mark.parametrize(("place", "known"), [("imdb", "stanfordnlp/imdb"), ("wikitext", "Salesforce/wikitext")])
-def test_names_of_data_sets_stand_for_their_ids(
+def test_dataset_short_names_resolve_to_their_ids(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, place: str, known: str
 ) -> None:
     class Unreachable:
@@ -421,7 +421,7 @@ def test_every_text_gives_a_part_before_any_gives_a_second(models: Path, tmp_pat
     assert parts == [(0, "a#0"), (0, "c#0"), (0, "d#0"), (1, "a#1"), (1, "c#1"), (1, "d#1")]
 
 
-def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, models: Path, tmp_path: Path) -> None:
+def test_capture_experiments_refuse_user_texts_and_others_run(project: Path, models: Path, tmp_path: Path) -> None:
     """The kinds of text are compared over texts that are written here; the other experiment goes on."""
     file = tmp_path / "mine.txt"
     subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))

@@ -25,7 +25,7 @@ def on_a_terminal(*words: str) -> str:
     return shown.decode()
 
 
-def test_a_table_is_laid_out_for_the_eye_and_latex_goes_into_a_pipe():
+def test_table_is_aligned_on_a_terminal_and_latex_in_a_pipe():
     shown = on_a_terminal("table", "ap_drop")
     assert "\\begin{" not in shown
     assert "Ministral-3-14Bᵃ" in shown
@@ -37,5 +37,5 @@ def test_verdicts_have_colours():
     assert "\x1b[31mcontradicted\x1b[0m" in on_a_terminal("claims", "--verdict", "contradicted")
 
 
-def test_a_long_check_says_what_it_is_at():
+def test_long_check_shows_its_progress():
     assert "checking tables" in on_a_terminal("check")

@@ -24,7 +24,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_each_table_names_the_metrics_that_the_model_lacks(project):
+def test_missing_metrics_of_a_model_are_reported_per_table(project):
     (fault,) = check(project, "reported_plasticity")
     assert "no metric ap_overall, ap_first_20, ap_last_20, ap_drop, bias_strength of 'ministral3-24b'" in str(fault)
     assert "artifacts/sources/models.csv, row 18, says is captured; add the rows" in str(fault)
@@ -32,7 +32,7 @@ def test_each_table_names_the_metrics_that_the_model_lacks(project):
     assert "no decile 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 of 'ministral3-24b'" in str(fault)
 
 
-def test_a_row_without_a_number_covers_it_with_its_reason(project):
+def test_empty_cell_with_a_reason_covers_its_metric(project):
     path = project / "artifacts/sources/reported_plasticity.csv"
     rows = [line for line in path.read_text().splitlines() if line.startswith("ministral3-3b,")]
     added = "".join(row.replace("ministral3-3b", "ministral3-24b") + "\n" for row in rows)
@@ -40,7 +40,7 @@ def test_a_row_without_a_number_covers_it_with_its_reason(project):
     assert check(project, "reported_plasticity") == []
 
 
-def test_a_model_of_another_document_or_of_another_kind_needs_nothing(project):
+def test_model_of_another_document_or_kind_needs_no_metrics(project):
     models = project / "artifacts/sources/models.csv"
     text = models.read_text()
     last = text.splitlines()[-1]
@@ -53,7 +53,7 @@ def test_a_model_of_another_document_or_of_another_kind_needs_nothing(project):
         assert check(project, "reported_plasticity") == []
 
 
-def test_a_wrong_description_is_named(project):
+def test_invalid_covers_property_is_refused(project):
     schema = project / "artifacts/datapackage.yaml"
     schema.write_text(
         schema.read_text().replace("key: model, when: {subject: captured}, field: decile", "key: model", 1)

@@ -38,7 +38,7 @@ def described(tmp_path):
     return put
 
 
-def test_what_is_left_unsaid_is_written_out(described):
+def test_shorthand_of_a_resource_is_expanded(described):
     assert described(GIVEN) == {
         "name": "scores",
         "path": "results/scores.csv",
@@ -79,7 +79,7 @@ def test_what_is_left_unsaid_is_written_out(described):
         ("[[model]]", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
     ],
 )
-def test_a_table_says_only_what_differs(described, said, field):
+def test_field_overrides_are_merged_with_column_defaults(described, said, field):
     text = f"  fields: {said}\n" if said.startswith("[[") else f"  fields: [{said}]\n"
     assert described(text)["schema"] == {"fields": [field]}
 
@@ -90,7 +90,7 @@ def test_kind_and_path_follow_from_each_other(described):
     assert described("  path: sources/scores.csv\n  fields: [model]\n")["path"] == "sources/scores.csv"
 
 
-def test_keys_are_said_beside_the_columns_too(described):
+def test_keys_declared_beside_columns_are_expanded(described):
     schema = described("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
     assert schema["primaryKey"] == ["model", "layer"]
     assert schema["foreignKeys"] == [{"fields": ["model"], "reference": {"resource": "places", "fields": ["source"]}}]
@@ -112,19 +112,19 @@ def test_keys_are_said_beside_the_columns_too(described):
         ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is no mapping"),
     ],
 )
-def test_a_description_that_means_nothing_is_told(described, text, words):
+def test_invalid_description_is_refused(described, text, words):
     with pytest.raises(DataError) as caught:
         described(text)
     assert words in str(caught.value)
     assert str(caught.value).startswith("artifacts/datapackage.yaml: ")
 
 
-def test_columns_that_are_no_dictionary_are_told(described):
+def test_columns_that_are_no_mapping_are_refused(described):
     with pytest.raises(DataError, match="`columns` is no mapping"):
         described(GIVEN, "name: test\ncolumns: [model]\nresources:\n- name: scores\n")
 
 
-def test_a_table_is_held_against_what_is_written_out(described):
+def test_table_is_checked_against_the_expanded_description(described):
     described(GIVEN)
     root = described.root
     (root / "artifacts/sources/places.csv").write_text("source\nT1\n")
@@ -137,7 +137,7 @@ def test_a_table_is_held_against_what_is_written_out(described):
         assert words in str(check(root, "scores")[0])
 
 
-def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
+def test_exported_package_contains_no_project_shorthand(described):
     described(GIVEN + "  range: {value: [0, .inf]}\n")
     (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
     schema = standard(described.root)
@@ -147,7 +147,7 @@ def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
     assert entry["range"] == {"value": [0, None]}
 
 
-def test_the_pair_is_what_the_schema_allows():
+def test_positional_column_allows_exactly_the_model_pair():
     """One place names the two models; the column that tells them apart takes these and no others."""
     columns = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text())["columns"]
     assert tuple(columns["positional"]["enum"]) == PAIR

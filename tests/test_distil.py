@@ -55,7 +55,7 @@ def same(one, two):
     return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
 
 
-def test_both_arms_learn_and_stand_as_models(place):
+def test_both_arms_train_and_are_saved_as_models(place):
     tables = distilled(place)
     assert [path.name for path in tables] == [
         "teacher-nope.csv",
@@ -79,7 +79,7 @@ def test_both_arms_learn_and_stand_as_models(place):
     assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
 
 
-def test_its_models_are_subjects_by_folder(place):
+def test_distilled_models_can_be_opened_by_folder(place):
     distilled(place, steps=2)
     home = place / command.HOME / "teacher-short-s0"
     subjects = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
@@ -103,7 +103,7 @@ def test_recipes_measure_the_folders_that_the_command_writes():
         assert [each.source.position for each in recipe.models if "untouched" in each.name] == ["drope"]
 
 
-def test_a_killed_run_goes_on_to_the_same_weights(place):
+def test_killed_distillation_resumes_to_the_same_weights(place):
     distilled(place, steps=6)
     whole = {arm: weights(place, arm) for arm in ("nope", "continued")}
     shutil.rmtree(place / "out")
@@ -126,7 +126,7 @@ def test_an_arm_that_is_behind_is_brought_to_the_others_step(place):
     assert same(weights(place, "continued"), together), "turns change nothing"
 
 
-def test_a_checkpoint_of_another_recipe_is_refused_by_the_name_of_what_differs(place):
+def test_checkpoint_of_another_recipe_is_refused_with_the_difference(place):
     distilled(place, steps=2)
     with pytest.raises(ModelError, match="with another rate; delete it"):
         distilled(place, recipe=dataclasses.replace(TINY, rate=1e-3))
@@ -139,7 +139,7 @@ def test_a_checkpoint_of_another_recipe_is_refused_by_the_name_of_what_differs(p
         distilled(place)
 
 
-def test_documents_of_the_training_are_not_held_out(place, monkeypatch):
+def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
     seen = []
 
     def texts(name, part=None):
@@ -157,7 +157,7 @@ def test_documents_of_the_training_are_not_held_out(place, monkeypatch):
     assert cut.step(TINY, 1, 0).tolist() != first[0]
 
 
-def test_the_divergence_is_that_of_whole_distributions():
+def test_divergence_equals_that_of_the_full_distributions():
     one, two = torch.randn(2, 3, 7), torch.randn(2, 3, 7)
     teacher = two.softmax(-1)
     expected = (teacher * (teacher.log() - one.log_softmax(-1))).sum(-1).mean()
@@ -165,7 +165,7 @@ def test_the_divergence_is_that_of_whole_distributions():
     assert student.divergence(two, two).item() == pytest.approx(0, abs=1e-6)
 
 
-def test_what_cannot_be_distilled_is_said(place):
+def test_invalid_distillation_requests_are_refused(place):
     with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; for more steps"):
         distilled(place, steps=7)
     with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
@@ -186,14 +186,14 @@ def test_what_cannot_be_distilled_is_said(place):
         command.run(place, "nowhere", recipe=TINY)
 
 
-def test_a_damaged_checkpoint_names_the_way_out(place):
+def test_damaged_checkpoint_is_reported_with_a_remedy(place):
     distilled(place, steps=2, arms=["nope"])
     (place / command.HOME / "teacher-short-s0/nope/checkpoint.pt").write_bytes(b"cut")
     with pytest.raises(ModelError, match=r"damaged.* rm "):
         distilled(place, arms=["nope"])
 
 
-def test_the_command_refuses_with_the_usage_code(place):
+def test_command_refuses_invalid_steps_with_exit_code_2(place):
     from analysis.distil.commands import distil
 
     long = CliRunner().invoke(distil, ["--model", str(place / "teacher"), "--steps", "99999"], obj={"root": place})
@@ -201,7 +201,7 @@ def test_the_command_refuses_with_the_usage_code(place):
     assert "has steps 1 to" in long.output
 
 
-def test_rates_rise_and_fall_to_nothing():
+def test_learning_rate_warms_up_and_decays_to_zero():
     for recipe in RECIPES.values():
         rates = [recipe.at(step) for step in range(recipe.steps)]
         assert max(rates) == pytest.approx(recipe.rate)

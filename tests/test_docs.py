@@ -90,14 +90,14 @@ def test_a_link_leads_to_a_page_and_a_place_there(pages):
     assert sum(len(page.links) for page in found.values()) > 1000
 
 
-def test_pages_load_nothing_from_elsewhere(pages):
+def test_pages_load_no_external_files(pages):
     found, site = pages
     assert [link for page in found.values() for link in page.loaded if urlsplit(link).netloc] == []
     styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
     assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", styles) == []
 
 
-def test_the_reference_has_every_offered_name(pages):
+def test_reference_lists_every_public_name(pages):
     found, _ = pages
     for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
         names = {name.rpartition(".")[2] for name in found[f"reference/{package}.html"].names}
@@ -106,7 +106,7 @@ def test_the_reference_has_every_offered_name(pages):
 
 @pytest.mark.latex
 @pytest.mark.models
-def test_the_study_ends_in_two_pages_with_a_table_and_three_figures(pages):
+def test_study_page_has_a_table_and_three_figures(pages):
     _, site = pages
     page = (site / "notebooks.html").read_text(encoding="utf-8")
     _, _, shown = page.rpartition("A study: attention without rotation")
@@ -119,14 +119,14 @@ def test_the_study_ends_in_two_pages_with_a_table_and_three_figures(pages):
     assert set(found["n"]) == {8}
 
 
-def test_every_kind_of_error_has_a_cause_and_a_mend():
+def test_every_error_kind_is_documented_with_cause_and_remedy():
     sections = re.split(r"^## ", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:-1]
     assert {part.split("\n")[0] for part in sections} == set(hooks.error_kinds()) >= {"NotFinite", "JobDied"}
     assert all("**Cause**: " in part and "**Mend**: " in part for part in sections)
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
-def test_a_walk_leads_through_functions_in_the_order_of_their_first_calls(walk, tmp_path):
+def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
     """The part on the document is held by place only: LaTeX takes minutes for it."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
@@ -158,12 +158,12 @@ def test_both_packages_and_the_changelog_have_one_version():
     assert re.search(rf"^## {re.escape(version)} ", (ROOT / "docs/changelog.md").read_text("utf-8"), re.MULTILINE)
 
 
-def test_a_line_of_the_changelog_is_short():
+def test_changelog_lines_are_at_most_160_characters():
     lines = (ROOT / "docs/changelog.md").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > 160] == []
 
 
-def test_hooks_of_pre_commit_run_what_lint_runs():
+def test_pre_commit_hooks_equal_make_lint():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = "".join(re.findall(r"^(?:style|lint):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE))
     hooked = re.findall(r"entry: \.venv/bin/(?:python -m )?([^,]+),", (ROOT / ".pre-commit-config.yaml").read_text())

@@ -29,11 +29,11 @@ NEW, LIKE = "gemma3-4b", "qwen3-4b"
         ("thesis", False),
     ],
 )
-def test_a_place_names_another_document_by_its_code(place, wanted):
+def test_place_names_a_foreign_document_by_its_code(place, wanted):
     assert OWN.foreign(place) is wanted
 
 
-def test_rows_of_other_documents_and_of_their_models_are_left_out():
+def test_rows_of_other_documents_and_their_models_are_excluded():
     models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
     others = {"model": OWN.others(models, "model")}
     assert others == {"model": {"b"}}
@@ -45,13 +45,13 @@ def test_rows_of_other_documents_and_of_their_models_are_left_out():
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("claim", 1), ("result", 1), ("source", 2)])
-def test_studies_and_claims_are_given_the_examined_rows(kind, rows, tmp_path, monkeypatch):
+def test_studies_and_claims_receive_only_examined_rows(kind, rows, tmp_path, monkeypatch):
     tables = {
         "models": pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]}),
         "scores": pd.DataFrame({"model": ["a", "b"], "value": [1, 2]}),
     }
     monkeypatch.setattr(store, "read", lambda root, name: tables[name])
-    monkeypatch.setattr(Job, "load", lambda job: test_rows_of_other_documents_and_of_their_models_are_left_out)
+    monkeypatch.setattr(Job, "load", lambda job: test_rows_of_other_documents_and_their_models_are_excluded)
     places = {name: f"artifacts/sources/{name}.csv" for name in tables}
     copy_documents(tmp_path)
     (tmp_path / VOCABULARY).parent.mkdir()
@@ -106,7 +106,7 @@ def of_kepler(scores):
     """The law holds for every planet."""
 
 
-def test_a_claim_of_another_document_is_given_the_rows_of_its_own_group(tmp_path, monkeypatch):
+def test_claim_of_another_document_receives_its_own_rows(tmp_path, monkeypatch):
     copy_documents(tmp_path, "kepler,planets,Harmony,kepler1619,claims,")
     tables = {"scores": pd.DataFrame({"source": ["kepler T1", "002 T1", "data/models"], "value": [1, 2, 3]})}
     monkeypatch.setattr(store, "read", lambda root, name: tables[name])
@@ -116,7 +116,7 @@ def test_a_claim_of_another_document_is_given_the_rows_of_its_own_group(tmp_path
     assert sources(tmp_path)[-1] == "kepler"
 
 
-def test_a_document_that_the_table_lacks_is_named_with_the_table(tmp_path):
+def test_unknown_document_is_refused_with_the_table_to_extend(tmp_path):
     copy_documents(tmp_path)
     with pytest.raises(
         DataError, match=r"no document '005' in artifacts/sources/documents.csv, which has 000.*add a row"

@@ -5,7 +5,7 @@ from boundpaper.audit.reading import read
 from conftest import ROOT
 
 
-def test_no_document_of_the_repository_contradicts_itself():
+def test_markdown_files_of_the_repository_pass_the_audit():
     files = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
     documents = [read(path, str(path)) for path in files]
     assert [str(each) for each in checks.audit(documents) if each.level != "note"] == []

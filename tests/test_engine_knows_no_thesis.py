@@ -54,7 +54,7 @@ def allowed(file, word):
     return next((place for place in ((file, word), (f"{folder}/*", word)) if place in ALLOWED), None)
 
 
-def test_the_engine_names_nothing_of_the_thesis():
+def test_engine_contains_no_word_of_the_thesis():
     assert len(files()) > 200
     used, wrong = set(), []
     for path in files():
@@ -71,17 +71,17 @@ def test_the_engine_names_nothing_of_the_thesis():
 @pytest.mark.parametrize(
     "text", ["Llama-3.2-1B", "the DroPE side", "ap_drop", "One Weird Paradox", "by RULER", "rope_theta"]
 )
-def test_a_word_of_the_thesis_is_found(text):
+def test_thesis_word_in_code_or_comment_is_found(text):
     assert named(f"# a comment\nvalue = {text!r}") != []
     assert named(f"x = 1  # {text}") != []
 
 
 @pytest.mark.parametrize("text", ["property", "parenthesis", "bean heights", "attentive", "tokenized", "ropes", "lbps"])
-def test_another_word_is_not(text):
+def test_other_words_are_not_reported(text):
     assert named(text) == []
 
 
-def test_a_paper_on_beans_meets_none_of_them(tmp_path):
+def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
     """The files of a new paper, as an author opens them first."""
     from boundpaper.build.new_paper import new_paper
 

@@ -46,7 +46,7 @@ def panel(*series, **more):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_keeps_to_the_house(name, shipped):
+def test_every_table_follows_the_house_rules(name, shipped):
     grid = read(spec(shipped, "table", name), name)
     parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
     assert not parts, "\n".join(parts)
@@ -57,7 +57,7 @@ def test_every_table_keeps_to_the_house(name, shipped):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_keeps_to_the_house(name, shipped):
+def test_every_figure_follows_the_house_rules(name, shipped):
     figure = spec(shipped, "figure", name)
     parts = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
     assert not parts, "\n".join(parts)
@@ -81,7 +81,7 @@ def test_every_figure_keeps_to_the_house(name, shipped):
                 assert float(box[corner][along]) == pytest.approx(scale.at(value) / scale.length, abs=1e-4)
 
 
-def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
+def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():
     chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
     assert chapters
     wrong = [
@@ -94,7 +94,7 @@ def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
 # --- figures
 
 
-def test_a_shaded_range_ends_where_it_is_said_to():
+def test_shaded_range_ends_at_its_stated_value():
     band = view_of.view(
         panel(
             Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"),
@@ -110,7 +110,7 @@ def test_a_shaded_range_ends_where_it_is_said_to():
     assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "not to the border, though no point is beyond it"
 
 
-def test_an_axis_reaches_to_the_ends_of_its_ranges_and_given_limits_may_not_cut_them():
+def test_axis_covers_its_shaded_ranges_and_given_limits_may_not_cut_them():
     free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).places[0].x
     assert free.low <= -0.5
     assert free.high >= 3.0
@@ -118,7 +118,7 @@ def test_an_axis_reaches_to_the_ends_of_its_ranges_and_given_limits_may_not_cut_
         tex(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=0, high=3)], x=Axis(low=0, high=2)), "t")
 
 
-def test_rules_stand_before_a_heat_map_and_behind_other_data():
+def test_rules_are_drawn_over_heat_maps_and_under_other_data():
     rules = [Rule(at=1, axis="x", dash="solid")]
     cells = tex(panel(Heatmap(values=[[1.0, 2.0], [3.0, 4.0]]), rules=rules), "t")
     assert cells.rindex(r"\draw[okgrey, solid") > cells.index("matrix plot*")
@@ -126,7 +126,7 @@ def test_rules_stand_before_a_heat_map_and_behind_other_data():
     assert lines.rindex(r"\draw[okgrey, solid") < lines.index(r"\addplot[")
 
 
-def test_two_names_may_not_look_alike_nor_one_name_differ():
+def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
     one = Panel(series=[Line(x=[0, 1], y=[0, 1], label="loss"), Line(x=[0, 1], y=[1, 0], label="answers")])
     other = Panel(series=[Line(x=[0, 1], y=[0, 1], label="cities")])
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
@@ -136,7 +136,7 @@ def test_two_names_may_not_look_alike_nor_one_name_differ():
         tex(panel(*twice, Line(x=[0, 1], y=[1, 2], label="b")), "t")
 
 
-def test_a_dash_tells_series_apart_and_nothing_else():
+def test_dashes_distinguish_series_only():
     lines = [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]]
     source = tex(panel(Bundle(x=[0, 1], lines=lines, entity="rope")), "t")
     assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
@@ -152,7 +152,7 @@ def test_a_dash_tells_series_apart_and_nothing_else():
     assert "okgrey, dashed" in tex(panel(pair[0], rules=[Rule(at=0.5)]), "t")
 
 
-def test_bars_need_a_ground_to_stand_on():
+def test_bars_without_zero_baseline_are_drawn_as_points():
     def drawn(**axis):
         bars = [Bars(x=["a", "b"], y=[50.0, 500.0], entity=entity) for entity in ("rope", "drope")]
         return tex(panel(*bars, y=Axis(label="norm", **axis)), "t").partition(r"\csname endofdump\endcsname")[2]
@@ -165,13 +165,13 @@ def test_bars_need_a_ground_to_stand_on():
     assert marks.count(r"\path plot[mark=") == 2, "the legend shows marks, too"
 
 
-def test_numbers_in_figures_have_the_commas_of_tables():
+def test_numbers_in_figures_have_thousands_commas():
     source = tex(panel(Bars(x=["a"], y=[12766.0], values=True, decimals=0, entity="rope")), "t")
     assert "$12{,}766$" in source
     assert "{$10{,}000$}" in source
 
 
-def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
+def test_labels_at_points_and_rules_do_not_overlap_lines():
     named = tex(panel(Points(x=[0.0, 1.0], y=[0.0, 1.0], labels=["A", "B"])), "t")
     assert named.count("fill=white, fill opacity=0.75") == 2
     crossed = tex(panel(Bars(x=["a"], y=[49.0], values=True, entity="rope"), rules=[Rule(at=50)]), "t")
@@ -197,7 +197,7 @@ def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(sh
 ROWS = pd.DataFrame({"part": list("aabbbcc"), "name": list("pqrstuv"), "x": [1.0, 20.5, 3.0, 4.0, 5.0, 6.0, 7.0]})
 
 
-def test_space_ends_groups_and_is_never_counted_out():
+def test_space_between_row_groups_follows_a_column_not_a_count():
     def spaces(**options):
         columns = [Column("name", "Name"), Column("x", "X", fixed(1))]
         grid = read(Table(rows=ROWS, columns=columns, caption="x", **options), "t")
@@ -218,7 +218,7 @@ def test_space_follows_the_column_that_leaves_out_repeats():
     assert "\\addlinespace\nb & " in shown
 
 
-def test_marks_keep_room_at_the_edge():
+def test_footnote_marks_reserve_room_at_the_column_edge():
     rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "p": [0.0001, 0.5], "m": ["why", ""]})
     columns = [Column("name", "Name"), Column("x", "X", fixed(1), p="p", mark="m")]
     shown = render(Table(rows=rows, columns=columns, caption="x", marks={"why": "w"}), "t")
@@ -226,7 +226,7 @@ def test_marks_keep_room_at_the_edge():
     assert r"\tnote" not in shown, "it takes no width in a table, so that a phantom of it keeps no room"
 
 
-def test_a_mark_follows_its_number_where_nothing_else_does():
+def test_footnote_mark_follows_its_number_directly():
     rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "sd": [0.5, None], "why": ["", "not told"]})
     columns = [Column("name", "Name"), Column("x", "X", fixed(1), uncertainty="sd", reason="why")]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
@@ -241,7 +241,7 @@ def test_an_interval_follows_its_value():
     assert "99~[96, 100]" in shown
 
 
-def test_numbers_line_up_with_those_of_their_unit_only():
+def test_numbers_align_only_with_those_of_the_same_unit():
     rows = pd.DataFrame({"name": ["p", "q", "r"], "x": ["982.15", "23", "1,024"], "unit": ["norm", "layer", "norm"]})
     columns = [Column("name", "Name"), Column("x", "X", printed())]
     shown = render(Table(rows=rows, columns=columns, caption="x", units="unit"), "t")
@@ -251,7 +251,7 @@ def test_numbers_line_up_with_those_of_their_unit_only():
         render(Table(rows=rows, columns=columns, caption="x", units="absent"), "t")
 
 
-def test_text_stays_as_it_is_and_sentences_have_their_numbers_set():
+def test_text_cells_are_kept_and_numbers_in_sentences_are_typeset():
     rows = pd.DataFrame({"command": ["run --seeds 1-4 --at -1 5 %"], "words": ["1-4, -1, 5 %"]})
     columns = [Column("command", "Command"), Column("words", "Words", sentences)]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t", "html")
@@ -259,7 +259,7 @@ def test_text_stays_as_it_is_and_sentences_have_their_numbers_set():
     assert "1–4, −1, 5%" in shown
 
 
-def test_notes_of_a_long_table_follow_it():
+def test_notes_of_a_long_table_follow_the_table():
     table = Table(rows=ROWS, columns=[Column("name", "Name")], caption="x", note="A note.", long=True)
     shown = render(table, "t")
     last_foot = shown[shown.index(r"\endfoot") : shown.index(r"\endlastfoot")]
@@ -270,7 +270,7 @@ def test_notes_of_a_long_table_follow_it():
 # --- words
 
 
-def test_the_ledger_is_readable():
+def test_ledger_text_is_readable():
     names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B", **in_text(vocabulary(ROOT))}
     told = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
     assert readable(told, names) == (
@@ -278,14 +278,14 @@ def test_the_ledger_is_readable():
     )
 
 
-def test_estimators_have_words():
+def test_every_estimator_has_a_description():
     assert estimator("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
     assert "turned to one position" in estimator("aligned_full", "earlier")
     with pytest.raises(DataError, match=r"no words for the estimator 'guess': give it some in paper/vocabulary.yaml"):
         estimator("guess", "earlier")
 
 
-def test_the_ledger_in_print_has_what_fails_and_matters(shipped):
+def test_printed_ledger_lists_failing_and_important_claims(shipped):
     ledger = pd.read_csv(shipped / "artifacts/results/claims.csv", dtype=str)
     hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
     bad = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
@@ -298,7 +298,7 @@ def test_the_ledger_in_print_has_what_fails_and_matters(shipped):
         assert not [each for each in words if re.search(r"\bc00\d_", each)], "a name of a function"
 
 
-def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
+def test_row_with_a_verdict_shows_the_page_of_its_mark():
     rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
     columns = [Column("name", "Name"), Column("part", "Part")]
     shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
@@ -306,7 +306,7 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
     assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 
-def test_the_ledger_names_statements_by_their_place():
+def test_ledger_refers_to_statements_by_their_place():
     from tables.ledger._failing import measured_text, place_links, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
@@ -319,7 +319,7 @@ def test_the_ledger_names_statements_by_their_place():
     assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
 
 
-def test_one_hash_stands_for_all_tables():
+def test_package_hash_covers_all_tables_in_any_order():
     from tables.ledger.experiments import package_hash
 
     listed = pd.DataFrame({"file": ["sources/a.csv", "results/b.csv"], "hash": ["0f", "1e"]})
@@ -328,7 +328,7 @@ def test_one_hash_stands_for_all_tables():
     assert package_hash(listed) != package_hash(listed.assign(file=["sources/a.csv", "results/c.csv"]))
 
 
-def test_templates_draw_in_one_order():
+def test_axis_templates_draw_in_the_fixed_order():
     axis = (TEMPLATES / "axis.tex.j2").read_text()
     places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
     assert all(a < b for a, b in pairwise(places))

@@ -115,7 +115,7 @@ def measure(root, planted, **changes):
     return heads.run(described(root), str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
 
 
-def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
+def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
     """Halves share no vector, splits balance each other, means differ by noise alone, and the whole stays."""
     opened = open_capture(str(planted), context=CONTEXT, group=2)
     with pytest.raises(DataError, match="0 documents cannot be halved"):
@@ -148,7 +148,7 @@ def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
     assert (every.groupby(["split", "metric"])["documents"].sum() == DOCUMENTS).all()
 
 
-def test_what_was_planted_is_found(planted, target):
+def test_planted_head_structure_is_recovered(planted, target):
     files = measure(target, planted)
     assert len(files) == 8
     table = read(target, "head_metrics").set_index(["layer", "head"])
@@ -171,7 +171,7 @@ def test_what_was_planted_is_found(planted, target):
     assert (table["residual_pos_r"].abs() < 1e-12).all()
 
 
-def test_components_and_plane_of_planted_heads(planted, target):
+def test_components_and_plane_of_planted_heads_are_consistent(planted, target):
     measure(target, planted)
     spectrum = read(target, "head_spectrum")
     assert np.allclose(spectrum.groupby(["layer", "head"])["explained"].sum(), 1)  # all of the 8 dimensions
@@ -201,7 +201,7 @@ def test_model_metrics_are_means_over_heads_with_the_key_heads_as_units(planted,
     assert "no query bin centred in 65536-131072 tokens" in late["reason"]
 
 
-def test_bins_that_are_too_thin_are_missing_with_their_count(planted, target):
+def test_bins_with_too_few_queries_are_missing_with_their_count(planted, target):
     measure(target, planted, bins=32, min_queries=61)
     profile = read(target, "head_profile")
     thin = profile["queries"] < 61
@@ -211,7 +211,7 @@ def test_bins_that_are_too_thin_are_missing_with_their_count(planted, target):
     assert profile.loc[thin, "reason"].str.fullmatch(r"\d+ queries, 61 needed").all()
 
 
-def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp_path_factory):
+def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, target, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     measure(target, planted)
     measure(other, planted, jobs=2)
@@ -229,7 +229,7 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     assert load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads") == (first, False)
 
 
-def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
+def test_interrupted_analysis_resumes(planted, target, monkeypatch):
     done: list[bool] = []
 
     def stopped(*arguments):
@@ -248,7 +248,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "empirical"])
-def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted, target, monkeypatch, estimator):
+def test_heads_sharing_keys_give_the_same_results_as_alone(planted, target, monkeypatch, estimator):
     capture, options = open_capture(planted, context=CONTEXT, group=2), PlasticityOptions(estimator=estimator)
     alone = [load_or_analyse(capture, head, options, target / "alone")[0] for head in capture.heads]
     opened = []
@@ -264,7 +264,7 @@ def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted
     assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
 
 
-def test_heads_go_to_processes_by_their_keys_where_there_are_enough(planted):
+def test_heads_are_distributed_to_processes_by_their_keys(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     many = dataclasses.replace(
         capture, heads=tuple(sampling.HeadIndex(layer, head, head // 2) for layer in range(4) for head in range(4))
@@ -274,7 +274,7 @@ def test_heads_go_to_processes_by_their_keys_where_there_are_enough(planted):
     assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.shares(many, 2))
 
 
-def test_another_content_is_another_finding(planted, target, tmp_path):
+def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(planted, copy)
     capture = open_capture(copy, context=CONTEXT, group=2)
@@ -286,7 +286,7 @@ def test_another_content_is_another_finding(planted, target, tmp_path):
     assert after.metrics != before.metrics
 
 
-def test_the_manifest_says_what_made_it_without_times_and_places(planted, target):
+def test_manifest_records_the_command_without_times_and_paths(planted, target):
     measure(target, planted)
     text = (target / "artifacts/measurements/model_metrics/planted-model.json").read_text()
     note = json.loads(text)
@@ -308,7 +308,7 @@ def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_
     assert "the other 3 heads are done and kept" in str(caught.value)
 
 
-def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
+def test_too_few_queries_and_wrong_contexts_are_refused(planted, target):
     with pytest.raises(DataError, match=r"no query bin has 500 queries .the fullest has 240."):
         measure(target, planted, min_queries=500)
     with pytest.raises(DataError, match=r"exceed --context 800"):
@@ -329,7 +329,7 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     assert tables["model_metrics"].set_index("metric").loc["ap_overall", "heads"] == 4
 
 
-def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted, target):
+def test_measured_models_have_one_row_each_with_missing_metrics_reported(planted, target):
     measure(target, planted)
     metrics = read(target, "model_metrics").fillna({"reason": ""}).assign(model="planted")
     names = pd.DataFrame({"model": ["planted"], "display_name": ["Planted 1B"]})
@@ -345,7 +345,7 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
         measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
 
-def test_choices_are_those_of_the_analysis():
+def test_command_choices_equal_those_of_the_analysis():
     assert choices.ESTIMATORS == ESTIMATORS
     assert choices.PAIRS == PAIR_MODES
     assert choices.SEPARATIONS == SEPARATIONS
@@ -355,11 +355,11 @@ def test_choices_are_those_of_the_analysis():
     ("given", "name"),
     [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")],
 )
-def test_names_of_models(given, name):
+def test_model_names_are_slugged(given, name):
     assert slug(given) == name
 
 
-def test_the_command_measures_and_the_table_shows_it(project, planted):
+def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
     place = planted.as_posix()
     done = run(project, "heads", place, "--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
     assert done.returncode == 0, done.stderr
@@ -385,14 +385,14 @@ def test_the_command_measures_and_the_table_shows_it(project, planted):
         (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot be a name of measurements"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(project, planted, arguments, code, words):
+def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
     done = run(project, "heads", *(planted.as_posix() if each == "CAPTURE" else each for each in arguments))
     assert done.returncode == code, done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_without_numba_the_line_that_installs_it_is_printed():
+def test_missing_numba_error_gives_the_install_command():
     hide = "import sys; sys.modules['numba'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
     command = [sys.executable, "-c", hide, "heads", "nowhere"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -427,7 +427,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     until(lambda: all(gone(child) for child in children))
 
 
-def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
+def test_jobs_analyse_missing_heads_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
     head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
     files = sorted(folder.glob("*.json"))
@@ -452,7 +452,7 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
     assert len(read(target, "head_metrics")) == 4
 
 
-def test_a_sample_of_pairs_and_another_separation_are_asked_for(planted, target):
+def test_sample_and_separation_options_change_the_measurement(planted, target):
     measure(target, planted)
     whole = read(target, "head_metrics")
     measure(target, planted, sample=50, separation="centroid", replace=True)
@@ -466,7 +466,7 @@ def test_a_sample_of_pairs_and_another_separation_are_asked_for(planted, target)
 
 
 @pytest.mark.parametrize(("jobs", "advice"), [(1, "one head at a time.*close other programs"), (4, "with --jobs 2$")])
-def test_advice_when_memory_runs_out_fits_what_was_asked(planted, target, monkeypatch, jobs, advice):
+def test_out_of_memory_advice_fits_the_requested_options(planted, target, monkeypatch, jobs, advice):
     def full(*rest):
         raise MemoryError
 

@@ -73,7 +73,7 @@ def tables(root: Path) -> list[str]:
 # Names ------------------------------------------------------------------------------------------------------------
 
 
-def test_another_encoding_of_positions_has_a_file_of_its_own(project: Path, model: Path) -> None:
+def test_other_position_encoding_gets_its_own_file(project: Path, model: Path) -> None:
     asked = ("massive_values", "--model", model, *FEW)
     assert run(*asked).exit_code == 0
     before = (project / "artifacts/measurements/massive_values/m.parquet").read_bytes()
@@ -85,7 +85,7 @@ def test_another_encoding_of_positions_has_a_file_of_its_own(project: Path, mode
     assert set(held["positional"]) == {"drope"}
 
 
-def test_a_name_holds_whatever_is_not_as_usual(project: Path, model: Path) -> None:
+def test_measurement_name_contains_every_non_default_option(project: Path, model: Path) -> None:
     def name(options: Options | None = None, **asked: Any) -> str:
         return open_subject(project, ModelSource(str(model), device="cpu", **asked), options=options).name
 
@@ -101,7 +101,7 @@ def test_a_name_holds_whatever_is_not_as_usual(project: Path, model: Path) -> No
 # Overwriting ------------------------------------------------------------------------------------------------------
 
 
-def test_a_measurement_of_other_options_is_only_overwritten_when_asked(project: Path, model: Path) -> None:
+def test_measurement_with_other_options_is_overwritten_only_with_replace(project: Path, model: Path) -> None:
     assert run("layer_content", "massive_values", "--model", model, *FEW).exit_code == 0
     kept = {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     fewer = ("layer_content", "massive_values", "--model", model, "--documents", "1", "--items", "2", "--device", "cpu")
@@ -122,7 +122,7 @@ def test_a_measurement_of_other_options_is_only_overwritten_when_asked(project: 
     assert manifest["options"]["texts"] == 1
 
 
-def test_a_name_that_is_given_does_not_hide_another_model(project: Path, model: Path, tmp_path: Path) -> None:
+def test_given_name_is_refused_for_a_different_model(project: Path, model: Path, tmp_path: Path) -> None:
     asked = ("massive_values", "--name", "mine", *FEW)
     assert run(*asked, "--model", model).exit_code == 0
     done = run(*asked, "--model", model, "--position", "drope")
@@ -149,7 +149,7 @@ def test_settings_of_a_recipe_are_options_as_well(project: Path, model: Path) ->
             run_recipe(project, load_recipe(recipe), device="cpu", replace=replace)
 
 
-def test_heads_of_another_capture_are_only_overwritten_when_asked(
+def test_heads_of_another_capture_are_overwritten_only_with_replace(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")
@@ -165,7 +165,7 @@ def test_heads_of_another_capture_are_only_overwritten_when_asked(
     assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() != before
 
 
-def test_rounding_of_another_processor_rewrites_nothing(tmp_path: Path) -> None:
+def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Path) -> None:
     table = pd.DataFrame({"metric": ["a", "b"], "value": [1.0, -3.0], "reason": ""})
     manifest = {"versions": {"torch": "1"}, "seconds": 1.0, "device": "cpu", "options": {"texts": 2}}
     [path] = save(tmp_path, {"made": table}, "m", manifest)
@@ -203,7 +203,7 @@ def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path:
     assert path.read_bytes() != before
 
 
-def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path) -> None:
+def test_experiment_becomes_stale_only_by_files_it_imports(tmp_path: Path) -> None:
     for package in ("analysis", "packages/keyquery/src/keyquery/experiments"):
         (tmp_path / package).mkdir(parents=True)
         (tmp_path / package / "__init__.py").write_text("")
@@ -229,7 +229,7 @@ def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path)
 
 @pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
 @pytest.mark.parametrize("damaged", ["first", "shared"])
-def test_a_file_of_an_experiment_that_is_no_text_is_named(tmp_path: Path, content: bytes, damaged: str) -> None:
+def test_undecodable_experiment_file_is_named(tmp_path: Path, content: bytes, damaged: str) -> None:
     here = tmp_path / "analysis/experiments"
     here.mkdir(parents=True)
     (here / "__init__.py").write_text("")
@@ -242,7 +242,7 @@ def test_a_file_of_an_experiment_that_is_no_text_is_named(tmp_path: Path, conten
 
 
 @pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
-def test_a_folder_of_experiments_with_one_that_is_no_text_names_it(tmp_path: Path, content: bytes) -> None:
+def test_folder_with_an_undecodable_experiment_names_it(tmp_path: Path, content: bytes) -> None:
     here = tmp_path / "analysis/experiments"
     here.mkdir(parents=True)
     (here / "first.py").write_bytes(content)
@@ -250,12 +250,12 @@ def test_a_folder_of_experiments_with_one_that_is_no_text_names_it(tmp_path: Pat
         experiments(here)
 
 
-def test_the_code_of_an_experiment_is_what_it_imports() -> None:
+def test_code_of_an_experiment_includes_its_imports() -> None:
     names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
     assert len({code(name) for name in names}) == 3
 
 
-def test_what_was_made_is_made_once_and_again_when_its_file_is_cut_off(tmp_path: Path) -> None:
+def test_cached_value_is_made_once_and_again_when_its_file_is_truncated(tmp_path: Path) -> None:
     made: list[int] = []
 
     def make() -> dict[str, int]:
@@ -332,7 +332,7 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
         {"rope_type": "default", "rope_theta": 1e4},
     ],
 )
-def test_the_training_length_is_what_the_weights_were_last_trained_at(tmp_path: Path, rope: dict[str, Any]) -> None:
+def test_training_length_is_that_of_the_last_training(tmp_path: Path, rope: dict[str, Any]) -> None:
     """Scaled rotations keep the length of an earlier training beside it."""
     scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
     folder = saved(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
@@ -367,7 +367,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
     assert "for 96 tokens" in capsys.readouterr().err, "a text is no longer than the model's positions"
 
 
-def test_long_texts_are_told_with_the_time_that_they_take(
+def test_long_texts_are_reported_with_their_run_time(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from keyquery.measure import surveys as module

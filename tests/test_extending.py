@@ -61,7 +61,7 @@ def foreign(tmp_path_factory):
     return root
 
 
-def test_every_recipe_is_three_files_at_most():
+def test_every_recipe_has_at_most_three_files():
     assert set(RECIPES) == set(SAYS)
     for name, text in RECIPES.items():
         assert 1 <= len({path for _, path, _ in BLOCK.findall(text)}) <= 3, name
@@ -94,7 +94,7 @@ CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 
 @pytest.mark.parametrize("room", ["boundpaper.claims", "boundpaper.tables"])
-def test_the_calls_that_are_listed_are_those_that_there_are(room):
+def test_listed_calls_match_the_existing_functions(room):
     """Each call in a table of the document has the parameters that it is listed with, and no function is left out."""
     module = importlib.import_module(room)
     functions = {name: each for name in module.__all__ if inspect.isfunction(each := getattr(module, name))}

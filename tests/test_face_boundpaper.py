@@ -26,7 +26,7 @@ def test_every_name_has_an_example_that_runs(name):
 
 
 @pytest.mark.parametrize(("module", "name"), public("boundpaper"))
-def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
+def test_every_name_of_a_public_module_has_described_parameters_and_an_example(module, name):
     found = getattr(importlib.import_module(module), name)
     assert undescribed(name, found) + untyped(name, found) == []
     if name not in bp.__all__ and explains_itself(found):
@@ -54,7 +54,7 @@ def test_a_docstring_that_leaves_a_parameter_out_is_found():
     assert described(bp.Line) >= {"x", "low", "entity"}, "what the class of all series explains counts"
 
 
-def test_a_type_that_is_left_open_is_found():
+def test_missing_type_annotation_is_found():
     class Bean:
         lamp: dict[str, Any]
         day: int
@@ -70,12 +70,12 @@ def test_a_type_that_is_left_open_is_found():
     assert untyped("bean", Bean()) == ["bean.lamp", "bean.grown(water)", "bean.pod(return)"]
 
 
-def test_importing_loads_nothing_heavy(tmp_path):
+def test_importing_boundpaper_loads_no_heavy_package(tmp_path):
     assert not loaded_by("import boundpaper", tmp_path) & {"pandas", "numpy", "yaml", "jinja2", "scipy", "ast"}
     assert "pandas" not in loaded_by("import boundpaper as bp; bp.Table, bp.Figure, bp.fixed, bp.open", tmp_path)
 
 
-def test_an_unknown_name_is_answered_with_the_nearest():
+def test_unknown_name_suggests_the_nearest():
     with pytest.raises(AttributeError, match=r"'Tabel'; did you mean Table"):
         getattr(bp, "Tabel")  # noqa: B009
     assert not hasattr(bp, "__wrapped__")
@@ -100,7 +100,7 @@ def test_figures_are_saved_in_every_format(tmp_path):
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
-def test_a_figure_is_saved_only_as_what_it_can_be():
+def test_figure_is_refused_in_unsupported_formats_and_folders():
     figure = bp.Figure(panels=[bp.Panel(series=[bp.Line(x=[1, 2], y=[1, 2])])], caption="Growth.")
     with pytest.raises(bp.errors.SpecError, match=r"x\.jpg: a figure is saved as \.pdf, \.png"):
         figure.save("x.jpg")
@@ -108,7 +108,7 @@ def test_a_figure_is_saved_only_as_what_it_can_be():
         figure.save("none/x.pdf")
 
 
-def test_tables_in_every_format():
+def test_tables_render_in_every_format():
     rows = pd.DataFrame({"lamp": ["sun & moon"], "height": [18.42]})
     columns = [bp.Column("lamp", "Lamp"), bp.Column("height", "h", bp.fixed(2))]
     table = bp.Table(rows=rows, columns=columns, caption="Heights.")
@@ -125,7 +125,7 @@ def test_a_quote_needs_printed_text():
     assert (ranged.value, ranged.interval.low, ranged.interval.high) == (None, 96.5, 100.5)
 
 
-def test_lines_name_what_is_wrong():
+def test_lines_reports_wrong_columns_by_name():
     frame = pd.DataFrame({"day": [1, 2], "height": [3, 4], "lamp": ["sun", None]})
     with pytest.raises(bp.errors.DataError, match="'heigt' to draw; did you mean 'height'"):
         bp.lines(frame, "day", "heigt")
@@ -156,7 +156,7 @@ def test_a_paper_is_read_checked_judged_and_traced(tmp_path):
     assert other.check() == []
 
 
-def test_a_check_reads_the_settings_of_a_paper_too(tmp_path):
+def test_check_also_reads_the_settings_of_a_paper(tmp_path):
     paper = bp.new(tmp_path / "paper", title="Straw")
     metadata = paper.root / "paper/metadata.yaml"
     metadata.write_text(metadata.read_text() + "colour: green\n")
@@ -167,7 +167,7 @@ def test_a_check_reads_the_settings_of_a_paper_too(tmp_path):
     assert told[1].startswith("paper/metadata.yaml: ")
 
 
-def test_a_step_depends_on_the_homes_of_offered_names(tmp_path):
+def test_step_depends_on_the_modules_of_imported_names(tmp_path):
     texts = {"one": "from boundpaper import fixed\n", "all": "import boundpaper as bp\n", "none": "import pandas\n"}
     texts |= {"test": "from boundpaper.statistics import holm\n", "tests": "from boundpaper import statistics\n"}
     for name, text in texts.items():

@@ -37,7 +37,7 @@ def test_every_name_has_an_example_that_runs(name):
 
 @pytest.mark.models
 @pytest.mark.parametrize(("module", "name"), public("keyquery"))
-def test_every_name_of_a_public_module_explains_its_parameters_in_words_and_by_an_example(module, name):
+def test_every_name_of_a_public_module_has_described_parameters_and_an_example(module, name):
     found = getattr(importlib.import_module(module), name)
     assert undescribed(name, found) + untyped(name, found) == []
     if explains_itself(found):
@@ -57,7 +57,7 @@ def test_the_quick_start_of_arrays_runs(capsys):
     assert "plasticity" in capsys.readouterr().out
 
 
-def test_the_estimator_follows_from_what_is_known_of_the_rotation():
+def test_default_estimator_depends_on_the_known_rotation():
     random, places, one = np.random.default_rng(0), np.arange(128), np.zeros(128, dtype=int)
     sides = {
         f"{side}_{what}": value
@@ -77,7 +77,7 @@ def test_the_estimator_follows_from_what_is_known_of_the_rotation():
 
 
 @pytest.mark.models
-def test_tensors_are_taken_or_refused_with_the_line_that_makes_arrays_of_them():
+def test_tensors_are_accepted_or_refused_with_a_conversion():
     import torch
 
     def head(**vectors):
@@ -116,7 +116,7 @@ def test_a_model_is_captured_analysed_and_saved(tmp_path, model):
 
 
 @pytest.mark.models
-def test_rows_are_saved_as_they_were_measured_and_never_over_others(model):
+def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
     bp.new("paper")
     rows = kq.run("softmax_globality", model, texts=1, items=0)
     [path] = kq.save(rows, "paper")
@@ -144,7 +144,7 @@ def test_rows_are_saved_as_they_were_measured_and_never_over_others(model):
         ("sinks", {"texts": 0}, "give 1 or more"),
     ],
 )
-def test_what_cannot_be_run_is_said_before_anything_is_asked(model, name, settings, words):
+def test_invalid_run_is_refused_before_the_model_is_loaded(model, name, settings, words):
     with pytest.raises(bp.errors.ThesisError, match=words):
         kq.run(name, model, **settings)
 
@@ -160,7 +160,7 @@ def test_interventions_end_with_their_block(model):
 
 
 @pytest.mark.models
-def test_an_experiment_of_the_folder_is_listed_and_the_folder_stays_importable():
+def test_experiments_folder_is_listed_and_stays_importable():
     from keyquery.experiments import sinks
 
     assert kq.experiments() is not None

@@ -11,7 +11,7 @@ from soak.drawings import judge, make, run
 pytestmark = pytest.mark.latex
 
 
-def test_random_drawings_lose_nothing_without_a_word():
+def test_random_drawings_lose_nothing_unreported():
     said: list[str] = []
     ways = run(range(16), say=said.append)
     assert said == []
@@ -20,7 +20,7 @@ def test_random_drawings_lose_nothing_without_a_word():
 
 
 @pytest.mark.parametrize("seed", [1, 9])
-def test_a_value_or_text_that_got_lost_would_be_noticed(seed, monkeypatch):
+def test_lost_value_or_text_is_noticed_by_the_check(seed, monkeypatch):
     monkeypatch.setattr(artists, "number", lambda value: f"{value:.2g}")
     way, faults = judge(make(seed))
     assert way == "converted"
@@ -32,7 +32,7 @@ def test_a_value_or_text_that_got_lost_would_be_noticed(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
-def test_an_example_becomes_what_the_manual_says(example):
+def test_manual_example_is_converted_as_the_manual_says(example):
     if example.heading == "Refused":
         with pytest.raises(SpecError):
             from_matplotlib(draw(example), caption="c")

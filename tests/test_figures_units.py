@@ -60,7 +60,7 @@ def test_two_units_on_one_axis_are_refused(told):
     assert told(line(RUNS["loss"]), line(RUNS["time"][:2], x=[1, 2]))
 
 
-def test_units_of_two_names_are_one(told):
+def test_equal_units_under_two_names_are_accepted(told):
     assert told(line(RUNS["time"]), line(RUNS["wait"])) == ""
 
 
@@ -104,7 +104,7 @@ def test_a_label_with_another_unit_is_refused(told, column, axis):
         ("value", Axis(label="value (cm)")),
     ],
 )
-def test_a_label_that_agrees_or_knows_no_unit_may_stand(told, column, axis):
+def test_label_with_a_matching_or_unknown_unit_is_accepted(told, column, axis):
     assert told(line(RUNS[column]), y=axis) == ""
 
 
@@ -114,14 +114,14 @@ def test_a_column_that_is_converted_has_no_unit(told):
     assert told(line(list(RUNS["time"])), y=Axis(label="time (s)")) == ""
 
 
-def test_of_a_forest_the_estimates_lie_along_x(told):
+def test_forest_estimates_are_checked_on_the_x_axis(told):
     forest = Forest(rows=RUNS["run"], estimate=RUNS["loss"], low=RUNS["loss"], high=RUNS["loss"])
     assert told(forest, x=Axis(label="loss (nats)")) == ""
     assert told(forest, x=Axis(label="loss (bits)"))
     assert told(replace(forest, legend=False), x=Axis(label="loss (bits)")), "the column keeps its name"
 
 
-def test_a_column_is_a_tuple_with_a_name():
+def test_column_is_a_tuple_with_a_field_name():
     column = line(RUNS["loss"]).y
     assert column == (3.0, 2.0, 1.5)
     assert copy.copy(column).field == column.field == "loss"

@@ -34,7 +34,7 @@ with lock(Path("lock"), print):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
-def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(number, tmp_path):
+def test_child_programs_end_with_a_killed_build_and_hold_its_lock_until_then(number, tmp_path):
     os.mkfifo(tmp_path / "started")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     build = subprocess.Popen([sys.executable, "-c", BUILD], cwd=tmp_path, env=environment)
@@ -47,7 +47,7 @@ def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(
     assert not (tmp_path / "finished").exists()
 
 
-def test_a_watchman_who_was_killed_is_called_again(tmp_path):
+def test_killed_watchdog_is_restarted(tmp_path):
     watchman.watch(2**22 + 1)
     assert watchman._line is not None
     watchman._line.close()
@@ -59,7 +59,7 @@ def test_a_watchman_who_was_killed_is_called_again(tmp_path):
     assert watchman._line.fileno() >= 0
 
 
-def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path):
+def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
     path, told, held = tmp_path / "out/lock", threading.Event(), threading.Event()
 
     def second():
@@ -95,7 +95,7 @@ def _taken(path, release):
     return bool(waited)
 
 
-def test_a_full_disk_is_told_by_the_lock(tmp_path, monkeypatch):
+def test_lock_on_a_full_disk_is_reported(tmp_path, monkeypatch):
     def full(stream, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -122,7 +122,7 @@ def test_cleaning_waits_for_a_build(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("wrong", ["link", "file"])
-def test_cleaning_removes_no_link_and_no_file(wrong, tmp_path):
+def test_clean_refuses_a_link_or_file_in_place_of_out(wrong, tmp_path):
     (tmp_path / "kept").mkdir()
     if wrong == "link":
         (tmp_path / "out").symlink_to("kept")
@@ -134,7 +134,7 @@ def test_cleaning_removes_no_link_and_no_file(wrong, tmp_path):
     assert os.path.lexists(tmp_path / "out")
 
 
-def test_what_took_hours_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+def test_long_computed_file_is_synced_before_it_replaces_the_old(tmp_path, monkeypatch):
     order = []
     for name in ("fsync", "replace"):
         real = getattr(os, name)
@@ -145,7 +145,7 @@ def test_what_took_hours_is_on_the_disk_before_it_takes_its_place(tmp_path, monk
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
-def test_a_new_file_has_the_permissions_that_the_umask_leaves(umask, tmp_path):
+def test_new_file_has_umask_permissions_and_existing_file_keeps_its_mode(umask, tmp_path):
     before = os.umask(umask)
     try:
         files.write(tmp_path / "folder/new", b"1")
@@ -167,7 +167,7 @@ def _leave_draft(folder, host=""):
     return draft
 
 
-def test_drafts_of_the_dead_are_swept_and_those_of_other_machines_are_not(tmp_path):
+def test_temporary_files_of_dead_local_processes_only_are_swept(tmp_path):
     dead, elsewhere = _leave_draft(tmp_path), _leave_draft(tmp_path, "0a0b0c")
     mine = files.draft(tmp_path / "rows")
     mine.write_bytes(b"half")
@@ -178,7 +178,7 @@ def test_drafts_of_the_dead_are_swept_and_those_of_other_machines_are_not(tmp_pa
     assert files.sweep(tmp_path) == [elsewhere]
 
 
-def test_a_temporary_folder_of_a_killed_process_goes_with_the_next_one_in_its_place(tmp_path):
+def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
     code = (
         "import os, signal, sys; from pathlib import Path; from boundpaper.store import files\n"
         "with files.temporary(Path(sys.argv[1])) as folder:\n"
@@ -193,7 +193,7 @@ def test_a_temporary_folder_of_a_killed_process_goes_with_the_next_one_in_its_pl
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_passing_folder_is_one_of_a_process_and_goes_with_it(tmp_path):
+def test_temporary_folder_belongs_to_a_process_and_ends_with_it(tmp_path):
     code = "from boundpaper.store import files; assert files.passing() == files.passing(); print(files.passing())"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -208,7 +208,7 @@ def test_a_passing_folder_is_one_of_a_process_and_goes_with_it(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["run", "--help"], ["heads", "nowhere"], ["capture"], ["bench", "lbp"]])
-def test_measuring_begins_by_sweeping(command, lab):
+def test_measuring_sweeps_old_temporary_files_first(command, lab):
     folder = lab / "out/experiments/answers"
     folder.mkdir(parents=True)
     draft = _leave_draft(folder)
@@ -218,14 +218,14 @@ def test_measuring_begins_by_sweeping(command, lab):
 
 
 @pytest.mark.parametrize("name", [None, "out/state/numba/kernel.nbi"])
-def test_a_full_disk_that_a_library_met_is_told_in_our_words(name):
+def test_full_disk_error_from_a_library_is_translated(name):
     error = OSError(errno.ENOSPC, "No space left on device", name)
     said = files.without_room(error)
     assert said.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
     assert str(unforeseen(error)) == said
 
 
-def test_temporary_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path, monkeypatch):
+def test_temporary_folders_of_dead_processes_only_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead = _leave_draft(tmp_path).with_suffix(".folder.part")
     dead.mkdir()

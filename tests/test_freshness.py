@@ -37,7 +37,7 @@ def edit(root, path, old, new):
     (root / path).write_text(re.sub(old, new, text, count=1))
 
 
-def test_touching_everything_builds_nothing(built):
+def test_touching_every_file_builds_nothing(built):
     for path in built.rglob("*"):
         if path.is_file() and "out" not in path.relative_to(built).parts[:1]:
             path.touch()
@@ -55,19 +55,19 @@ def test_touching_everything_builds_nothing(built):
         ("paper/chapters/introduction.tex.j2", "$", "\nMore.\n", set()),
     ],
 )
-def test_only_what_depends_on_a_change_is_due(built, path, old, new, steps):
+def test_only_dependents_of_a_change_are_due(built, path, old, new, steps):
     edit(built, path, old, new)
     waiting = due(built)
     assert steps <= waiting
     assert bool(waiting) == bool(steps)
 
 
-def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):
+def test_changed_statistics_make_the_studies_that_use_them_due(built):
     edit(built, "packages/boundpaper/src/boundpaper/statistics/correlations/correlation.py", "$", "\n# a remark\n")
     assert "result:lbp_correlations" in due(built, "table:ap_drop")
 
 
-def test_a_remark_in_a_study_runs_it_and_stops_there(built):
+def test_comment_in_a_study_runs_it_and_rebuilds_no_dependent(built):
     edit(built, "analysis/studies/crossmodel/models.py", "$", "\n# a remark\n")
     before = (built / "out/tables/ap_drop.tex").stat().st_mtime_ns
     assert run(built, "table", "ap_drop").returncode == 0

@@ -26,19 +26,19 @@ from conftest import ROOT
         "(",
     ],
 )
-def test_what_may_take_for_ever_is_refused(pattern):
+def test_regex_with_unbounded_backtracking_is_refused(pattern):
     assert fault(pattern)
 
 
 @pytest.mark.parametrize("pattern", [*metadata.read(ROOT).names, "v\\d+(?:\\.\\d+)?", "(?:[- ](?:A|B))*", "x{1,3}"])
-def test_names_are_not(pattern):
+def test_regexes_of_the_thesis_and_simple_ones_are_accepted(pattern):
     assert not fault(pattern)
     word = ("Llama-3-" + "1" * 3000) * 3
     find_typed_digits(word, "c.tex.j2", [pattern])  # comes to an end
     assert re.compile(pattern)
 
 
-def test_the_metadata_say_which_name_is_refused(tmp_path):
+def test_metadata_error_names_the_refused_regex(tmp_path):
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper/metadata.yaml").write_text("title: T\nauthor: A\ndate: D\nnames: ['GPT-[234]', '(a+)+']\n")
     with pytest.raises(SpecError, match=r"metadata.yaml: '\(a\+\)\+' in names repeats a repeat without end"):

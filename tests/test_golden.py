@@ -40,7 +40,7 @@ def test_table_equals_its_golden_files(name, shipped, golden):
     golden(f"tables/{name}.md", render(table, name, "markdown"))
 
 
-def test_the_rendering_of_the_ledger(golden):
+def test_ledger_table_matches_its_golden_file(golden):
     """Long tables of data are frozen on a small frame, so that a new verdict rewrites no golden file."""
     from boundpaper.tables.render import render
     from tables.ledger.claims_failures import table
@@ -77,7 +77,7 @@ def test_figure_equals_its_golden_file(name, shipped, golden):
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
 
 
-def test_a_golden_figure_notices_each_point_and_keeps_the_ends():
+def test_frozen_figure_changes_with_each_point_and_keeps_the_ends():
     points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
     text = (
         PREAMBLE.read_text()
@@ -100,7 +100,7 @@ def test_a_figure_with_another_preamble_is_refused():
         frozen("\\documentclass{standalone}\n")
 
 
-def test_no_golden_without_its_exhibit():
+def test_every_golden_file_has_its_exhibit():
     for folder, names in (("tables", TABLES), ("figures", FIGURES)):
         kept = {path.name.split(".")[0] for path in (GOLDEN / folder).glob("*")} - {"small_ledger"}
         assert kept <= set(names), f"remove the golden files of {sorted(kept - set(names))}"

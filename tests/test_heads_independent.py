@@ -60,7 +60,7 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
 
 
 @pytest.mark.parametrize(("name", "base"), [("tiny-continued", 400.0), ("tiny-drope", None)])
-def test_plain_numpy_gives_the_same(name, base):
+def test_plasticity_from_plain_numpy_equals_the_package(name, base):
     model = (
         transformers.AutoModelForCausalLM.from_pretrained(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}")
         .float()

@@ -71,12 +71,12 @@ def test_every_output_is_the_same_under_another_kernel(environment, shipped):
     assert json.loads(done.stdout.splitlines()[-1]) == []
 
 
-def test_kernels_are_really_others():
+def test_tested_kernels_differ():
     variants = [{}, *_variants()]
     assert len({_kernel(**each) for each in variants}) == len(variants) >= 2
 
 
-def test_a_committed_zero_and_another_processors_noise_are_one_number():
+def test_committed_zero_equals_noise_of_another_processor():
     one, two = (b"estimate,p_value\n0.5,0.25\n%s,1\n" % zero for zero in (b"0", b"-3.9905378e-18"))
     assert agree(one, two)
     assert content_hash(one.decode()) == content_hash(two.decode())
@@ -84,7 +84,7 @@ def test_a_committed_zero_and_another_processors_noise_are_one_number():
     assert not agree(b"p_value\n1\n1e-20\n", b"p_value\n1\n0\n")
 
 
-def test_noise_is_written_as_zero_and_a_small_probability_stays():
+def test_noise_is_rounded_to_zero_and_a_small_p_is_kept():
     frame = pd.DataFrame(
         {"estimate": [2.0, -4e-18, -0.0, np.nan], "p_value": [1.0, 1e-87, 0.5, np.nan], "n": [1, 2, 3, 4]}
     )
@@ -96,7 +96,7 @@ def test_noise_is_written_as_zero_and_a_small_probability_stays():
     assert kept.isna().equals(frame.isna())
 
 
-def test_the_hash_is_of_the_content_and_not_of_its_bytes():
+def test_content_hash_ignores_line_ends_and_quoting():
     plain = "name,value\nqwen,0.12345678\nllama,3\n"
     assert content_hash(plain) == content_hash(plain.replace("\n", "\r\n").replace("qwen", '"qwen"'))
     assert content_hash(plain) == content_hash(plain.replace("0.12345678", "0.12345679"))

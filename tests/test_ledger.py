@@ -29,7 +29,7 @@ def coverage():
 # --- the ledger
 
 
-def test_every_verdict_and_kind_is_a_known_one(ledger):
+def test_every_verdict_and_kind_is_known(ledger):
     assert set(ledger["verdict"]) <= set(VERDICTS)
     assert set(ledger["kind"]) == {"statement", "cell check"}
     assert ledger["reason"].str.endswith((".", "?", "!")).all()
@@ -42,14 +42,14 @@ def test_every_document_and_the_thesis_make_statements(ledger):
     assert set(ledger.loc[ledger["kind"] == "cell check", "source"]) == set(DOCUMENTS)
 
 
-def test_no_two_claims_make_the_same_statement(ledger):
+def test_statements_of_claims_are_unique(ledger):
     statements = ledger.loc[ledger["kind"] == "statement", "statement"].str.casefold().str.rstrip(".")
     assert [text for text, count in Counter(statements).items() if count > 1] == []
     cells = ledger.loc[ledger["kind"] == "cell check", "statement"].str.casefold().str.rstrip(".")
     assert set(cells) & set(statements) == set()
 
 
-def test_what_cannot_be_tested_says_what_would_decide(ledger):
+def test_untestable_claims_state_what_would_decide_them(ledger):
     """Each reason has a verb in the conditional: it names a measurement that is not there."""
     silent = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
     assert list(silent["claim"]) == []
@@ -61,7 +61,7 @@ def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
     assert list(tested.loc[tested["n"].isna(), "claim"]) == []
 
 
-def test_no_verdict_is_typed_into_a_claim():
+def test_claims_contain_no_literal_verdict():
     """Verdicts come from `judge`, `compare` and `untestable`, or from a condition; never from a constant."""
     typed = []
     for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")):
@@ -75,7 +75,7 @@ def test_no_verdict_is_typed_into_a_claim():
     assert typed == []
 
 
-def test_the_committed_ledger_is_what_the_claims_say_now():
+def test_committed_ledger_is_up_to_date():
     done = run(ROOT, "claims", "--check")
     assert done.returncode == 0, done.stderr
 
@@ -91,7 +91,7 @@ def test_every_section_of_the_ledger_belongs_to_one_section_of_its_document(ledg
     assert table["section"].tolist() == coverage["section"].tolist()
 
 
-def test_coverage_names_no_section_that_the_ledger_lacks(ledger, coverage):
+def test_coverage_names_only_sections_of_the_ledger(ledger, coverage):
     known = set(zip(ledger["source"], ledger["section"], strict=True))
     named = [
         (row["document"], name)
@@ -101,19 +101,19 @@ def test_coverage_names_no_section_that_the_ledger_lacks(ledger, coverage):
     assert [place for place in named if place not in known] == []
 
 
-def test_a_section_with_statements_is_judged_or_says_why_not(coverage, ledger):
+def test_section_with_statements_is_judged_or_has_a_reason(coverage, ledger):
     table = ledger_coverage(coverage, ledger)
     bare = table[(table["statements"] > 0) & (table["judged"] + table["cells"] == 0) & (table["left_out"] == "")]
     assert list(bare["section"]) == []
 
 
-def test_coverage_goes_through_every_document_in_order(coverage):
+def test_coverage_lists_every_document_in_order(coverage):
     assert list(coverage["document"].drop_duplicates()) == list(DOCUMENTS)
     assert coverage["document"].is_monotonic_increasing
     assert not coverage.duplicated(["document", "section"]).any()
 
 
-def test_coverage_refuses_a_lost_and_a_shared_section():
+def test_coverage_refuses_missing_and_shared_sections():
     claims = pd.DataFrame({"source": ["004"], "section": ["2.2 Results"], "kind": ["statement"], "verdict": ["holds"]})
     rows = pd.DataFrame(
         {

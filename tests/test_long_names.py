@@ -35,7 +35,7 @@ def frames(function, added: str) -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_keeps_to_its_line_and_shows_the_whole_name(name: str) -> None:
+def test_table_fits_its_width_and_shows_the_whole_model_name(name: str) -> None:
     function = importlib.import_module(name).table
     spec = function(**frames(function, TABLES[name]))
     grid = read(spec, "t")
@@ -43,14 +43,14 @@ def test_a_table_keeps_to_its_line_and_shows_the_whole_name(name: str) -> None:
     assert LONG in render(spec, "t", "markdown").replace("\\", "")
 
 
-def test_a_figure_shortens_the_name_and_says_it_in_full_in_its_note() -> None:
+def test_figure_shortens_a_long_model_name_and_gives_it_in_its_note() -> None:
     function = importlib.import_module("figures.crossmodel.decile_profiles").figure
     made = function(**frames(function, "measured_profiles"))
     assert "an-orga" in tex(made, "t")
     assert LONG in made.note
 
 
-def test_short_names_differ_where_the_names_do() -> None:
+def test_short_names_stay_distinct() -> None:
     names = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20, "short"]
     short = short_names(names, most=12)
     assert len(set(short.values())) == 3

@@ -23,7 +23,7 @@ def test_no_two_entities_look_alike_even_in_grey(group):
     assert len({(look.mark, look.dash) for look in looks}) == len(looks)
 
 
-def test_entities_by_key_and_label():
+def test_entity_style_is_found_by_key_or_label():
     assert style("Ministral-3-8B", {}, "") is styles()["ministral3-8b"]
     assert style("RoPE", {}, "") is styles()["rope"]
     assert display("qwen3-0.6b") == "Qwen3-0.6B"

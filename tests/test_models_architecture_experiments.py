@@ -29,7 +29,7 @@ pytestmark = pytest.mark.models
 
 @same
 @pytest.mark.parametrize("kind", SAMPLE)
-def test_the_cells_of_an_architecture(kind, monkeypatch, tmp_path):
+def test_cells_of_a_sampled_architecture_are_up_to_date(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     monkeypatch.setattr(captured, "DOCUMENTS", captured.DOCUMENTS)  # what the survey sets is taken back
@@ -39,7 +39,7 @@ def test_the_cells_of_an_architecture(kind, monkeypatch, tmp_path):
 
 
 @same
-def test_every_architecture_has_a_cell_an_experiment_or_is_named_as_not_yet_run():
+def test_every_architecture_has_experiment_cells_or_is_listed_as_pending():
     held = {cell.type for cell in CELLS}
     ran = [kind for kind in architectures.types() if kind in held]
     assert [(cell.type, cell.experiment) for cell in CELLS] == [(kind, name) for kind in ran for name in table.NAMES]
@@ -53,5 +53,5 @@ def test_a_cell_runs_or_is_refused_with_a_reason():
 
 
 @same
-def test_the_page_follows_from_the_cells():
+def test_architecture_experiments_page_is_generated_from_the_cells():
     assert PAGE.read_text(encoding="utf-8") == table.page(CELLS)

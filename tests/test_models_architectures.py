@@ -31,7 +31,7 @@ KINDS = (
 
 @pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_row_of_an_architecture(kind: str) -> None:
+def test_row_of_a_sampled_architecture_is_up_to_date(kind: str) -> None:
     assert architectures.row(architectures.look(kind)) in PAGE.splitlines()
 
 

@@ -32,7 +32,7 @@ def broken(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_an_experiment_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
+def test_run_with_nan_weights_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
     folder = broken(tmp_path / "mine", name)
     done = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
     assert done.exit_code == 1, done.output
@@ -41,7 +41,7 @@ def test_an_experiment_names_file_and_weight(project: Path, tmp_path: Path, name
 
 
 @pytest.mark.parametrize("name", list(WEIGHTS)[1:3])
-def test_a_capture_names_file_and_weight(tmp_path: Path, name: str) -> None:
+def test_capture_with_non_finite_weights_names_file_and_weight(tmp_path: Path, name: str) -> None:
     folder = broken(tmp_path / "mine", name)
     words = ["--model", str(folder), "--texts", "manual", "--context", "32", "--documents", "2", "--windows"]
     done = CliRunner().invoke(main, ["capture", *words, "--device", "cpu", "--out", str(tmp_path / "out")])
@@ -50,7 +50,7 @@ def test_a_capture_names_file_and_weight(tmp_path: Path, name: str) -> None:
     assert f"weights hold NaN or infinity (first: {name})" in done.output
 
 
-def test_a_model_that_is_unknown_is_named_with_its_recipe(project: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_unknown_model_of_a_recipe_is_named_with_the_recipe(project: Path, tmp_path: Path) -> None:  # noqa: F811
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(
         "title: Mine\nexperiments: [massive_values]\ntokens: 32\ndocuments: 2\n"

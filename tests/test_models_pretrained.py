@@ -39,7 +39,7 @@ def folder(project: Path, file: tuple[Path, Any]) -> Path:
     return Path(resolve(project, str(file[0])))
 
 
-def test_weights_are_what_the_blocks_stand_for(folder: Path, file: tuple[Path, dict[str, np.ndarray]]) -> None:
+def test_gguf_weights_equal_the_dequantised_blocks(folder: Path, file: tuple[Path, dict[str, np.ndarray]]) -> None:
     """Every weight equals the file's dequantised one, and logits those of a plain Llama that is given them."""
     loaded = load(ModelSource(str(folder), device="cpu"))
     state = loaded.model.state_dict()
@@ -55,7 +55,7 @@ def test_weights_are_what_the_blocks_stand_for(folder: Path, file: tuple[Path, d
     assert words == [gguf_made.WORDS.index(word) for word in ("wc", gguf_made.SPACE + "we")]
 
 
-def test_facts_name_the_file(folder: Path, file: tuple[Path, Any]) -> None:
+def test_loaded_facts_name_the_gguf_file(folder: Path, file: tuple[Path, Any]) -> None:
     facts = load(ModelSource(str(folder), device="cpu")).facts
     assert facts["gguf"]["name"] == "made.gguf"
     assert facts["gguf"]["quantization"] == "Q4_1"
@@ -65,7 +65,7 @@ def test_facts_name_the_file(folder: Path, file: tuple[Path, Any]) -> None:
     assert facts["quantization"] is None
 
 
-def test_made_once_and_refused_when_changed(
+def test_gguf_conversion_is_cached_and_refused_when_changed(
     tmp_path: Path, file: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sha = pretrained._hash([file[0]])
@@ -86,7 +86,7 @@ def test_made_once_and_refused_when_changed(
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
-def test_errors(tmp_path: Path, file: tuple[Path, Any]) -> None:
+def test_missing_and_unsupported_gguf_files_are_refused(tmp_path: Path, file: tuple[Path, Any]) -> None:
     with pytest.raises(ModelError, match=r"absent.gguf: no such file; give a GGUF file"):
         resolve(tmp_path, str(tmp_path / "absent.gguf"))
     (tmp_path / "words.gguf").write_text("these are words and no weights of any model\n" * 9)
@@ -101,7 +101,7 @@ def test_errors(tmp_path: Path, file: tuple[Path, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(pretrained.PACKAGES))
-def test_a_missing_package_gives_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_missing_package_error_names_the_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def absent(distribution: str) -> None:
         raise importlib.metadata.PackageNotFoundError(distribution)
 
@@ -110,7 +110,7 @@ def test_a_missing_package_gives_its_line(tmp_path: Path, monkeypatch: pytest.Mo
         resolve(tmp_path, name)
 
 
-def test_pieces_of_a_package_are_joined_and_checked(
+def test_pieces_of_a_packaged_model_are_joined_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: tuple[Path, Any]
 ) -> None:
     content = file[0].read_bytes()
@@ -142,7 +142,7 @@ def test_pieces_of_a_package_are_joined_and_checked(
         resolve(tmp_path, "made-model")
 
 
-def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
+def test_gguf_file_can_be_given_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
     """`run` takes it: the measurements are called by the file, and the bars of libraries stay away."""
     from keyquery.measure.subject import open_subject
 
@@ -152,7 +152,7 @@ def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, An
     assert subject.positional == "rope"
 
 
-def test_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) -> None:
+def test_gguf_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) -> None:
     code = (
         "import sys, pathlib; from keyquery.models.checkpoints import builtin; "
         "builtin.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"

@@ -17,28 +17,28 @@ def outcome(place, monkeypatch, test, seconds=30):
     return verdict
 
 
-def test_a_fault_that_fails_a_test_is_noticed(tmp_path, monkeypatch):
+def test_mutant_that_fails_a_test_is_killed(tmp_path, monkeypatch):
     assert outcome(tmp_path, monkeypatch, "assert not changed.wrong") == "killed: test_it.py::test_it"
 
 
-def test_a_fault_that_fails_none_survives(tmp_path, monkeypatch):
+def test_mutant_that_fails_no_test_survives(tmp_path, monkeypatch):
     assert outcome(tmp_path, monkeypatch, "assert changed.wrong") == "survived"
 
 
 @pytest.mark.parametrize(
     ("test", "sleeping"), [("while changed.wrong: pass", 120), ("time.sleep(600 if changed.wrong else 0)", 3)]
 )
-def test_a_fault_that_runs_out_of_time_is_not_noticed(tmp_path, monkeypatch, test, sleeping):
+def test_mutant_that_times_out_is_not_counted_as_killed(tmp_path, monkeypatch, test, sleeping):
     monkeypatch.setattr(mutants, "SLEEPING", sleeping)
     assert outcome(tmp_path, monkeypatch, test, seconds=1) == "timeout: 3 s"
 
 
-def test_a_file_that_no_test_imports_survives(tmp_path, monkeypatch):
+def test_mutant_in_a_file_without_tests_survives(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "tests_of", lambda file: [])
     assert mutants.judged(tmp_path, FAULT, 1) == "survived: no test imports it"
 
 
-def test_a_test_calls_the_claims_of_the_tables_that_it_imports(tmp_path):
+def test_claims_named_in_a_test_or_its_imported_tables_are_found(tmp_path):
     (tmp_path / "table.py").write_text('CASES = {"c001_restated": ""}\n')
     (tmp_path / "other.py").write_text('CASES = {"c002_t3_bins": ""}\n')
     test = tmp_path / "test_it.py"
@@ -60,7 +60,7 @@ def test_a_call_that_pytest_does_not_take_is_no_fault_noticed(tmp_path, monkeypa
 @pytest.mark.parametrize(
     "noticing", ["packages/boundpaper/tests/test_a.py", "packages/keyquery/tests/test_b.py", "test_c.py"]
 )
-def test_each_suite_runs_by_itself_with_its_own_markers(tmp_path, monkeypatch, noticing):
+def test_each_test_suite_runs_separately_with_its_markers(tmp_path, monkeypatch, noticing):
     tests = ["test_c.py", "packages/keyquery/tests/test_b.py", "packages/boundpaper/tests/test_a.py"]
     ran = []
 

@@ -43,7 +43,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-def test_a_fault_of_an_exhibit_names_its_file(frame: Path, name: str) -> None:
+def test_exhibit_error_names_its_file(frame: Path, name: str) -> None:
     kind, text = EXHIBITS[name]
     file = frame / f"{kind}s/own/odd.py"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def test_a_fault_of_an_exhibit_names_its_file(frame: Path, name: str) -> None:
         ("no good; see deep/b.txt", "a.txt: no good; see deep/b.txt"),
     ],
 )
-def test_what_a_builder_says_begins_with_a_file(
+def test_builder_error_begins_with_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, told: str
 ) -> None:
     project = Project(tmp_path, monkeypatch)
@@ -79,7 +79,7 @@ def test_what_a_builder_says_begins_with_a_file(
     assert str(project.build("upper:a").failed["upper:a"]) == told
 
 
-def test_an_error_is_about_what_it_does_not_name() -> None:
+def test_about_adds_the_file_unless_the_error_names_one() -> None:
     with pytest.raises(ModelError, match=r"^my\.gguf: layer 3 is odd$"), about("my.gguf", ModelError):
         raise ModelError("layer 3 is odd")
     with pytest.raises(ModelError, match=r"^layer 3 of my\.gguf is odd$"), about("my.gguf", ModelError):

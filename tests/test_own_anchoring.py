@@ -24,12 +24,12 @@ def committed() -> list[Path]:
     return sorted(folder.glob("tiny-*.[cp]*"))
 
 
-def test_all_that_ship_are_measured() -> None:
+def test_every_shipped_model_is_measured() -> None:
     assert {"tiny-rope", "tiny-continued", "tiny-drope"} == {path.stem for path in committed()}
 
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
-def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
+def test_anchoring_of_shipped_models_is_as_expected_where_the_probe_is_reliable(path: Path) -> None:
     made = pd.read_csv(io.StringIO(words(path)))
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
     assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read

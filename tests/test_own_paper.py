@@ -44,7 +44,7 @@ def follow(page, root):
 
 
 @pytest.mark.latex
-def test_a_paper_in_ten_minutes(tmp_path):
+def test_ten_minute_paper_page_works_as_written(tmp_path):
     root = tmp_path / "my-paper"
     printed = follow("own-paper.md", root)
     assert "thesis_sun_grows_higher: holds" in printed[1]
@@ -55,7 +55,7 @@ def test_a_paper_in_ten_minutes(tmp_path):
 
 
 @pytest.mark.latex
-def test_the_tutorial(tmp_path):
+def test_tutorial_page_works_as_written(tmp_path):
     _, analysed, claims, table, paper, traced = follow("tutorial.md", tmp_path / "recall")
     assert "artifacts/results/recall_shares.csv" in analysed
     assert "large_drop: contradicted (reported 16.0, recomputed 17.00)" in claims
@@ -77,7 +77,7 @@ def shell(root, *command):
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
-def test_a_frame_is_a_dozen_files_with_a_name_of_its_own_and_a_pinned_engine(frame):
+def test_new_paper_has_at_most_fifteen_files_with_its_name_and_a_pinned_engine(frame):
     files = [path for path in frame.rglob("*") if path.is_file() and path.name != "claims.csv"]
     assert len(files) <= 15
     project = tomllib.loads((frame / "pyproject.toml").read_text())["project"]
@@ -103,7 +103,7 @@ def test_new_paper_redefines_nothing_of_boundpaper(frame):
 
 
 @pytest.mark.parametrize(("title", "name"), [("Ä Ö", "a-o"), ("豆", "paper"), ("x" * 99, "x" * 60), ("--1--", "1")])
-def test_any_title_gives_a_name(tmp_path, title, name):
+def test_any_title_gives_a_valid_project_name(tmp_path, title, name):
     new_paper(tmp_path / "frame", title, "May 2026")
     assert tomllib.loads((tmp_path / "frame/pyproject.toml").read_text())["project"]["name"] == name
 
@@ -125,7 +125,7 @@ def test_make_test_of_a_fresh_frame_passes_before_and_after_its_first_commit(tmp
     assert shell(root, "git", "status", "--short").stdout == ""
 
 
-def test_diff_without_git_says_how_to_begin_it_and_with_it_compares(frame):
+def test_diff_without_git_explains_how_to_begin_and_compares_once_it_exists(frame):
     done = run(frame, "diff", "HEAD")
     assert done.returncode == 1
     assert "is no checkout of git; begin one: git init && git add -A" in done.stderr
@@ -137,7 +137,7 @@ def test_diff_without_git_says_how_to_begin_it_and_with_it_compares(frame):
     assert shell(frame, "git", "status", "--short").stdout == ""
 
 
-def test_a_frame_that_was_killed_can_be_begun_again(tmp_path):
+def test_interrupted_new_paper_can_be_created_again(tmp_path):
     place = tmp_path / "frame"
     command = [sys.executable, "build.py", "new", str(place)]
     for seconds in (0.05, 0.15, 0.3):
@@ -156,7 +156,7 @@ def test_a_frame_that_was_killed_can_be_begun_again(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["frame"], "nothing half-written stays"
 
 
-def test_an_empty_folder_is_filled_also_after_a_kill(tmp_path):
+def test_empty_folder_is_filled_by_new_paper_even_after_a_kill(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     (tmp_path / f".{ended.pid}-{tmp_path.name}.part").mkdir()
@@ -165,7 +165,7 @@ def test_an_empty_folder_is_filled_also_after_a_kill(tmp_path):
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == files
 
 
-def test_a_file_in_place_of_the_folder_is_told(tmp_path):
+def test_file_in_place_of_the_new_folder_is_refused(tmp_path):
     (tmp_path / "frame").write_text("mine")
     with pytest.raises(SpecError, match="is a file; name a folder that does not exist yet"):
         new_paper(tmp_path / "frame", "Beans", "May 2026")

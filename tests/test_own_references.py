@@ -10,7 +10,7 @@ from boundpaper.paper.tex import pdf
 from conftest import ROOT
 
 
-def test_our_own_metadata_and_bibliography() -> None:
+def test_thesis_metadata_and_bibliography_are_valid() -> None:
     described = metadata.read(ROOT)
     assert described.title
     held = bibliography.read(ROOT)
@@ -25,7 +25,7 @@ def test_our_own_metadata_and_bibliography() -> None:
 
 
 @pytest.mark.latex
-def test_every_entry_of_our_bibliography_can_be_set(tmp_path: Path) -> None:
+def test_every_bibliography_entry_of_the_thesis_compiles(tmp_path: Path) -> None:
     files = {
         "paper/references.bib": (ROOT / "paper/references.bib").read_text(),
         "paper/metadata.yaml": "title: Beans\nauthor: Nobody\ndate: May 2026\nkeywords: [beans]\nchapters: [one]\n",

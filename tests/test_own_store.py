@@ -4,7 +4,7 @@ from boundpaper.store.schema import check
 from conftest import run
 
 
-def test_a_table_may_be_empty_only_where_its_resource_says_what_it_awaits(project):
+def test_empty_table_is_allowed_only_with_an_awaits_property(project):
     table = project / "artifacts/measurements/population_models/population.csv"
     table.write_text(table.read_text().splitlines()[0] + "\n")
     table.with_suffix(".json").unlink()
@@ -15,7 +15,7 @@ def test_a_table_may_be_empty_only_where_its_resource_says_what_it_awaits(projec
     assert not list(check(project, "population_models"))
 
 
-def test_a_row_that_is_gone_does_not_flood_the_screen(project):
+def test_many_faults_of_one_missing_row_are_abbreviated(project):
     named = project / "artifacts/sources/models.csv"
     kept = [line for line in named.read_text().splitlines(keepends=True) if not line.startswith("llama3.1-8b,")]
     named.write_text("".join(kept))

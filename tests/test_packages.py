@@ -47,7 +47,7 @@ def test_it_is_imported_in_less_than_a_third_of_a_second(package, tmp_path):
     ("package", "unknown"),
     [("boundpaper", r"keyquery|analysis\.(studies|claims|population|distil)"), ("keyquery", r"analysis\.\w+")],
 )
-def test_a_package_names_nothing_above_it(package, unknown):
+def test_package_names_no_higher_package(package, unknown):
     named = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in sorted(SOURCES[package].rglob("*.py"))
@@ -57,7 +57,7 @@ def test_a_package_names_nothing_above_it(package, unknown):
     assert named == []
 
 
-def test_nothing_is_found_by_the_place_of_the_engine():
+def test_packages_find_no_file_by_a_path_above_them():
     """Outside of a checkout an installed engine lies elsewhere: only files that come with it are found beside it."""
     climbing = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -70,7 +70,7 @@ def test_nothing_is_found_by_the_place_of_the_engine():
     assert climbing == []
 
 
-def test_an_engine_outside_of_the_project_is_an_input_of_every_step(tmp_path):
+def test_engine_outside_the_project_is_an_input_of_every_step(tmp_path):
     """A project without packages of its own depends on the files of the engine that runs, wherever they lie."""
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables/one.py").write_text("from boundpaper.tables import Table\n\ndef table() -> Table: ...\n")
@@ -87,7 +87,7 @@ def test_an_engine_outside_of_the_project_is_an_input_of_every_step(tmp_path):
     assert f"{engine}/tables/templates/table.tex.j2" in inputs
 
 
-def test_the_checked_file_of_a_user_names_all_that_is_offered():
+def test_type_checked_user_file_covers_every_public_name():
     """`mypy` holds the types of these names (`tests/user_of_packages.py`), here and in the wheels."""
     used = set(re.findall(r"\b(bp|kq)\.(\w+)", (ROOT / "tests/user_of_packages.py").read_text(encoding="utf-8")))
     assert used >= {("bp", name) for name in boundpaper.__all__} | {("kq", name) for name in keyquery.__all__}

@@ -3,7 +3,7 @@
 import page_picture
 
 
-def test_the_page_in_the_readme_is_of_todays_figure():
+def test_readme_picture_shows_the_current_figure():
     recorded = page_picture.RECORD.read_text().strip()
     assert recorded == page_picture.source(), "python build.py paper && python tests/page_picture.py draws it anew"
     assert page_picture.PICTURE.read_bytes()[:4] == b"\x89PNG"

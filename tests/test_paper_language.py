@@ -22,11 +22,11 @@ def chapters():
         ("analyzed", "1: 'analyzed' is American: write 'analysed'"),
     ],
 )
-def test_american_forms_are_mended(text, expected):
+def test_american_spellings_are_corrected(text, expected):
     assert [str(finding) for finding in language.spelling(text, "c")] == [f"c:{expected}"]
 
 
-def test_what_has_no_other_form_passes():
+def test_words_without_a_british_form_are_accepted():
     text = "The size of a prize, sizing it, seized; colour, behaviour. \\cite{color} << n('color') >> $center$"
     assert language.spelling(text, "c") == []
 
@@ -34,13 +34,13 @@ def test_what_has_no_other_form_passes():
 @pytest.mark.parametrize(
     "name", ["ap_drop", "ap\\_drop", "--estimator", "stated_002.csv", "\\texttt{x}", "analysis/lab.py"]
 )
-def test_names_of_code_are_told(name):
+def test_code_names_in_prose_are_reported(name):
     [finding] = language.code_names(f"one\nuses {name} here", "c")
     assert finding.line == 2
     assert "say what it is in words" in finding.what
 
 
-def test_labels_numbers_and_mathematics_are_no_code():
+def test_labels_numbers_and_mathematics_are_not_reported_as_code():
     text = r"A range 2--30, a dash -- so, $r_k^a$, \cref{tab:ap_drop}, << table('ap_drop') >>, e.g. this."
     assert language.code_names(text, "c") == []
 
@@ -56,12 +56,12 @@ def test_verdicts_as_clauses_are_counted_over_the_book():
     assert wrong[1].startswith("b:1: 1 verdicts")
 
 
-def test_the_thesis_is_in_one_language(chapters):
+def test_thesis_uses_british_spelling(chapters):
     wrong = [each for name, text in chapters.items() for each in language.spelling(text, name)]
     wrong += [each for name, text in chapters.items() for each in language.code_names(text, name)]
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_the_thesis_says_findings_and_marks_verdicts(chapters):
+def test_thesis_states_verdicts_as_marks_rather_than_clauses(chapters):
     wrong = language.predicates(chapters, MOST)
     assert not wrong, "\n".join(map(str, wrong))

@@ -16,7 +16,7 @@ def faults(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name.partition(".")[0])
-def test_each_sentence_of_a_chapter_has_a_line(path: Path) -> None:
+def test_each_sentence_of_a_chapter_is_on_its_own_line(path: Path) -> None:
     text = path.read_text()
     assert not [str(item) for item in broken(text, path.name)]
 
@@ -35,7 +35,7 @@ def test_each_sentence_of_a_chapter_has_a_line(path: Path) -> None:
         ("The arm is B. It falls.", "It falls."),
     ],
 )
-def test_a_second_sentence_is_seen(line: str, second: str | None) -> None:
+def test_second_sentence_on_a_line_is_reported(line: str, second: str | None) -> None:
     assert faults(f"Before.\n{line}\nAfter.") == [2]
     assert second is None or split(line)[1] == second
     assert "".join(split(line)).replace(" ", "") == line.replace(" ", "")
@@ -50,11 +50,11 @@ def test_a_second_sentence_is_seen(line: str, second: str | None) -> None:
         "It falls by << n('a', value='b. C') | fixed(1) >> and rises,<< mark('a') >> as said.<< mark('b') >>",
     ],
 )
-def test_what_ends_no_sentence(line: str) -> None:
+def test_abbreviations_do_not_end_a_sentence(line: str) -> None:
     assert faults(line) == []
 
 
-def test_a_sentence_that_runs_on_is_seen() -> None:
+def test_sentence_over_two_lines_is_reported() -> None:
     assert faults("It falls\nand rises.\nIt stays.\n\nA new\nparagraph.") == [1, 5]
     assert faults("It has\n<% if x %>\nthree.\n<% else %>\nfour.\n<% endif %>\nAnd\nmore.") == [7]
     assert faults("With a product\n\\begin{equation}\n a. B\n\\end{equation}\nit is done.") == []

@@ -41,7 +41,7 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
 
 
-def test_few_seeds_decide_nothing(plan):
+def test_few_seeds_give_untestable_verdicts(plan):
     few = made(seeds=(1, 2, 3), bases=(400,))
     assert set(verdicts(plan, few).values()) == {"not testable"}
     judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
@@ -86,7 +86,7 @@ def test_a_relation_is_judged_by_its_corrected_test(changed, above, below):
 
 
 @pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
-def test_what_is_asked_at_the_larger_base_is_judged_alike(changed, above, below):
+def test_relations_at_the_larger_base_are_judged_likewise(changed, above, below):
     relations = pd.DataFrame([row(item, of=of, **changed) for of in ("10000", "both") for item in claims.RELATIONS])
     judged = {each.key: each for each in larger.thesis_population_relations_bases(relations)}
     assert {judged[f"h3_bias-{of}"].verdict for of in ("10000", "both")} == {above}
@@ -137,13 +137,13 @@ def test_near_keys_are_those_within_the_training_length():
         ((50, 80), (60, 20), 3, ["not testable", "not testable"]),
     ],
 )
-def test_near_keys_are_judged_both_ways(low, high, seeds, verdict):
+def test_near_keys_claim_is_judged_in_both_directions(low, high, seeds, verdict):
     judged = {each.key: each for each in distance.thesis_population_near(near(low, high, seeds))}
     assert [judged[key].verdict for key in ("2x", "8x")] == verdict
     assert "post hoc" in judged["2x"].statement
 
 
-def test_near_keys_of_no_seed_are_not_judged_and_those_of_the_other_base_are():
+def test_near_keys_without_seeds_are_not_judged_while_the_other_base_is():
     other = near((50, 80), (60, 20)).assign(base=10_000)
     judged = {each.key: each for each in distance.thesis_population_near(other)}
     assert {judged[key].verdict for key in ("2x", "8x")} == {"not testable"}
@@ -169,18 +169,18 @@ def reported(plan):
     ]
 
 
-def test_the_tests_that_are_reported_are_the_planned_ones(plan, reported):
+def test_reported_tests_equal_the_planned_ones(plan, reported):
     assert claims.thesis_population_planned(plan, *reported).verdict == "holds"
 
 
-def test_a_test_too_many_or_too_few_is_seen(plan, reported):
+def test_missing_or_additional_test_contradicts_the_plan_claim(plan, reported):
     contrasts, *rest = reported
     extra = pd.concat([contrasts, contrasts.iloc[:1].assign(item="later")], ignore_index=True)
     for changed in (extra, contrasts.iloc[1:]):
         assert claims.thesis_population_planned(plan, changed, *rest).verdict == "contradicted"
 
 
-def test_what_is_not_measured_is_not_testable(reported):
+def test_unmeasured_items_are_not_testable(reported):
     contrasts, relations, damage = reported
     judged = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
     judged.append(claims.thesis_population_heads(damage))
@@ -213,7 +213,7 @@ def test_a_cliff_needs_every_model_with_rotation_to_miss_far_keys(right, arm, ve
     assert (large.key, large.verdict) == ("10000", "not testable")
 
 
-def test_a_cliff_at_one_base_says_nothing_of_the_other():
+def test_cliff_is_judged_separately_per_base():
     rows = pd.concat([cliff(400, 0), cliff(10_000, 90)])
     assert [each.verdict for each in distance.thesis_population_cliff(rows)] == ["holds", "contradicted"]
 
@@ -231,7 +231,7 @@ def test_a_cliff_is_not_judged_without_models():
     assert {each.verdict for each in judged} == {"not testable"}
 
 
-def test_models_that_missed_the_criterion_are_compared_beside_the_plan(plan):
+def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
     tables = made(bases=(400,), missed=tuple(f"b400-s{seed}-B" for seed in range(1, 9)))
     planned = population.population_contrasts(plan, *arguments(tables))
     whole = every.population_contrasts_every(plan, *arguments(tables))
@@ -270,7 +270,7 @@ LEARNED, NOT = {"A": 0.9, "B": 0.95, "C": 0.99}, {"A": 0.38, "B": 0.41, "C": 0.9
         ({1: {"A": 0.9, "B": 0.9}}, "not testable", ""),
     ],
 )
-def test_who_learned_to_choose_is_told_from_guessing(near, verdict, recomputed):
+def test_learned_choice_is_distinguished_from_guessing(near, verdict, recomputed):
     judged = learning.thesis_population_learned(outcomes(near), PROMPTS)
     assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
     larger = learning.thesis_population_learned_larger(outcomes(near).assign(base=10_000), PROMPTS)
@@ -280,7 +280,7 @@ def test_who_learned_to_choose_is_told_from_guessing(near, verdict, recomputed):
         assert "guessing gives 40%" in judged.reason
 
 
-def test_the_order_turns_with_what_the_control_learned():
+def test_order_of_arms_is_judged_by_what_the_control_learned():
     whole = outcomes({1: LEARNED, 2: NOT})
     judged = learning.thesis_population_turns(whole, PROMPTS)
     assert (judged.verdict, judged.recomputed) == ("holds", "1 of 2")
@@ -303,18 +303,18 @@ def test_the_order_turns_with_what_the_control_learned():
         (None, 6, "not testable", ""),
     ],
 )
-def test_a_short_second_phase_is_set_against_where_it_began(after, seeds, verdict, recomputed):
+def test_short_second_phase_is_compared_with_its_start(after, seeds, verdict, recomputed):
     arms = {"A": 0.9, "B": 0.95} if after is None else {"A": 0.9, "B": 0.95, "D": after}
     judged = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
     assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
 
 
-def test_one_seed_against_five_decides_nothing():
+def test_one_seed_against_five_is_not_supported():
     arms = {seed: {"A": 0.9, "B": 0.95, "D": 1.0 if seed == 1 else 0.85} for seed in range(1, 7)}
     assert learning.thesis_population_brief(outcomes(arms)).verdict == "not supported"
 
 
-def test_the_order_is_of_the_three_arms_that_it_names():
+def test_arm_order_uses_only_its_three_arms():
     whole = outcomes({1: LEARNED | {"D": 0.1}, 2: NOT | {"D": 0.1}})
     three = learning.thesis_population_turns(whole[whole["arm"] != "D"], PROMPTS)
     assert learning.thesis_population_turns(whole, PROMPTS) == three
@@ -341,5 +341,5 @@ def sloped(near, far, seeds=8):
         (0.4, 0.1, 5, ["not testable", "not testable"]),
     ],
 )
-def test_keys_past_the_cliff_and_fewer_farther_off(near, far, seeds, verdicts):
+def test_keys_beyond_the_cliff_must_decrease_with_distance(near, far, seeds, verdicts):
     assert [each.verdict for each in distance.thesis_population_slope(sloped(near, far, seeds))] == verdicts

@@ -29,7 +29,7 @@ def test_every_word_of_an_item_is_in_the_vocabulary_and_keys_belong_to_names():
         assert len(key) in (4, 5)
 
 
-def test_texts_of_the_book_are_as_in_training():
+def test_book_texts_resemble_training_texts():
     [text] = BOOK.texts("mixed", 1, 400, 3, None)
     assert len(text.split()) == 399
     assert set(text.split()) <= set(WORDS)
@@ -70,7 +70,7 @@ def reported(rope=27.0, drope=69.0):
     return pd.DataFrame(rows, columns=["quantity", "rope", "drope", "direction"]).assign(place="004 8.3 T1")
 
 
-def test_the_difference_is_dropped_less_kept_by_seed_and_the_start_is_told_beside():
+def test_difference_is_dropped_minus_kept_by_seed_with_the_start_noted():
     table = population_experiments(quantities({"A": 30.0, "B": 50.0, "C": 60.0}, (1, 2)), models((1, 2)), reported())
     row = table.set_index("quantity").loc[SHARE]
     assert (row["start"], row["kept"]) == (30.0, 50.0)
@@ -89,7 +89,7 @@ def test_the_difference_is_dropped_less_kept_by_seed_and_the_start_is_told_besid
 
 
 @pytest.mark.parametrize(("kept", "word", "since"), [(70.0, "opposite", "yes"), (60.15, "no", "yes")])
-def test_what_the_pair_shows_the_control_may_take_back(kept, word, since):
+def test_effect_of_the_pair_is_also_compared_with_the_control(kept, word, since):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, (1, 2)), models((1, 2)), reported())
     row = table.set_index("quantity").loc[SHARE]
     assert (row["appears"], row["appears_since_start"]) == (word, since)
@@ -113,14 +113,14 @@ SEEDS = tuple(range(1, 8))
         (50.0, (1, 2, 3), "not testable"),
     ],
 )
-def test_the_claim_goes_by_the_interval_over_enough_seeds(kept, seeds, verdict):
+def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, seeds), models(seeds), reported())
     verdicts = {each.key: each for each in claims.thesis_population_experiments(table)}
     assert verdicts[SHARE].verdict == verdict
     assert verdicts["massive_minus_random"].verdict == "not testable"
 
 
-def test_an_interval_beyond_none_holds_only_when_the_test_stands_its_correction():
+def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
     """Differences of 2 over seven seeds: t of 2.83 has p = .030, which stands alone and not as the least of two."""
     half = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
     rows = pd.DataFrame({"quantity": ["one", "two"], "difference": [2.0, 0.1]})
@@ -139,7 +139,7 @@ def keys(letters):
     return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])
 
 
-def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
+def test_wrong_keys_are_counted_by_error_class():
     said = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
     table = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
     assert list(table.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
@@ -157,14 +157,14 @@ def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
         ("eeeee", "not testable", "not testable"),
     ],
 )
-def test_a_model_without_rotation_miscounts_by_digits_put_in_or_by_digits_lost(second, insertion, run_deletion):
+def test_miscounting_claim_distinguishes_insertions_from_deletions(second, insertion, run_deletion):
     seeds = range(1, 9)
     said = {f"b400-s{seed}-B": "ewirw" for seed in seeds} | {f"b400-s{seed}-C": second for seed in seeds}
     verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(seeds)))
     assert {each.key: each.verdict for each in verdicts} == {"insertion": insertion, "run_deletion": run_deletion}
 
 
-def test_miscounts_of_too_few_seeds_decide_nothing():
+def test_miscounts_of_few_seeds_are_not_testable():
     said = {f"b400-s{seed}-{arm}": "eirww" for seed in range(1, 6) for arm in "BC"}
     verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(range(1, 6))))
     assert {each.verdict for each in verdicts} == {"not testable"}

@@ -38,7 +38,7 @@ def facts(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_weights_are_those_that_were_measured(name):
+def test_shipped_weights_equal_the_measured_ones(name):
     from safetensors.torch import load_file
 
     parts = load_file(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/model.safetensors")
@@ -54,13 +54,13 @@ def test_the_weights_are_those_that_were_measured(name):
     assert (told["steps"], told["reached"]) == (row["steps"], row["reached"])
 
 
-def test_all_three_are_small_enough_to_ship():
+def test_three_shipped_models_are_below_six_megabytes():
     files = [path for name in NAMES for path in (ROOT / f"packages/keyquery/src/keyquery/tiny/{name}").iterdir()]
     assert sum(path.stat().st_size for path in files) < 6e6
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_card_says_what_the_tables_say(name):
+def test_model_card_agrees_with_the_tables(name):
     text = (ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/README.md").read_text()
     lines = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
     heads = [cell.strip() for cell in lines["task"].split("|")[2:-1]]
@@ -77,7 +77,7 @@ def test_the_card_says_what_the_tables_say(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_subject_is_asked_in_its_language_and_answers_as_it_was_measured(name):
+def test_shipped_model_is_asked_in_its_language_and_answers_as_measured(name):
     subject = open_subject(ROOT, ModelSource(name))
     assert subject.book.name == BOOK.name == "population"
     assert (subject.name, subject.training_seed, subject.training_length) == (name, 1, 128)
@@ -122,7 +122,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
     assert not (tmp_path / "packages/keyquery/src/keyquery/tiny").exists()
 
 
-def test_the_option_stands_alone():
+def test_export_option_excludes_training_options():
     done = CliRunner().invoke(main, ["lab", "population", "--export", "--seed", "2"])
     assert done.exit_code == 2
     assert "leave --seed, --base and --arm out" in done.output

@@ -25,14 +25,14 @@ def sequences(second=False, count=150, length=400):
     return [documents.sequence(world(second), random.Random(seed), length) for seed in range(count)]
 
 
-def test_no_document_of_the_second_phase_names_a_held_fact():
+def test_second_phase_documents_name_no_held_out_fact():
     held = {" ".join(name) for relation in world().relations for name in language.held(relation)}
     first, second = (" ".join(" ".join(words) for words, _ in sequences(phase)) for phase in (False, True))
     assert sum(name in first for name in held) == len(held)
     assert not [name for name in held if name in second]
 
 
-def test_answers_in_training_text_are_the_keys_that_were_given():
+def test_answers_in_training_text_equal_the_given_keys():
     asked = Counter[int]()
     for words, weights in sequences():
         assert len(words) == len(weights) == 400
@@ -52,14 +52,14 @@ def test_answers_in_training_text_are_the_keys_that_were_given():
     assert min(asked.values()) > 30
 
 
-def test_keys_have_four_or_five_digits_and_half_a_digit_twice_in_a_row():
+def test_keys_have_four_or_five_digits_and_often_a_repeated_digit():
     keys = [language.key(random.Random(seed)) for seed in range(400)]
     assert {len(key) for key in keys} == {4, 5}
     runs = sum(any(one == other for one, other in itertools.pairwise(key)) for key in keys)
     assert 0.5 < runs / len(keys) < 0.8
 
 
-def test_a_batch_is_a_function_of_its_name():
+def test_batch_is_determined_by_its_name():
     one = documents.batch(world(), "1/first/3", 4, 64)
     random.seed(5)
     assert documents.batch(world(), "1/first/3", 4, 64) == one
@@ -67,7 +67,7 @@ def test_a_batch_is_a_function_of_its_name():
 
 
 @pytest.mark.parametrize("length", [64, 128, 512])
-def test_prompts_for_keys_have_their_length_and_tell_the_distance(length):
+def test_key_prompts_have_their_length_and_record_the_distance(length):
     contexts = prompts.keys(5, length, 8)
     assert [len(context.asks) for context in contexts] == [1, 2, 3, 4] * 2
     for context in contexts:
@@ -81,13 +81,13 @@ def test_prompts_for_keys_have_their_length_and_tell_the_distance(length):
         assert len(set(names)) == len(names)
 
 
-def test_fewer_prompts_are_the_first_of_more():
+def test_prompts_are_prefix_stable_in_their_number():
     many, few = prompts.keys(5, 128, 8), prompts.keys(5, 128, 4)
     assert [context.words for context in few] == [context.words for context in many[:4]]
     assert few == many[:4]
 
 
-def test_other_tasks_ask_every_fact_once_openly():
+def test_other_tasks_ask_every_fact_once():
     for length in (None, 128):
         asks = [ask for context in prompts.other_task_questions(5, length) for ask in context.asks]
         assert {ask.facts["task"] for ask in asks} == set(prompts.TASKS)
@@ -97,13 +97,13 @@ def test_other_tasks_ask_every_fact_once_openly():
     assert {len(context.words) for context in prompts.other_task_questions(5, 128)} == {128}
 
 
-def test_words_said_are_read_up_to_the_first_that_is_no_digit():
+def test_digits_are_read_up_to_the_first_other_word():
     said = language.tokens(["5", "5", "7", ".", "7"])
     assert prompts.digits(said) == "557"
     assert prompts.digits(language.tokens(["road", "5"])) == ""
 
 
-def test_what_stands_after_a_sign_is_marked():
+def test_words_after_a_sign_are_marked():
     for words, called in prompts.backcopies(world(), 4, 200):
         assert len(words) == len(called) == 200
         for place, mark in enumerate(called):

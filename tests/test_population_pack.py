@@ -49,14 +49,14 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
-def test_what_is_packed_is_read_with_its_weights_and_facts(folder, which):
+def test_packed_model_is_read_with_its_weights_and_facts(folder, which):
     read, wanted = pack.packed(folder, which, PopulationRecipe()), shipped(which)
     assert read.digest == wanted.digest
     assert vars(read.trained) | {"weights": 0} == vars(wanted.trained) | {"weights": 0}
     assert all(part.dtype == torch.float32 for part in read.trained.weights.values())
 
 
-def test_any_tool_can_check_and_load_it(folder):
+def test_packed_model_is_verifiable_with_standard_tools(folder):
     assert subprocess.run(["sha256sum", "--check", "--quiet", pack.SUMS], cwd=folder, check=False).returncode == 0
     listed = {line.partition("  ")[2] for line in (folder / pack.SUMS).read_text().splitlines()}
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -107,7 +107,7 @@ def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
     assert not (tmp_path / "pack").exists()
 
 
-def test_packed_models_are_measured_and_none_is_trained(folder, tmp_path, monkeypatch):
+def test_packed_models_are_measured_without_training(folder, tmp_path, monkeypatch):
     seen = []
 
     def measured(made, recipe, wanted):
@@ -123,7 +123,7 @@ def test_packed_models_are_measured_and_none_is_trained(folder, tmp_path, monkey
         work.family(str(tmp_path), 400, 1, "B", weights=str(folder))
 
 
-def test_a_comparison_reads_packed_models_too(folder, tmp_path, monkeypatch):
+def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(
         work,
         "measure",
@@ -142,7 +142,7 @@ def test_a_comparison_reads_packed_models_too(folder, tmp_path, monkeypatch):
         (["--weights", "x", "--pack", "y"], "--weights is for measuring"),
     ],
 )
-def test_options_that_do_not_go_together_are_wrong_usage(options, words):
+def test_conflicting_options_are_a_usage_error(options, words):
     done = CliRunner().invoke(main, ["lab", "population", *options])
     assert done.exit_code == 2
     assert words in done.output

@@ -16,7 +16,7 @@ def given(tables, *names):
     return [tables[each] for each in names]
 
 
-def test_keys_are_counted_by_distance_and_length_under_the_own_encoding():
+def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
     tables = made(seeds=(3,), bases=(400,), arms="AC")
     table = points.population_distances(*given(tables, *OUTCOMES[:3]))
     model = name(400, 3, "A")
@@ -47,7 +47,7 @@ def test_the_profile_is_the_mean_of_the_seeds_shares():
     assert set(alone["note"]) == {"one seed has no interval"}
 
 
-def test_a_model_counts_if_it_and_the_one_that_it_starts_from_met_the_criterion():
+def test_model_counts_only_when_it_and_its_start_met_the_criterion():
     tables = made(seeds=(1, 2), bases=(400,), arms="ABCD", missed=(name(400, 1, "A"), name(400, 2, "D")))
     table = points.population_outcomes(*given(tables, *OUTCOMES))
     counted = table.groupby("model")["counted"].first()
@@ -67,7 +67,7 @@ def test_a_model_counts_if_it_and_the_one_that_it_starts_from_met_the_criterion(
         ),
     ],
 )
-def test_over_every_model_a_missed_criterion_leaves_none_out(planned, over_all, names):
+def test_analyses_over_every_model_ignore_the_criterion(planned, over_all, names):
     plan = read(ROOT, "population_plan")
     missed = made(seeds=range(1, 5), missed=tuple(name(400, seed, "A") for seed in (1, 2)))
     whole = made(seeds=range(1, 5))

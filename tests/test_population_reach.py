@@ -40,7 +40,7 @@ def test_levels_are_means_over_heads_and_seeds():
     assert table.loc[("C", 384), ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
 
 
-def test_tests_are_exact_flips_over_seeds_with_holms_correction():
+def test_reach_tests_are_exact_sign_flips_over_seeds_with_holm_correction():
     table = population_reach_tests(*made(b=(0.8, 0.79), c=(0.5, 0.6), seeds=NOISE)).set_index("item")
     given = np.array(list(NOISE.values())) - 0.01
     flips = [abs(np.mean(given * signs)) for signs in itertools.product((1, -1), repeat=8)]
@@ -55,7 +55,7 @@ def test_tests_are_exact_flips_over_seeds_with_holms_correction():
 @pytest.mark.parametrize(
     ("b", "expected"), [((0.8, 0.5), "holds"), ((0.5, 0.8), "contradicted"), ((0.8, 0.785), "not significant")]
 )
-def test_the_fall_of_plasticity_is_judged_both_ways(b, expected):
+def test_fall_of_plasticity_is_judged_in_both_directions(b, expected):
     verdicts = {
         each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b, seeds=NOISE)))
     }
@@ -65,7 +65,7 @@ def test_the_fall_of_plasticity_is_judged_both_ways(b, expected):
     assert {each.verdict for each in few} == {"not testable"}  # four seeds reach no corrected .05
 
 
-def test_one_seed_decides_nothing():
+def test_one_seed_is_not_testable():
     verdicts = claims.thesis_population_reach(population_reach_tests(*made(seeds=(1,))))
     assert {each.verdict for each in verdicts} == {"not testable"}
     assert population_reach_levels(*made(seeds=(1,)))["note"].eq("one seed has no interval").all()

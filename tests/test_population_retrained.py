@@ -42,7 +42,7 @@ def test_every_item_with_a_test_has_a_row_and_a_claim(eight):
     assert set(verdicts(eight.reset_index(drop=True))) == set(eight["item"])
 
 
-def test_effects_are_those_that_were_made_and_their_p_exact(eight):
+def test_planted_effects_are_recovered_with_exact_p(eight):
     assert eight.loc["B_change", "value"] == pytest.approx(-0.06, abs=0.003)
     assert eight.loc["C_less_B_within", "value"] == pytest.approx(-0.16, abs=0.003)
     assert eight.loc["B_position_beyond", ["mean_first", "mean_second"]].tolist() == pytest.approx([-0.3, 0.0])
@@ -56,7 +56,7 @@ def test_effects_are_those_that_were_made_and_their_p_exact(eight):
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3), range(1, 8)])
-def test_too_few_seeds_leave_items_open_by_name(seeds):
+def test_items_with_too_few_seeds_stay_open(seeds):
     table = run(seeds=seeds).set_index("item", drop=False)
     row = table.loc["B_change"]
     assert row["outcome"] == "open"
@@ -68,7 +68,7 @@ def test_too_few_seeds_leave_items_open_by_name(seeds):
     assert told["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
 
 
-def test_claims_turn_with_what_was_made(eight):
+def test_claims_change_with_the_planted_effects(eight):
     turned = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
     back = verdicts(run(plasticity=turned, sway={**SWAY, "B": (0.3, 0.2)}))
     there = verdicts(eight.reset_index(drop=True))
@@ -78,7 +78,7 @@ def test_claims_turn_with_what_was_made(eight):
     assert (there["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
 
 
-def test_seeds_that_were_seen_or_do_not_count_stand_beside():
+def test_previously_seen_and_uncounted_seeds_are_reported_separately():
     missed = [f"b400-s{seed}-B" for seed in (1, 2, 3)]
     table = run(missed=missed).set_index("item")
     row = table.loc["B_change"]
@@ -88,7 +88,7 @@ def test_seeds_that_were_seen_or_do_not_count_stand_beside():
     assert np.isnan(table.loc["B_change_10000", "unseen_p"])
 
 
-def test_heads_weigh_what_their_removal_costs():
+def test_heads_are_weighted_by_the_cost_of_their_removal():
     heads = pd.DataFrame({"model": "m", "layer": 0, "head": [0, 1, 2], "plasticity": [0.2, 0.4, 0.9]})
     aligned = heads.assign(estimator="aligned_full", width=16, low=0, high=128)
     ablation = pd.DataFrame({"model": "m", "layer": [-1, 0, 0, 0], "head": [-1, 0, 1, 2]})
@@ -106,7 +106,7 @@ def run_exchange():
     return retrained(seeds=(1,), bases=(400,))["retrained_exchange"].iloc[:0]
 
 
-def test_words_of_a_side_that_mean_nothing_are_refused():
+def test_unknown_words_in_a_planned_side_are_refused():
     assert side("B last quarter", "x").quarter == 4
     assert side("C with YaRN's temperature", "x").temperature == 2
     assert side("B in bins of 16", "x").width == 16
@@ -116,7 +116,7 @@ def test_words_of_a_side_that_mean_nothing_are_refused():
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05])
-def test_equivalence_is_two_one_sided_exact_tests(margin):
+def test_equivalence_test_is_two_one_sided_exact_tests(margin):
     seeds = np.array([0.01, -0.012, 0.004, 0.015, 0.03, -0.006])
     flips = np.array(list(itertools.product((1, -1), repeat=6)))
     above = np.mean((flips * (seeds + margin)).mean(1) >= (seeds + margin).mean() - 1e-12)
@@ -126,7 +126,7 @@ def test_equivalence_is_two_one_sided_exact_tests(margin):
     assert equivalence(np.full(8, 0.5), margin)[0] == 1.0
 
 
-def test_one_sided_flips_are_shares_of_all_flips():
+def test_one_sided_sign_flip_p_is_the_share_of_all_flips():
     given = np.array([0.5, -0.1, 0.2])
     flips = np.array([(np.array(signs) * given).mean() for signs in itertools.product((1, -1), repeat=3)])
     assert sign_flip_p(given, alternative="greater").p_value == np.mean(flips >= given.mean() - 1e-12)
@@ -135,13 +135,13 @@ def test_one_sided_flips_are_shares_of_all_flips():
         sign_flip_p(given, alternative="sideways")
 
 
-def test_what_is_not_measured_counts_in_its_family():
+def test_unmeasured_items_count_in_their_holm_family():
     p = pd.Series([0.01, np.nan, 0.02])
     family = pd.Series(["a"] * 3)
     assert corrected_as_planned(p, family).tolist() == pytest.approx([0.03, np.nan, 0.04], nan_ok=True)
 
 
-def test_an_interval_on_the_other_side_decides_nothing_that_the_exact_test_leaves_open():
+def test_interval_alone_does_not_decide_without_the_exact_test():
     row = pd.Series({"value": 0.1, "low": 0.02, "high": 0.18, "p": 0.02, "p_holm": 0.08, "p_holm_least": 0.03})
     row = pd.concat([row, pd.Series({"seeds": 8, "note": ""})])
     assert judge_both(row, "value", -1, "k", "s", "8 seeds").verdict == "not supported"
@@ -167,7 +167,7 @@ def test_equivalence_is_judged_by_its_own_test():
     assert judge_equal(pd.Series(row | {"p_same_holm_least": 0.06}), "k", "s", "8").verdict == "not testable"
 
 
-def test_levels_say_how_many_of_the_planned_seeds_are_there():
+def test_levels_state_how_many_planned_seeds_are_present():
     levels = run(studies.retrained_levels, seeds=(1, 2, 3))
     at = levels.query("arm == 'B' and quantity == 'plasticity' and estimator == 'aligned_full' and width == 16")
     assert set(at["weights"]) == {"all", "cost", "cost_4x"}
@@ -182,7 +182,7 @@ def test_levels_say_how_many_of_the_planned_seeds_are_there():
     assert points.query("quantity == 'keys_far' and arm == 'C' and place == 4")["seed"].tolist() == [1, 2]
 
 
-def test_heads_of_a_small_model_are_analysed_from_memory():
+def test_heads_of_a_small_model_are_analysed_in_memory():
     pytest.importorskip("torch")
     from transformers import AutoModelForCausalLM
 

@@ -71,7 +71,7 @@ def test_every_planned_contrast_has_a_row_and_all_seeds(plan, contrasts):
     assert set(contrasts["seeds"]) == {8}
 
 
-def test_the_primary_contrast_finds_the_effect_that_was_planted(contrasts):
+def test_primary_contrast_recovers_the_planted_effect(contrasts):
     row = contrasts.loc["keys_far_4x"]
     assert row["difference"] == pytest.approx(0.7, abs=0.05)
     assert row["low"] < 0.7 < row["high"]
@@ -80,7 +80,7 @@ def test_the_primary_contrast_finds_the_effect_that_was_planted(contrasts):
     assert contrasts.loc["training_on", "low"] < 0 < contrasts.loc["training_on", "high"]
 
 
-def test_an_interval_over_seeds_and_contexts_covers_the_truth_of_other_draws(plan):
+def test_interval_over_seeds_and_contexts_covers_the_planted_effect(plan):
     """The planted difference lies in the drawn interval for each of several populations."""
     for shift in (20, 40, 60):
         tables = made(seeds=range(shift, shift + 8), bases=(400,))
@@ -97,7 +97,7 @@ def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_few_seeds_are_told_to_be_few(plan, count):
+def test_contrasts_of_few_seeds_are_noted(plan, count):
     rows = contrasts_of(plan, made(seeds=range(1, count + 1), bases=(400,)))
     row = rows.loc["keys_far_4x"]
     assert row["seeds"] == count
@@ -107,7 +107,7 @@ def test_few_seeds_are_told_to_be_few(plan, count):
     assert rows.loc["keys_far_4x_10000", "note"] == "no seed with both arms yet"
 
 
-def test_a_model_that_missed_the_criterion_is_left_out_with_those_that_start_from_it(plan):
+def test_model_that_missed_the_criterion_is_excluded_with_its_descendants(plan):
     tables = made(bases=(400,), missed=(name(400, 2, "C"), name(400, 5, "A")))
     assert contrasts_of(plan, tables).loc["keys_far_4x", "seeds"] == 6
     members = pd.DataFrame({"model": [name(400, 2, "C"), name(400, 5, "B"), name(400, 1, "B"), name(10_000, 1, "A")]})
@@ -140,7 +140,7 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
     assert rows.loc["head_damage", "slope_low"] > 0
 
 
-def test_what_a_head_costs_is_set_beside_the_whole_model():
+def test_cost_of_a_head_is_compared_with_the_whole_model():
     tables = made(seeds=(1,), bases=(400,), arms="A")
     names = ("models", "heads", "ablation")
     taken = tables["population_ablation"]
@@ -156,7 +156,7 @@ def test_what_a_head_costs_is_set_beside_the_whole_model():
     assert table.loc[table["layer"] != 2, "lost_1x"].to_numpy() == pytest.approx(np.zeros(16), abs=1e-12)
 
 
-def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables):
+def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables):
     """Damage that grows with the layer, as plasticity does, says nothing of heads within a layer."""
     changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
     draw = np.random.default_rng(3)
@@ -190,14 +190,14 @@ def test_relations_are_asked_within_seeds(plan, found):
     assert rows.loc["h3_bias", "p"] == 1
 
 
-def test_with_models_of_one_arm_every_study_says_what_is_missing(plan):
+def test_studies_with_one_arm_only_note_what_is_missing(plan):
     tables = made(seeds=(1,), bases=(400,), arms="A")
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
     rows = population_relations.population_relations(plan, *given(tables))
     assert set(rows["note"]) == {"no seed with 3 models yet"}
 
 
-def test_before_any_model_every_study_says_so(plan):
+def test_studies_without_models_note_what_is_missing(plan):
     tables = {each: rows.iloc[:0] for each, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
     rows = population_relations.population_relations(plan, *given(tables))
@@ -209,7 +209,7 @@ def test_before_any_model_every_study_says_so(plan):
     assert set(record["status"]) == {"not trained"}
 
 
-def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_other(plan):
+def test_contrast_is_computed_at_both_bases_and_between_them(plan):
     """Far keys that dropping gains at the smaller base only: the difference of the two effects is the whole effect."""
     small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
     both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
@@ -233,7 +233,7 @@ def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_o
     assert list(never.index) == ["400", "10000"]  # it would cancel in a difference of bases
 
 
-def test_the_bases_agree_with_the_planned_contrast_of_one(plan, tables, contrasts):
+def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, contrasts):
     """At the planned base every number is that of the planned contrast over all trained models."""
     table = bases.population_bases(plan, *given(tables))
     own = table[table["of"] == "400"].set_index("item")
@@ -241,14 +241,14 @@ def test_the_bases_agree_with_the_planned_contrast_of_one(plan, tables, contrast
         assert own[column].to_numpy() == pytest.approx(contrasts.loc[own.index, column].to_numpy(dtype=float)), column
 
 
-def test_bases_that_are_not_there_are_said_to_be_missing(plan):
+def test_missing_bases_are_noted(plan):
     table = bases.population_bases(plan, *given(made(bases=(400,)))).set_index(["item", "of"])
     assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
     assert "both bases" in table.loc[("keys_far_4x", "400 less 10000"), "note"]
     assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
 
 
-def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
+def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, tables):
     rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
     assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms of eight seeds
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
@@ -268,7 +268,7 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
     assert damage.set_index("item").loc["head_damage", "rho"] == pytest.approx(1)
 
 
-def test_what_the_seeds_could_have_shown_is_the_power_of_the_exact_test(plan, tables):
+def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
     """An effect of that size, drawn anew, is found in four of five draws; a corrected test needs a larger one."""
     table = power.population_power(bases.population_bases(plan, *given(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
@@ -291,7 +291,7 @@ def test_what_the_seeds_could_have_shown_is_the_power_of_the_exact_test(plan, ta
         ({"low": -0.9, "high": 0.9}, "more than all there is"),
     ],
 )
-def test_an_effect_that_seeds_cannot_find_is_not_given(plan, tables, rows, note):
+def test_undetectable_effects_are_left_empty(plan, tables, rows, note):
     table = bases.population_bases(plan, *given(tables))
     family = table[(table["of"] == "400") & (table["family"] == "extensions")].assign(**rows)
     made = power.population_power(family)
@@ -299,7 +299,7 @@ def test_an_effect_that_seeds_cannot_find_is_not_given(plan, tables, rows, note)
     assert made["detectable"].isna().all()
 
 
-def test_the_least_p_is_that_of_so_many_seeds_and_after_holm_of_so_many_tests():
+def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
     same = _effects.effect(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
     assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # one has no sign to flip, and still is a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
@@ -307,7 +307,7 @@ def test_the_least_p_is_that_of_so_many_seeds_and_after_holm_of_so_many_tests():
 
 
 @pytest.mark.parametrize("base", [400, 10_000])
-def test_the_exact_test_counts_ties_as_whole_numbers_do(base):
+def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
     """Of the committed rows: flips of fractions, where two seeds that differ alike in size tie to the last digit."""
     models = read(ROOT, "population_models")
     asked = _population.questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)

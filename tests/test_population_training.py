@@ -77,7 +77,7 @@ def start(tmp_path_factory):
     return train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path_factory.mktemp("a"))
 
 
-def test_a_model_is_a_function_of_its_seed(start, tmp_path):
+def test_trained_model_is_determined_by_its_seed(start, tmp_path):
     assert same(train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
     assert not same(train(MICRO, PopulationMember(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
 
@@ -90,7 +90,7 @@ def test_bases_begin_with_the_same_weights():
 
 
 @pytest.mark.parametrize("killed_at", [1, 3, 4, 6])
-def test_a_killed_run_goes_on_to_the_same_weights(start, tmp_path, killed_at):
+def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at):
     which = PopulationMember(400, 3, "C")
     whole = train(MICRO, which, start.weights, tmp_path / "whole")
     assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three
@@ -119,13 +119,13 @@ def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
         train(dataclasses.replace(MICRO, spread=0.03), PopulationMember(400, 3, "B"), start.weights, tmp_path)
 
 
-def test_the_criterion_ends_the_training(start, tmp_path):
+def test_training_ends_at_the_criterion(start, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
     trained = train(easy, PopulationMember(400, 3, "B"), start.weights, tmp_path)
     assert (trained.steps, trained.rounds, trained.reached) == (4, 0, True)
 
 
-def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path):
+def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
     """The control meets a criterion at once and still has the extension that the arm without rotation needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
     which = PopulationMember(400, 3, "B")
@@ -139,7 +139,7 @@ def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path)
     assert work.load_or_train(tmp_path, which, easy, lambda text: None).trained.rounds == 1
 
 
-def test_a_training_says_how_it_was_rounded_and_one_that_changed_processors_says_both(monkeypatch, tmp_path):
+def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
     """Killed where sums are rounded in one way and gone on where they are rounded in another."""
     which = PopulationMember(400, 3, "A")
 
@@ -154,7 +154,7 @@ def test_a_training_says_how_it_was_rounded_and_one_that_changed_processors_says
     assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({here, "01234567"}))
 
 
-def test_rounding_in_another_order_has_another_digest(monkeypatch):
+def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
     """The digest is of the bits: a product whose last bit differs has another one."""
     before = arithmetic()
     assert before == arithmetic()
@@ -179,7 +179,7 @@ def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
     assert not same(three, four)
 
 
-def test_muon_takes_the_steps_of_torchs_own():
+def test_muon_equals_the_torch_implementation():
     torch.manual_seed(0)
     ours = [torch.nn.Parameter(torch.randn(*shape)) for shape in ((8, 6), (6, 8), (8, 6))]
     theirs = [torch.nn.Parameter(part.detach().clone()) for part in ours]
@@ -216,7 +216,7 @@ def _few(monkeypatch):
 
 
 @pytest.mark.usefixtures("_few")
-def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
+def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
     """A family twice: the second run trains nothing; one whose weights are gone but whose rows are there, neither."""
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
@@ -240,7 +240,7 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
     assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before
 
 
-def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_path):
+def test_weights_without_recorded_arithmetic_are_refused(start, tmp_path):
     (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
     made = {"model": "b400-s3-A", "recipe": MICRO.facts("A")}
     facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
@@ -249,7 +249,7 @@ def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_pa
         work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), MICRO, lambda text: None)
 
 
-def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
+def test_arm_without_rotation_is_trained_with_the_primary_base_only():
     assert command.families([1, 2], [400, 10_000], "ABCDE") == [
         (400, 1, "ABC"),
         (400, 2, "ABC"),
@@ -267,7 +267,7 @@ def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
         assert (done.exit_code, "--arm E has no base and is trained beside" in done.output) == (2, True)
 
 
-def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path):
+def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):
     which = PopulationMember(400, 1, "C")
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
@@ -278,7 +278,7 @@ def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path)
     assert f"of a training with arithmetic {known}, and this one had 01234567" in line
 
 
-def test_a_model_says_how_the_one_that_it_starts_from_was_rounded(monkeypatch, tmp_path):
+def test_model_records_the_arithmetic_of_its_start(monkeypatch, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
     work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), easy, lambda text: None)
     here = arithmetic()
@@ -296,7 +296,7 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
 
 
 @pytest.mark.usefixtures("_few")
-def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkeypatch):
+def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
     """What two tables ask alike is asked once: the model as it is, and extensions with the temperature of their own."""
     asked = []
     real = vars(outcomes)["answers"]
@@ -317,7 +317,7 @@ def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkey
                 assert keys[name, row["multiple"]] == row["letters"]
 
 
-def test_yarn_without_its_temperature_is_its_rotation_alone(start):
+def test_yarn_without_temperature_equals_its_rotation_alone(start):
     """Scores divided by the factor on queries and on keys are those of a configuration whose factor is 1."""
     from keyquery.models.attention.positions import encoding
 

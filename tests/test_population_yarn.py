@@ -26,7 +26,7 @@ def outcomes(dropped, stretched, seeds=8, multiple=2.0):
     return pd.DataFrame(rows)
 
 
-def test_the_difference_is_by_seed_and_its_test_exact():
+def test_yarn_difference_is_by_seed_with_an_exact_test():
     row = population_yarn(outcomes(0.8, 0.5)).iloc[0]
     assert row["difference"] == pytest.approx(0.3 + 4.5 / 1000)
     assert row["p"] == pytest.approx(2 / 256)
@@ -47,12 +47,12 @@ def test_the_difference_is_by_seed_and_its_test_exact():
         (8.0, 0.4955, "not significant"),
     ],
 )
-def test_the_order_is_asked_in_the_direction_that_each_length_had(multiple, dropped, verdict):
+def test_order_is_judged_in_the_direction_of_each_length(multiple, dropped, verdict):
     (judgement,) = thesis_population_yarn(population_yarn(outcomes(dropped, 0.5, multiple=multiple)))
     assert judgement.verdict == verdict
 
 
-def test_tables_of_both_are_set():
+def test_yarn_and_unit_tables_render():
     assert "B, YaRN" in render(yarn_table.table(population_yarn(outcomes(0.8, 0.5))), "yarn")
     assert "Points" in render(units_table.table(decline_units(*scored())), "units")
 
@@ -71,7 +71,7 @@ def scored(points=lambda drop: 40 * drop):
     return pd.DataFrame(rows, columns=["mode", "model", "length", "lbp"]), models
 
 
-def test_a_share_and_points_are_two_losses():
+def test_share_and_points_are_separate_losses():
     lengths, models = scored()
     same = decline_units(lengths, models)
     assert same["estimate"].min() == pytest.approx(1.0)
@@ -81,7 +81,7 @@ def test_a_share_and_points_are_two_losses():
     assert apart["points"] < 0.5
 
 
-def test_claims_on_shares_and_points_turn():
+def test_claims_on_shares_and_points_change_with_their_tests():
     def table(share, points):
         rows = [("share", *share), ("points", *points)]
         return pd.DataFrame(rows, columns=["unit", "estimate", "p"]).assign(mode="both", n=8)
@@ -109,7 +109,7 @@ def keys(guessing, seeds=8):
     return pd.DataFrame(rows), prompts
 
 
-def test_seeds_in_which_a_model_guesses_are_left_out_and_then_fewer_show_less():
+def test_seeds_with_a_guessing_model_are_excluded():
     every = learning.thesis_population_learners(*keys(()))
     assert {(each.verdict, each.n) for each in every} == {("holds", 8)}
     fewer = learning.thesis_population_learners(*keys((5, 6)))
@@ -118,7 +118,7 @@ def test_seeds_in_which_a_model_guesses_are_left_out_and_then_fewer_show_less():
     assert {each.verdict for each in none} == {"not testable"}
 
 
-def test_the_planned_test_decides_and_the_interval_stands_beside_it():
+def test_planned_test_decides_and_the_interval_is_reported():
     row = pd.Series({"item": "keys", "difference": 0.1, "low": -0.05, "high": 0.25, "p": 0.01, "p_holm": 0.03})
     row = pd.concat([row, pd.Series({"p_holm_least": 0.02, "seeds": 8, "note": ""})])
     assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "holds"
@@ -129,13 +129,13 @@ def test_the_planned_test_decides_and_the_interval_stands_beside_it():
     assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "not supported"
 
 
-def test_a_drop_that_follows_the_bias_more_than_the_window_is_told():
+def test_drop_that_follows_the_bias_more_than_the_window_contradicts_the_claim():
     table = pd.DataFrame({"context": [4096, 4096, 32768, 65536], "ap_drop": [0.04, 0.06, 0.14, 0.16]})
     assert thesis_drop_follows_window(table.assign(bias_window=[40, 70, 60, 120])).verdict == "holds"
     assert thesis_drop_follows_window(table.assign(bias_window=table["ap_drop"] * 1000 + 1)).verdict == "contradicted"
 
 
-def test_weights_that_ship_are_few_of_the_models():
+def test_shipped_weights_are_counted_among_the_models():
     record = pd.DataFrame({"model": range(72)})
     assert thesis_weights_shipped(pd.DataFrame({"role": ["lab"] * 3 + ["own"]}), record).recomputed == "3 of 72"
     assert thesis_weights_shipped(pd.DataFrame({"role": ["lab"] * 40}), record).verdict == "contradicted"

@@ -69,7 +69,7 @@ def written(folder: Path, content: Any) -> Path:
     return path
 
 
-def test_the_recipes_that_ship() -> None:
+def test_shipped_recipes_load() -> None:
     assert FILES == [
         "beginning.yaml",
         "distilled-beginning.yaml",
@@ -110,7 +110,7 @@ def test_the_recipes_that_ship() -> None:
     assert pair.models[0].shape == pair.models[1].shape
 
 
-def test_names_and_ids_are_those_of_the_study() -> None:
+def test_model_names_and_ids_match_the_study() -> None:
     """Measurements join the sources by name; layers and heads agree with the facts recorded there."""
     import pandas as pd
 
@@ -130,7 +130,7 @@ def test_names_and_ids_are_those_of_the_study() -> None:
             assert shape.rope_theta == row["rope_theta"]
 
 
-def test_counts_of_published_models() -> None:
+def test_parameter_counts_match_those_of_published_models() -> None:
     assert set(KNOWN) | set(ROUNDED) == set(SHAPED)
     for name, shape in SHAPED.items():
         need = shape.estimate(name, context=1)
@@ -141,7 +141,7 @@ def test_counts_of_published_models() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SHAPED))
-def test_full_width_at_two_layers(name: str) -> None:
+def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
     """Each layer weighs the same: two layers and the rest predict the whole."""
     shape = SHAPED[name]
     two, four = (of_config(shape.shallow(n).config(), name, context=64, dtype="bf16").parameters for n in (2, 4))
@@ -154,7 +154,7 @@ def test_full_width_at_two_layers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(SHAPED) - {"llama2-7b-drope"}))
-def test_small_twins_run(name: str) -> None:
+def test_small_twin_of_each_model_runs(name: str) -> None:
     """The same class, heads and rotation: attention is seen in each layer, and positions can be taken away."""
     shape = SHAPED[name]
     small = shape.small()
@@ -177,7 +177,7 @@ def test_small_twins_run(name: str) -> None:
         assert shift_error(model, tokens, 50) == 0
 
 
-def test_a_whole_recipe(tmp_path: Path) -> None:
+def test_complete_recipe_is_read(tmp_path: Path) -> None:
     content = {
         **PLAIN,
         "dtype": "bf16",
@@ -210,7 +210,7 @@ def test_a_whole_recipe(tmp_path: Path) -> None:
     assert "estimated when it is loaded" in lines[1]
 
 
-def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
+def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
     model = {"name": "m", "id": "owner/m", "shape": {**SHAPE, "layers": 200, "width": 4096, "inner": 16384}}
     with pytest.raises(ModelError, match=r"mine\.yaml: models\[0\]: m: .* of 1\.00 GB free: .* cannot fit"):
         outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
@@ -271,19 +271,19 @@ def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: s
         ("title: x\n", "no `models`, which it needs"),
     ],
 )
-def test_files_that_are_none(content: str, message: str, tmp_path: Path) -> None:
+def test_unreadable_recipe_files_are_refused(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         load_recipe(written(tmp_path, content))
     with pytest.raises(DataError, match="cannot be read"):
         load_recipe(tmp_path / "absent.yaml")
 
 
-def test_unknown_types_of_models() -> None:
+def test_unknown_model_types_are_refused() -> None:
     with pytest.raises(ModelError, match="does not make a model of type quantum"):
         Shape(**{**SHAPE, "type": "quantum"}).config()
 
 
-def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
+def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from keyquery.measure import run
@@ -310,12 +310,12 @@ def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
     assert plans[-1].again
 
 
-def test_measurements_that_no_exhibit_shows_are_told() -> None:
+def test_measurements_shown_by_no_exhibit_are_reported() -> None:
     names = ["llama2-7b-drope", "smollm2-135m-bos", "unknown-1b", "smollm2-135"]
     assert unlisted(names, ROOT) == ["unknown-1b", "smollm2-135"]
 
 
-def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_that_cannot_fit_is_not_loaded_unless_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from keyquery.models.checkpoints import estimate
 
     source = RecipeModel("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
@@ -337,7 +337,7 @@ class MineForCausalLM(LlamaForCausalLM):
 """
 
 
-def test_a_recipe_runs_no_code_of_a_model_unless_it_is_trusted_on_the_command_line(
+def test_recipe_runs_remote_code_only_when_trusted_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from keyquery.measure import run

@@ -42,7 +42,7 @@ def test_the_committed_table_is_current():
     assert table.DOCUMENT.read_text("utf-8") == table.document(), stale
 
 
-def test_reports_stand_with_what_was_tried_and_variants_are_counted(tmp_path):
+def test_reports_are_listed_with_their_attempt_and_variants_counted(tmp_path):
     text = table.document(shelf(tmp_path))
     assert "3 public threads in 2 tests (right 1, refused 1).\nVariants of our own: 1 test on 6 inputs." in text
     assert "## beans" in text
@@ -52,7 +52,7 @@ def test_reports_stand_with_what_was_tried_and_variants_are_counted(tmp_path):
     assert "test_other_stones" not in text
 
 
-def test_no_test_is_run_and_no_import_made(tmp_path):
+def test_table_runs_and_imports_no_test(tmp_path):
     assert "garden#1" in table.document(
         shelf(tmp_path, "raise SystemExit\n" + MODULE.replace("pytest\n", "pytest, nothing\n", 1))
     )
@@ -74,7 +74,7 @@ def test_a_marker_that_the_table_cannot_read_is_refused_with_its_line(tmp_path, 
         table.document(shelf(tmp_path, text))
 
 
-def test_a_test_that_does_not_say_what_was_tried_is_refused(tmp_path):
+def test_test_without_a_docstring_is_refused(tmp_path):
     text = MODULE.replace('"""A stone in a pot."""', "pass")
     with pytest.raises(table.Unclear, match="must say what was tried"):
         table.document(shelf(tmp_path, text))

@@ -32,7 +32,7 @@ def state(tmp_path, content):
     return State(path).steps
 
 
-def test_a_state_comes_back(tmp_path):
+def test_build_state_is_restored(tmp_path):
     entry = {**ENTRY, "inputs": {"a": "1"}}
     keep_steps(tmp_path / "state.json", {"table:a": entry})
     assert State(tmp_path / "state.json").steps == {"table:a": entry}
@@ -64,7 +64,7 @@ def test_a_state_comes_back(tmp_path):
         ),
     ],
 )
-def test_a_state_that_is_odd_or_reaches_outside_is_dropped_whole(tmp_path, content):
+def test_invalid_or_escaping_build_state_is_discarded(tmp_path, content):
     assert state(tmp_path, content) == {}
 
 
@@ -82,14 +82,14 @@ def test_a_state_that_is_odd_or_reaches_outside_is_dropped_whole(tmp_path, conte
         "[" * 100_000,
     ],
 )
-def test_facts_that_are_odd_are_read_again(tmp_path, kept):
+def test_invalid_facts_are_read_again(tmp_path, kept):
     (tmp_path / "a.py").write_text("def f(x): pass\n")
     cache = tmp_path / "facts.json"
     cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else packed(kept))
     assert [each["name"] for each in FactReader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
 
 
-def test_facts_come_back_and_a_folder_that_cannot_be_written_costs_time_only(tmp_path):
+def test_facts_are_restored_and_an_unwritable_cache_is_ignored(tmp_path):
     (tmp_path / "a.py").write_text("def f(x, y=1): pass\n")
     cache = tmp_path / "facts.json"
     first = FactReader(tmp_path, cache)
@@ -103,7 +103,7 @@ def test_facts_come_back_and_a_folder_that_cannot_be_written_costs_time_only(tmp
     assert (tmp_path / "file").read_text() == ""
 
 
-def test_what_a_killed_process_was_writing_is_swept_and_what_runs_is_not(tmp_path):
+def test_temporary_files_of_killed_processes_are_swept_and_active_ones_kept(tmp_path):
     dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
     stale = tmp_path / f".{int(dead.stdout)}-abc.part"
     kept = [tmp_path / f".{os.getpid()}-abc.part", tmp_path / ".mine.part", tmp_path / "a.csv"]
@@ -114,7 +114,7 @@ def test_what_a_killed_process_was_writing_is_swept_and_what_runs_is_not(tmp_pat
     assert all(path.exists() for path in kept)
 
 
-def test_a_draft_is_one_that_is_swept(tmp_path, monkeypatch):
+def test_temporary_file_name_is_recognised_by_sweep(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: 2**22 + 5)
     monkeypatch.setattr(os, "replace", lambda *paths: os.kill)
     files.draft(tmp_path / "data.parquet").write_text("x")
@@ -131,7 +131,7 @@ def test_a_file_keeps_its_mode(tmp_path):
 
 
 @pytest.mark.parametrize(("number", "words"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])
-def test_why_a_file_cannot_be_written_is_told(number, words, tmp_path, monkeypatch):
+def test_write_error_states_its_cause(number, words, tmp_path, monkeypatch):
     def failing(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
@@ -140,7 +140,7 @@ def test_why_a_file_cannot_be_written_is_told(number, words, tmp_path, monkeypat
         files.write(tmp_path / "a", b"x")
 
 
-def test_texts_that_cannot_be_read_are_named(tmp_path):
+def test_unreadable_text_files_are_named(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "bytes").write_bytes(b"a\n\xff")
     with pytest.raises(SpecError, match=r"folder: cannot be read \(Is a directory\)"):
@@ -151,7 +151,7 @@ def test_texts_that_cannot_be_read_are_named(tmp_path):
         json_of(tmp_path, "absent")
 
 
-def test_a_nul_is_told_with_its_line(tmp_path):
+def test_nul_byte_is_reported_with_its_line(tmp_path):
     """LaTeX passes over it in silence."""
     (tmp_path / "a.tex.j2").write_bytes(b"one\ntwo\x00\n")
     with pytest.raises(SpecError, match=r"a\.tex\.j2:2: a NUL byte"):
@@ -170,7 +170,7 @@ def test_a_nul_is_told_with_its_line(tmp_path):
         ("def measure(subject, options): ...\n", "experiments/odd_{}.py: has no `SETTINGS`"),
     ],
 )
-def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path, monkeypatch, request):
+def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, request):
     from keyquery import experiments
     from keyquery.measure import choices
     from keyquery.measure.run import experiment
@@ -186,7 +186,7 @@ def test_an_experiment_that_is_written_wrongly_is_named(content, words, tmp_path
     assert f"odd_{number}.py" in str(told.value)
 
 
-def test_an_unbroken_word_is_read_once():
+def test_long_word_is_scanned_in_linear_time():
     # With work that grows as its square this would take hours.
     word = "x" * 3_000_000
     assert lint.find_typed_digits(word, "a.tex.j2") == []
@@ -194,7 +194,7 @@ def test_an_unbroken_word_is_read_once():
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1"])
-def test_a_tolerance_is_a_number(value):
+def test_tolerance_must_be_a_number(value):
     done = CliRunner().invoke(build.main, ["diff", "HEAD", "--tolerance", value])
     assert done.exit_code == 2
     assert "--tolerance" in done.output
@@ -211,7 +211,7 @@ def test_a_tolerance_is_a_number(value):
         (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 lacks '\\u2212'"),
     ],
 )
-def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypatch):
+def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
     def failing(root, *arguments):
         raise error
 
@@ -223,7 +223,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
     assert "Traceback" not in done.output
 
 
-def test_ctrl_c_while_the_commands_are_imported_says_nothing():
+def test_ctrl_c_during_command_import_prints_nothing():
     script = (
         "import os, runpy, signal, sys\n"
         "class Interrupting:\n"
@@ -239,7 +239,7 @@ def test_ctrl_c_while_the_commands_are_imported_says_nothing():
     assert done.stderr == ""
 
 
-def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
+def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
     class Project:
         graph = None
 
@@ -267,7 +267,7 @@ def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
         ("a.yaml", "base: &b {p: 1}\nx:\n  <<: *b\n  1: a\n  1: b\n", "a.yaml:5: the key '1' stands at line 4"),
     ],
 )
-def test_a_key_that_is_there_twice_is_told(name, content, words, tmp_path):
+def test_duplicate_key_is_refused(name, content, words, tmp_path):
     """Readers of JSON and YAML keep the last of them in silence."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
@@ -276,6 +276,6 @@ def test_a_key_that_is_there_twice_is_told(name, content, words, tmp_path):
     assert words in str(told.value)
 
 
-def test_a_key_that_overrides_a_merged_one_is_right(tmp_path):
+def test_key_that_overrides_a_merged_one_is_accepted(tmp_path):
     (tmp_path / "a.yaml").write_text("a: &a {p: 1, q: 2}\nb: &b {<<: *a, p: 3}\nc: [{<<: [*a, *b], q: 4}]\n")
     assert yaml_of(tmp_path, "a.yaml") == {"a": {"p": 1, "q": 2}, "b": {"p": 3, "q": 2}, "c": [{"p": 1, "q": 4}]}

@@ -25,13 +25,13 @@ def said(*rows):
         (("1", "Green", "green", "a"), ("2", "Red", "red", "c"), True, False),
     ],
 )
-def test_words_that_differ_are_a_conflict_and_both_sides_cannot_hold(one, other, conflict, unjudged):
+def test_differing_words_are_a_conflict_and_both_sides_cannot_hold(one, other, conflict, unjudged):
     row = worded_conflicts(said(one, other), CLAIMS).iloc[0]
     assert (bool(row["conflict"]), bool(row["unjudged"])) == (conflict, unjudged)
     assert thesis_worded_conflicts(said(one, other)).recomputed == str(int(conflict))
 
 
-def test_a_third_section_can_make_the_conflict():
+def test_third_section_can_create_a_conflict():
     rows = [("1", "", "green", "b"), ("2", "", "green", "c"), ("3", "", "red", "a")]
     assert bool(worded_conflicts(said(*rows), CLAIMS).iloc[0]["conflict"])
 
@@ -40,12 +40,12 @@ def test_a_third_section_can_make_the_conflict():
     ("rows", "told"),
     [([("1", "", "green", "b")], "has one row"), ([("1", "", "green", "b"), ("2", "", "red", "d")], "no claim 'd'")],
 )
-def test_what_cannot_be_compared_is_told(rows, told):
+def test_incomparable_sections_are_refused(rows, told):
     with pytest.raises(DataError, match=told):
         worded_conflicts(said(*rows), CLAIMS)
 
 
-def test_the_ledger_has_no_contradiction_hold_on_both_sides():
+def test_ledger_has_no_conflict_that_holds_on_both_sides():
     table = read(ROOT, "worded_conflicts")
     assert not table["unjudged"].any()
     assert 0 < table["conflict"].sum() < len(table)

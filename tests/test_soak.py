@@ -36,13 +36,13 @@ FILE = Path("artifacts/sources/beans.csv")
         (-27, "", "", "hang"),
     ],
 )
-def test_how_a_command_ended(code, output, errors, outcome):
+def test_command_outcome_is_classified(code, output, errors, outcome):
     found, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
     assert found == outcome
     assert bool(why) == (outcome not in ("told", "accepted"))
 
 
-def test_a_process_that_outlives_its_command_is_amiss():
+def test_process_that_outlives_its_command_is_reported():
     assert judged(FILE, ("beans",), Ended(0, "", "", 0.1, 2))[0] == "left"
 
 
@@ -57,7 +57,7 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_each_seed_gives_one_change_and_the_same_again(tmp_path, name):
+def test_each_seed_gives_one_reproducible_change(tmp_path, name):
     (tmp_path / name).write_text(CONTENTS[name])
     one, same = (changed(tmp_path / name, random.Random(7)) for _ in range(2))
     assert one == same
@@ -82,11 +82,11 @@ def test_each_seed_gives_one_change_and_the_same_again(tmp_path, name):
         (".safetensors", struct.pack("<Q", 2) + b"{}x"),
     ],
 )
-def test_what_is_none_of_its_format_is_known(suffix, content):
+def test_broken_file_of_each_format_is_recognised(suffix, content):
     assert broken(suffix, content)
 
 
-def test_a_forked_command_is_one_of_its_own(tmp_path):
+def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
     """It reads files as they are now, sees the arguments, and gives outputs, exit status and what it leaves."""
     (tmp_path / "build.py").write_text(
         "import os, subprocess, sys, time\n"
@@ -123,7 +123,7 @@ def test_a_forked_command_is_one_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_forked_command_that_is_ended_before_it_begins_is_waited_for_once(tmp_path, number):
+def test_forked_command_ended_before_it_starts_is_awaited_once(tmp_path, number):
     """It has opened no file to print to; that it printed nothing is an end like another, and the next command runs."""
     (tmp_path / "build.py").write_text("import time\ntime.sleep(20)\n")
     forks = Forks(tmp_path)

@@ -64,7 +64,7 @@ def test_frictionless_finds_no_fault() -> None:
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_no_cell_is_empty_without_reason_and_every_number_parses(name: str) -> None:
+def test_empty_cells_have_a_reason_and_numbers_parse(name: str) -> None:
     assert check(ROOT, name) == []
 
 
@@ -93,7 +93,7 @@ OWN |= {"population_members", "documents", "families", "subjects", "pretrained_m
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_each_table_tells_units_place_and_reason(name: str) -> None:
+def test_each_table_describes_units_places_and_reasons(name: str) -> None:
     described = RESOURCES[name]
     fields = [field["name"] for field in described["schema"]["fields"]]
     assert all(field["description"] for field in described["schema"]["fields"])
@@ -173,12 +173,12 @@ CROSSED: dict[str, dict[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CROSSED)
-def test_each_key_meets_each_other_once(name: str) -> None:
+def test_crossed_tables_have_every_combination_once(name: str) -> None:
     files = sorted(tuple(row[field] for field in CROSSED[name]) for row in rows(name))
     assert files == sorted(itertools.product(*CROSSED[name].values()))
 
 
-def test_tables_that_are_no_full_cross() -> None:
+def test_incompletely_crossed_tables_have_the_expected_rows() -> None:
     scores = set(keyed("reported_lbp_lengths", "model", "length", "metric"))
     one = {("ministral3-14b", length, metric) for length in LENGTHS for metric in ("lbp", "plasticity")}
     assert scores == one | {(model, length, "lbp") for model in MATCHED for length in LENGTHS}
@@ -214,11 +214,11 @@ def test_tables_that_are_no_full_cross() -> None:
         ("published_ruler", 0),
     ],
 )
-def test_what_the_source_leaves_out_stays_out(name: str, missing: int) -> None:
+def test_values_missing_in_the_source_are_missing_in_the_table(name: str, missing: int) -> None:
     assert sum(not row["printed"] for row in rows(name)) == missing
 
 
-def test_what_is_printed_twice_agrees() -> None:
+def test_values_printed_twice_agree() -> None:
     deciles = keyed("reported_deciles", "model", "decile")
     assert all(deciles[key] == text for key, text in keyed("reported_ruler_deciles", "model", "decile").items())
     matched, everyone = (

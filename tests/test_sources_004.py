@@ -127,7 +127,7 @@ def test_grid_is_complete(name: str) -> None:
         ("drope_layer1_norms", ""),
     ],
 )
-def test_comparisons_stand_once_beside_both_models(name: str, by: str) -> None:
+def test_comparisons_occur_once_beside_both_models(name: str, by: str) -> None:
     for group in distinct(name, by) if by else [""]:
         here = [row for row in rows(name) if not by or row[by] == group]
         metrics = {
@@ -169,7 +169,7 @@ def test_text_and_trial_files_agree_where_they_overlap() -> None:
             assert cell("drope_published_disruption_trials", **where) == row["printed"]
 
 
-def test_series_of_a_figure_share_their_places() -> None:
+def test_series_of_a_figure_share_their_x_values() -> None:
     assert sorted(distinct("drope_figures", "figure")) == list("ABCDEFGHIJ")
     for figure in distinct("drope_figures", "figure"):
         points: dict[tuple[str, str], list[str]] = {}
@@ -198,7 +198,7 @@ def test_categories_of_answers_sum_to_the_stated_trials() -> None:
         assert sum(int(row["printed"].rstrip("%")) for row in here if row["metric"] == "share") == 100
 
 
-def test_layers_of_the_vision_model_follow_from_the_printed_lists() -> None:
+def test_layers_of_the_vision_model_match_the_printed_lists() -> None:
     kinds = {int(row["layer"]): row["kind"] for row in rows("nope_layer_kinds")}
     assert sorted(kinds) == list(range(int(cell("nope_facts", fact="layers"))))
     for fact, kind in (("self_attention", "self-attention"), ("cross_attention", "cross-attention")):
@@ -210,7 +210,7 @@ def test_layers_of_the_vision_model_follow_from_the_printed_lists() -> None:
         assert len(listed) == int(cell("nope_facts", fact=f"{fact}_layers"))
 
 
-def test_adjacency_groups_have_as_many_layers_as_counted() -> None:
+def test_adjacency_groups_have_the_counted_number_of_layers() -> None:
     listed = Counter(row["group"] for row in rows("nope_adjacency_layers"))
     assert listed == {group: int(cell("nope_adjacency", group=group, metric="layers")) for group in ("after", "before")}
     for group, step in (("after", -1), ("before", 1)):
@@ -241,7 +241,7 @@ def test_statements_have_one_key_in_all_files() -> None:
 
 
 @pytest.mark.parametrize("name", [*STATED, "drope_summary_reported", "drope_tradeoff"])
-def test_a_word_has_its_number_or_a_reason_and_a_number_neither(name: str) -> None:
+def test_word_has_a_number_or_a_reason_and_a_number_has_neither(name: str) -> None:
     for row in rows(name):
         try:
             parse(row["printed"])

@@ -66,7 +66,7 @@ def test_texts_of_the_first_two_experiments_repeat() -> None:
     assert {row["text_set"] for row in texts if row["experiment"] == "2"} == sets
 
 
-def test_the_first_run_is_another_than_the_printed_one() -> None:
+def test_first_run_differs_from_the_printed_one() -> None:
     first = [float(row["printed"]) for row in rows("drope_first_sink_rates")]
     later = [
         float(row["printed"])
@@ -85,7 +85,7 @@ def test_smollm_has_every_layer_in_both_variants() -> None:
     assert len(counts) == 6
 
 
-def test_recalibration_is_training_on_billions_of_tokens() -> None:
+def test_recalibration_trains_on_billions_of_tokens() -> None:
     runs = {row["run"]: row for row in rows("drope_recalibration")}
     tokens = {run: int(row["steps"]) * int(row["sequences"]) * int(row["sequence_tokens"]) for run, row in runs.items()}
     assert tokens["llama2_7b_drope"] == pytest.approx(10e9, rel=0.06)
@@ -93,7 +93,7 @@ def test_recalibration_is_training_on_billions_of_tokens() -> None:
     assert {run.endswith("qk_norm") for run, row in runs.items() if row["normalisation"] != "none"} == {True}
 
 
-def test_every_captured_model_has_settings_of_its_own() -> None:
+def test_every_captured_model_has_its_own_settings() -> None:
     models = {row["model"]: row for row in rows("models") if row["subject"] == "captured"}
     settings = {row["model"]: row for row in rows("capture_settings")}
     assert set(settings) == set(models)

@@ -18,7 +18,7 @@ def foreign(tmp_path_factory):
     return root
 
 
-def test_it_is_none_of_ours(foreign):
+def test_specimen_shares_nothing_with_the_thesis(foreign):
     """Nothing that this thesis states, shows or measures lies in it."""
     own = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
     shared = {"documents.csv", "places.csv", "families.csv"}
@@ -32,7 +32,7 @@ def test_it_is_none_of_ours(foreign):
 
 
 @pytest.mark.models
-def test_its_experiment_measures_a_model(foreign, tmp_path):
+def test_experiment_of_the_specimen_measures_a_model(foreign, tmp_path):
     pytest.importorskip("torch")
     root = tmp_path / "measured"
     shutil.copytree(foreign, root)

@@ -44,7 +44,7 @@ def test_verdicts_are_counted_by_row():
         ([("thesis_a_b", "holds"), ("thesis_b.thesis_a_x", "holds")], "no claim of the ledger is of 'theirs'"),
     ],
 )
-def test_what_belongs_to_no_row_is_told(claims, said):
+def test_claim_without_a_row_or_with_two_rows_is_refused(claims, said):
     with pytest.raises(DataError, match=said):
         standing_counts(ROWS, ledger(*claims))
     twice = pd.concat([ROWS, ROWS.iloc[:1].assign(what="again")], ignore_index=True)

@@ -62,7 +62,7 @@ def told(root, name):
     return [str(fault) for fault in check(root, name)]
 
 
-def test_what_is_in_order_has_no_fault(root):
+def test_valid_store_has_no_faults(root):
     assert [told(root, name) for name in ("documents", "places", "bins", "sinks")] == [[], [], [], []]
 
 
@@ -79,7 +79,7 @@ def test_what_is_in_order_has_no_fault(root):
         ("bins", "m,b\n", "", "no bin b of 'm', which artifacts/sources/bins.csv, row 2, has; add the rows"),
     ],
 )
-def test_a_name_that_leads_nowhere_is_told(root, table, old, new, words):
+def test_unknown_reference_is_a_fault(root, table, old, new, words):
     path = root / f"artifacts/sources/{table}.csv"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1), encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_name_that_leads_nowhere_is_told(root, table, old, new, words):
         ("documents", "beans2026", "Beans2026", "documents.csv: row 2, citation: names 'Beans2026'"),
     ],
 )
-def test_a_column_that_cites_is_held_against_the_bibliography(root, table, old, new, words):
+def test_citation_column_is_checked_against_the_bibliography(root, table, old, new, words):
     entries = {"beans2026": 1, "peas2020": 3}
     assert cited_by_tables(root, entries) == []
     path = root / f"artifacts/sources/{table}.csv"
@@ -125,7 +125,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("change", "words"), CHANGED)
-def test_a_manifest_that_was_changed_or_has_another_form_is_told(root, change, words):
+def test_changed_or_malformed_manifest_is_a_fault(root, change, words):
     file = root / "artifacts/measurements/sinks/one.json"
     content = json.loads(file.read_text())
     change(content)
@@ -135,13 +135,13 @@ def test_a_manifest_that_was_changed_or_has_another_form_is_told(root, change, w
     assert "sinks/one.json" in fault
 
 
-def test_another_layout_of_the_same_manifest_is_the_same(root):
+def test_reformatted_manifest_is_accepted(root):
     file = root / "artifacts/measurements/sinks/one.json"
     file.write_text(json.dumps(json.loads(file.read_text()), indent=4))
     assert told(root, "sinks") == []
 
 
-def test_a_seal_of_an_older_version_is_completed_where_its_table_is_whole(root, monkeypatch):
+def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
     file = root / "artifacts/measurements/sinks/one.json"
     content = json.loads(file.read_text())
     del content["table"]["facts"]
@@ -154,7 +154,7 @@ def test_a_seal_of_an_older_version_is_completed_where_its_table_is_whole(root, 
 
 
 @pytest.mark.parametrize("change", ['"value": [1, 3]', '"value": [1, 2, 2]', '"value": {"a": 1}'])
-def test_a_kept_answer_that_was_changed_is_made_anew(tmp_path, change):
+def test_changed_cached_value_is_recomputed(tmp_path, change):
     value, there = cached("an answer", lambda: [1, 2], tmp_path, remember=False)
     assert (value, there) == ([1, 2], False)
     file = tmp_path / "an answer.json"
@@ -166,7 +166,7 @@ def test_a_kept_answer_that_was_changed_is_made_anew(tmp_path, change):
     assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([0], False)
 
 
-def test_a_pattern_that_a_study_relies_on_is_of_the_table():
+def test_missing_digit_field_accepts_a_single_digit_only():
     """A digit that the source calls missing is one digit: `inf` there ended a study with a line of code."""
     from boundpaper.store.descriptor import resource
     from boundpaper.store.validation import CheckedField
@@ -180,7 +180,7 @@ def test_a_pattern_that_a_study_relies_on_is_of_the_table():
     assert CheckedField(field).read("12")[1]
 
 
-def test_a_rule_names_the_file_the_path_and_the_nearest_key():
+def test_validation_error_names_file_path_and_nearest_key():
     from boundpaper.store.rules import listed, mapping, require, text
 
     with pytest.raises(DataError) as caught:

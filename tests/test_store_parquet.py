@@ -76,7 +76,7 @@ def lone(root, message):
     return str(faults[0])
 
 
-def test_a_parquet_says_what_its_csv_says_cell_by_cell(root):
+def test_parquet_holds_the_same_cells_as_its_csv(root):
     text = many()
     path = put(root, "sinks", "m", text)
     assert path.name == "m.parquet"
@@ -92,7 +92,7 @@ def test_a_parquet_says_what_its_csv_says_cell_by_cell(root):
     assert content_hash(words(path)) == content_hash(plain.read_text())
 
 
-def test_the_store_reads_the_same_frame_from_both(root):
+def test_store_reads_equal_frames_from_parquet_and_csv(root):
     path = put(root, "sinks", "m", many())
     new = read(root, "sinks")
     path.with_suffix(".csv").write_text(many())
@@ -105,7 +105,7 @@ def test_the_store_reads_the_same_frame_from_both(root):
     assert set(new["model"]) == {"m"}
 
 
-def test_a_column_that_its_type_would_rewrite_stays_text():
+def test_column_that_a_type_would_rewrite_stays_text():
     text = "a,b,c\n1.50,01,yes\n2,2,True\n"
     types = {"a": "number", "b": "integer", "c": "boolean"}
     table = parquet.read_table(pa.BufferReader(packed(text, types)))
@@ -113,7 +113,7 @@ def test_a_column_that_its_type_would_rewrite_stays_text():
     assert table.column("a").to_pylist() == ["1.50", "2"]
 
 
-def test_what_is_written_is_the_same_every_time_and_tells_nothing_of_pandas():
+def test_parquet_output_is_deterministic_and_free_of_pandas_metadata():
     one = packed(many(), {"value": "number"})
     assert one == packed(many(), {"value": "number"})
     metadata = parquet.ParquetFile(pa.BufferReader(one)).metadata
@@ -121,7 +121,7 @@ def test_what_is_written_is_the_same_every_time_and_tells_nothing_of_pandas():
     assert metadata.row_group(0).column(0).compression == "ZSTD"
 
 
-def test_the_identity_is_that_of_the_cells_whoever_wrote_the_file(root):
+def test_identity_hash_depends_on_cells_not_on_the_writer(root):
     path = put(root, "sinks", "m", many())
     before, content = identity(path), path.read_bytes()
     parquet.write_table(parquet.read_table(path), path, compression="gzip", use_dictionary=False)
@@ -129,7 +129,7 @@ def test_the_identity_is_that_of_the_cells_whoever_wrote_the_file(root):
     assert identity(path) == before
 
 
-def test_a_measurement_takes_the_form_of_its_size(root):
+def test_measurement_format_depends_on_its_size(root):
     frame = pd.read_csv(io.StringIO(many()), keep_default_na=False, na_values=[""], dtype={"layer": "Int64"})
     frame["reason"] = "x"
     save(root, {"sinks": frame.head(MOST)}, "m", {"command": "one"})
@@ -163,7 +163,7 @@ def test_a_cut_damaged_or_foreign_file(root):
             read(root, "sinks")
 
 
-def test_a_text_that_is_called_parquet_is_told_as_one(root):
+def test_text_named_parquet_is_reported(root):
     path = put(root, "sinks", "m", many())
     path.write_bytes(many().encode())
     assert lone(root, "artifacts/measurements/sinks/m.parquet: holds text and no Parquet; give it the ending .csv")
@@ -193,7 +193,7 @@ def test_a_changed_cell_breaks_the_seal(root):
         ("more", [1, 2], "row 1, more: unknown column more"),
     ],
 )
-def test_faults_of_cells_are_those_of_a_csv(root, column, values, words):
+def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, words):
     columns = {"unit": ["a", "b"], "layer": [1, 2], "kept": [True, False], "side": ["rope", "drope"]}
     columns |= {"value": [1.0, 2.5], "reason": ["x", "y"]}
     columns = {name: cells for name, cells in {**columns, column: values}.items() if cells is not None}
@@ -203,7 +203,7 @@ def test_faults_of_cells_are_those_of_a_csv(root, column, values, words):
     lone(root, words)
 
 
-def test_a_csv_and_a_parquet_of_one_name(root):
+def test_csv_and_parquet_of_one_name_are_refused(root):
     frame = pd.read_csv(io.StringIO(many(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
@@ -224,7 +224,7 @@ def test_a_csv_and_a_parquet_of_one_name(root):
         settle(root)
 
 
-def test_tables_and_manifests_of_another_version_are_put_into_form(root):
+def test_tables_and_manifests_of_an_older_version_are_converted(root):
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
     (folder / "m.csv").write_text(many(tail=()))
@@ -247,7 +247,7 @@ def test_tables_and_manifests_of_another_version_are_put_into_form(root):
     assert settle(root) == []
 
 
-def test_a_broken_table_is_not_sealed_anew(root):
+def test_broken_table_is_not_sealed_again(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
     path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
     settle(root)
@@ -271,7 +271,7 @@ def test_a_ragged_csv_is_not_converted(root):
     assert beside(root) == ["m.csv"]
 
 
-def test_others_are_given_every_table_as_csv(root):
+def test_exported_package_holds_every_table_as_csv(root):
     put(root, "sinks", "m", many())
     put(root, "sinks", "n", many(9))
     assert [entry["path"] for entry in standard(root)["resources"]] == [
@@ -280,13 +280,13 @@ def test_others_are_given_every_table_as_csv(root):
     ]
 
 
-def test_the_shipped_measurements_have_the_form_of_their_size():
+def test_committed_measurements_have_the_format_of_their_size():
     for path in (ROOT / measurement.FOLDER).glob("*/*.[cp]*"):
         large = sum(1 for _ in rows(path)) > MOST
         assert path.suffix == (".parquet" if large else ".csv"), f"run: python -m boundpaper.store.measurement ({path})"
 
 
-def test_a_parquet_is_an_input_of_what_reads_it():
+def test_parquet_file_is_an_input_of_steps_that_read_it():
     from boundpaper.build.facts import FactReader
 
     step = load(ROOT, FactReader(ROOT)).steps["measurement:head_components"]
@@ -295,7 +295,7 @@ def test_a_parquet_is_an_input_of_what_reads_it():
     assert set(tables) <= set(step.inputs)
 
 
-def test_the_graph_and_small_tables_do_without_the_library():
+def test_graph_and_small_tables_do_not_import_pyarrow():
     code = (
         "import sys; from pathlib import Path\n"
         "from boundpaper.build.facts import FactReader; from boundpaper.build.graph import load\n"

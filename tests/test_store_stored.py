@@ -207,7 +207,7 @@ def key(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("kind", STORED)
 @pytest.mark.parametrize("change", ["another word", "a flipped bit", "cut"])
-def test_what_was_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
+def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
     make, outcome = STORED[kind]
     path, read = make(tmp_path)
     assert read() is not None
@@ -230,7 +230,7 @@ def test_what_was_changed_since_it_was_stored_is_never_read(kind, change, tmp_pa
     assert isinstance(caught.value, zipfile.BadZipFile) or path.stem in str(caught.value)
 
 
-def test_a_record_is_whole_by_what_it_says_and_not_by_how_it_is_laid_out():
+def test_record_hash_covers_content_not_layout():
     record = cached_files.sealed({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
     assert cached_files.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
     assert cached_files.broken({**record, "score": 0.2})
@@ -271,7 +271,7 @@ WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(
 
 
 @pytest.mark.parametrize("package", ["boundpaper", "keyquery"])
-def test_each_module_that_lays_data_into_files_is_known(package):
+def test_every_module_that_stores_data_is_covered(package):
     source = ROOT / f"packages/{package}/src/{package}"
     texts = {path.relative_to(source).with_suffix("").as_posix(): path.read_text() for path in source.rglob("*.py")}
     laying = {name for name, text in texts.items() if LAYING.search(text) and WRITING.search(text)} - {

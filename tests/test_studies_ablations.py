@@ -44,7 +44,7 @@ def ablations(effects):
 
 
 @pytest.mark.parametrize("model", ["RoPE", "DroPE"])
-def test_removing_the_first_tokens_mlp_in_nats(effects, model):
+def test_loss_without_the_first_tokens_mlp_is_computed_in_nats(effects, model):
     row = effects[(effects["experiment"] == 4) & (effects["positional"] == model)].iloc[0]
     base, ablated = (
         printed("drope_bos_mlp", positional=model, metric=f"{name}_ppl") for name in ("baseline", "ablated")
@@ -62,7 +62,7 @@ def test_removing_the_first_tokens_mlp_in_nats(effects, model):
     assert (both["layer"], both["nats"]) == (1, pytest.approx(math.log(ablated / base)))
 
 
-def test_the_layers_of_an_ablation_are_matched_only_where_both_models_lose_the_same(ablations):
+def test_ablation_layers_are_matched_only_when_equal_in_both_models(ablations):
     by_ablation = {(row["experiment"], row["ablation"], row["positional"]): row for _, row in ablations.iterrows()}
     assert len(by_ablation) == 8
     for (experiment, ablation, _), row in by_ablation.items():
@@ -73,7 +73,7 @@ def test_the_layers_of_an_ablation_are_matched_only_where_both_models_lose_the_s
     assert all(row["in_comparison"] == ((key[1], key[2]) in compared) for key, row in by_ablation.items())
 
 
-def test_a_value_ablation_takes_its_ratio_as_printed(ablations):
+def test_value_ablation_keeps_its_printed_ratio(ablations):
     for model in ("RoPE", "DroPE"):
         row = ablations[(ablations["ablation"] == "bos_value_all_layers") & (ablations["positional"] == model)].iloc[0]
         ratio = printed(
@@ -92,7 +92,7 @@ def test_the_contrast_of_two_models_is_a_ratio_of_ratios(ablations):
         assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
 
 
-def test_baselines_stand_against_the_last_experiments():
+def test_baselines_are_compared_with_the_last_experiments():
     result = study(baseline_perplexities).set_index(["experiment", "positional"])
     for model in ("RoPE", "DroPE"):
         last = printed("drope_layer1_perplexity", positional=model, condition="baseline", metric="ppl")
@@ -126,7 +126,7 @@ def patterns():
 
 @pytest.mark.parametrize("kind", ["bos", "local"])
 @pytest.mark.parametrize(("group", "first"), [("all layers", 0), ("layers 2-31", 2)])
-def test_attention_is_compared_by_layer_without_layers_as_free_units(patterns, kind, group, first):
+def test_attention_is_compared_by_layer_and_dependence_is_noted(patterns, kind, group, first):
     tests = attention_tests(study(attention_layers), FAMILIES).set_index(["comparison", "test"])
     rope, drope = (patterns[kind, model].to_numpy()[first:] for model in ("RoPE", "DroPE"))
     paired = tests.loc[(f"{kind}, {group}", "paired_t")]
@@ -139,7 +139,7 @@ def test_attention_is_compared_by_layer_without_layers_as_free_units(patterns, k
         assert "one residual stream" in row["note"]
 
 
-def test_two_experiments_on_one_quantity_stand_side_by_side():
+def test_experiments_on_one_quantity_are_shown_side_by_side():
     result = study(attention_experiments).set_index(["quantity", "layers", "experiment"])
     for model in ("rope", "drope"):
         name = {"rope": "RoPE", "drope": "DroPE"}[model]

@@ -60,7 +60,7 @@ def curves(*frames: pd.DataFrame) -> pd.DataFrame:
     return study.anchoring_curves(pd.concat(frames, ignore_index=True), MODELS)
 
 
-def test_curves_know_model_data_and_chance() -> None:
+def test_curves_record_model_data_and_chance() -> None:
     result = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
     assert set(result["model"]) == {"llama3.2-1b", "tiny-rope"}
     assert set(result["display_name"]) == {"Llama-3.2-1B", "small, with rotation"}
@@ -77,7 +77,7 @@ def test_curves_know_model_data_and_chance() -> None:
     assert (result.loc[result["question_share"].isna(), "reason"] != "").all()
 
 
-def test_tests_from_moments_are_those_of_values() -> None:
+def test_tests_from_moments_equal_tests_from_values() -> None:
     values = np.random.default_rng(5).normal(-3, 4, 15)
     result = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
     assert "few units" not in result.note
@@ -108,14 +108,14 @@ def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
     assert not result.duplicated(["study", "comparison"]).any()
 
 
-def test_landmarks_pass_over_layers_at_chance() -> None:
+def test_landmarks_skip_layers_at_chance() -> None:
     result = study.anchoring_landmarks(curves(measured("tiny-rope", blind=1)))
     question = result[result["group"] == "question"].set_index("landmark")
     assert question["layer"].to_dict() == {"start": 1, "lowest": 2, "highest": 1, "end": 2}
     assert (question["layers"] == LAYERS).all()
 
 
-def test_figures_are_those_of_the_small_models_that_ship() -> None:
+def test_quantities_are_computed_for_the_shipped_small_models() -> None:
     names = ("tiny-rope", "tiny-continued", "tiny-drope")
     table = curves(*[measured(name) for name in names], measured("llama-3.2-1b", shift=90), measured("tiny-rope-nf4"))
     counts = planted.anchoring_counts(table).set_index("quantity")["value"]
@@ -130,7 +130,7 @@ def test_figures_are_those_of_the_small_models_that_ship() -> None:
     assert counts["gap_design"] == pytest.approx(last - other[other["layer"] == LAYERS - 1]["delta_p"].mean())
 
 
-def test_a_model_whose_probe_sees_nothing_is_counted_and_in_no_mean() -> None:
+def test_model_whose_probe_is_at_chance_is_counted_but_excluded_from_means() -> None:
     seeing = [measured("tiny-rope"), measured("tiny-continued")]
     blind = measured("tiny-drope", shift=500, blind=LAYERS)
     counts = planted.anchoring_counts(curves(*seeing, blind)).set_index("quantity")["value"]
@@ -157,7 +157,7 @@ def known(**changes: float) -> pd.DataFrame:
     return anchoring_known(every, study.anchoring_curves(every, MODELS), SUBJECTS)
 
 
-def test_statements_that_a_model_knows_are_read_where_its_probe_is_best() -> None:
+def test_known_statements_are_read_at_the_layer_of_the_best_probe() -> None:
     [row] = known().to_dict("records")
     assert (row["model"], row["layer"], row["layers"], row["layers_seeing"]) == ("smollm2-135m", 1, 3, 2)
     assert (row["known_share"], row["names"]) == (40, 150)
@@ -171,7 +171,7 @@ def test_statements_that_a_model_knows_are_read_where_its_probe_is_best() -> Non
 @pytest.mark.parametrize(
     ("ends", "verdict"), [((-50.0, -30.0), "holds"), ((-50.0, 3.0), "not significant"), ((2.0, 9.0), "contradicted")]
 )
-def test_the_loss_of_belief_in_known_statements_goes_both_ways(ends: tuple[float, float], verdict: str) -> None:
+def test_belief_loss_in_known_statements_is_judged_in_both_directions(ends: tuple[float, float], verdict: str) -> None:
     low, high = ends
     rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
     [judged] = claims.thesis_anchoring_known(rows)

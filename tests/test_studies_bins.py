@@ -41,7 +41,7 @@ def factors(along=1.2, between=1.5, even=1.5):
 
 
 @pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])
-def test_what_is_kept_is_the_squared_mean_of_turned_queries(base, width):
+def test_kept_share_is_the_squared_mean_of_rotated_queries(base, width):
     """A query of length 1 in each of four pairs, turned to every place of a fine grid over the bucket."""
     places = (np.arange(20_000) + 0.5) / 20_000 * width
     turned = np.exp(1j * np.outer(places, base ** (-2.0 * np.arange(4) / 8)))
@@ -52,7 +52,7 @@ def test_what_is_kept_is_the_squared_mean_of_turned_queries(base, width):
     ("scaling", "factor", "original", "pairs"),
     [("none", 1.0, 1.0, 64), ("yarn", 4.0, 32768.0, 128), ("yarn", 16.0, 16384.0, 64), ("llama3", 8.0, 8192.0, 128)],
 )
-def test_scalings_are_those_of_transformers(scaling, factor, original, pairs):
+def test_rope_scalings_equal_those_of_transformers(scaling, factor, original, pairs):
     transformers = pytest.importorskip("transformers")
     initial = pytest.importorskip("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS
     rope = {"rope_theta": 5e5, "rope_type": {"none": "default"}.get(scaling, scaling), "factor": factor}
@@ -70,7 +70,7 @@ def test_scalings_are_those_of_transformers(scaling, factor, original, pairs):
 
 
 @pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
-def test_pooling_is_undone_where_key_differences_are_alike_in_all_directions(length, width):
+def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
     """A planted head: an even mean of the given length in each pair, content and keys without direction."""
     random, dimensions, count = np.random.default_rng(3), 64, 6000
     rotary = from_theta(10_000.0, dimensions)
@@ -93,7 +93,7 @@ def test_pooling_is_undone_where_key_differences_are_alike_in_all_directions(len
     assert at_one_position(pooled, kept) == pytest.approx(aligned, abs=0.05)
 
 
-def test_captures_without_a_base_are_bounded_by_all_that_are_given():
+def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
     names = ("models", "checkpoints", "capture_settings", "captured_models", "training_trajectory")
     table = bins.bin_bounds(*(given(name) for name in names)).set_index("capture")
     assert len(table) == 23
@@ -126,20 +126,20 @@ def test_captures_without_a_base_are_bounded_by_all_that_are_given():
         ({"compares": "levels of two", "places": "0-8K", "entities": "ministral3-3b | qwen3-4b"}, {}, "open"),
     ],
 )
-def test_fates_follow_from_the_factor_that_is_needed(conclusion, seen, fate):
+def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, fate):
     row = bins.bin_fates(conclusions(**conclusion), **tables(bin_factors=factors(**seen))).iloc[0]
     assert row["fate"] == fate
     assert row["verdicts"] == "holds"
 
 
-def test_the_factor_that_a_fall_needs_undoes_it():
+def test_needed_factor_undoes_the_fall():
     row = bins.bin_fates(conclusions(), **tables()).iloc[0]
     ends = given("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
     undone = at_one_position(ends, [1 / row["needed"], 1.0])
     assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
 
 
-def test_a_relation_needs_no_more_than_the_choice_that_undoes_it():
+def test_relation_needs_the_smallest_factor_that_undoes_it():
     """Of captures all changed alike nothing is undone; the choice is each capture's own."""
     asked = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
     needed = bins.bin_fates(asked, **tables()).iloc[0]["needed"]
@@ -152,6 +152,6 @@ def test_a_relation_needs_no_more_than_the_choice_that_undoes_it():
     ("changed", "told"),
     [({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"), ({"claims": "thesis_three"}, "no claim 'thesis_three'")],
 )
-def test_a_name_that_is_not_there_is_told(changed, told):
+def test_unknown_name_in_conclusions_is_refused(changed, told):
     with pytest.raises(DataError, match=told):
         bins.bin_fates(conclusions(**changed), **tables())

@@ -46,7 +46,7 @@ def made_models(**contexts):
     )
 
 
-def test_equal_positions_weigh_deciles_by_the_part_inside_the_range():
+def test_equal_positions_weight_deciles_by_their_part_inside_the_range():
     line = [1 - 0.1 * i for i in range(10)]
     table = comparisons.equal_positions(
         made_profiles(long=line, short=line), made_models(long=131072, short=32768)
@@ -109,7 +109,7 @@ def test_family_means_leave_the_score_empty_where_not_all_were_scored():
     assert source.loc["Qwen3", "ap_drop"] == pytest.approx((0.161 + 0.178 + 0.186) / 3)
 
 
-def test_shapes_of_a_line_and_of_an_accelerating_profile():
+def test_profile_shape_is_correct_for_a_line_and_an_accelerating_profile():
     line = [1 - 0.05 * i for i in range(10)]
     late = [1 - 0.01 * i**2 for i in range(10)]
     profiles = made_profiles(line=line, late=late).assign(display_name="x", family="F")
@@ -125,7 +125,7 @@ def test_shapes_of_a_line_and_of_an_accelerating_profile():
     assert table.loc["late", "r_squared"] == pytest.approx(stats.linregress(range(10), late).rvalue ** 2)
 
 
-def test_memory_counts_weights_and_cache():
+def test_memory_is_the_sum_of_weights_and_cache():
     row = comparisons.inference_memory(shipped("matched_models")).set_index("model").loc["qwen3-8b"]
     assert row["weights_gb"] == pytest.approx(16)
     assert row["cache_gb"] == pytest.approx(36 * 8 * 128 * 2 * 2 * 131072 / 1e9)
@@ -177,7 +177,7 @@ def made_claims(*rows):
     return pd.DataFrame(rows, columns=columns)
 
 
-def test_cell_checks_are_summed_by_claim_with_their_exceptions():
+def test_cell_checks_are_summarised_by_claim_with_exceptions():
     claims = made_claims(
         ("c002_t8.a-4k", "cell check", "002", "T8", "s", "1", "1.0", None, "holds", "r"),
         ("c002_t8.qwen3-0.6b-32k", "cell check", "002", "T8", "s", "87.2", "87.4", None, "contradicted", "r"),
@@ -191,7 +191,7 @@ def test_cell_checks_are_summed_by_claim_with_their_exceptions():
         ledger.claims_cells(claims[claims["kind"] == "statement"])
 
 
-def test_many_exceptions_are_counted_not_listed():
+def test_many_exceptions_are_truncated_with_a_count():
     rows = [
         (f"c004_x.{i}", "cell check", "004", "s", "s", "1", "2", None, "contradicted", "r")
         for i in range(ledger.SHOWN + 3)
@@ -216,7 +216,7 @@ def test_hypotheses_are_joined_by_the_names_of_their_claims():
         ledger.hypotheses(reported, claims[claims["claim"] == "c002_h1_order"])
 
 
-def test_the_missing_scores_are_published():
+def test_missing_scores_are_found_among_the_published():
     names = ["reported_open_gaps", "reported_lbp_lengths", "published_lbp", "inference_memory"]
     table = ledger.gaps_status(*(shipped(name) for name in names)).set_index("gap")
     row = table.loc["per_length_scores"]
@@ -248,7 +248,7 @@ def made_ledger(*other):
     return pd.DataFrame(entries, columns=["source", "section", "kind", "verdict"])
 
 
-def test_a_section_counts_the_rows_of_all_its_names():
+def test_section_counts_the_rows_of_all_its_names():
     table = ledger_coverage(made_sections(), made_ledger()).set_index(["document", "section"])
     assert table.loc[("000", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [3, 2, 1]
     assert table.loc[("000", "Finding 2"), ["judged", "holding", "cells"]].tolist() == [1, 0, 0]

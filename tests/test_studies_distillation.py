@@ -70,7 +70,7 @@ def test_arms_are_compared_at_equal_tokens():
     assert result.loc["manual", ["nope", "continued", "step", "tokens"]].tolist() == [5.0, 3.6, 5, 5120]
 
 
-def test_outcomes_by_hand():
+def test_distillation_outcomes_match_values_computed_by_hand():
     result = outcomes().set_index("text")
     row = result.loc["anarchism"]
     assert row[["teacher", "untouched", "nope", "continued"]].tolist() == [4.0, 7.0, 5.5, 4.7]
@@ -82,7 +82,7 @@ def test_outcomes_by_hand():
     assert result.loc["all", "recovered"] == pytest.approx(0.5)
 
 
-def test_a_removal_that_costs_nothing_has_no_share():
+def test_recovered_share_is_undefined_when_removal_costs_nothing():
     rows = outcomes((3.0, 2.9), (3.0, 3.0)).set_index("text")
     assert rows["recovered"].isna().all()
     assert rows["note"].str.contains("cost nothing").all()
@@ -98,7 +98,7 @@ def test_a_removal_that_costs_nothing_has_no_share():
         ((6.0, 3.7), (3.5, 3.6), ("holds", "contradicted", "holds", "contradicted")),
     ],
 )
-def test_claims_go_both_ways(nope, control, verdicts):
+def test_distillation_claims_are_judged_in_both_directions(nope, control, verdicts):
     rows = outcomes(nope, control)
     made = (
         claims.thesis_distil_comes_back,
@@ -113,7 +113,7 @@ def test_claims_go_both_ways(nope, control, verdicts):
         assert "5 of 80 steps" in judged[0].reason
 
 
-def test_what_removal_alone_does_is_judged_by_its_direction():
+def test_effect_of_removal_alone_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
     assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
@@ -122,7 +122,7 @@ def test_what_removal_alone_does_is_judged_by_its_direction():
     assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
 
 
-def test_what_the_student_differs_by_from_its_control_is_judged_by_its_direction():
+def test_difference_of_student_and_control_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched", "m-nope", "m-continued")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
     same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # as many in both
@@ -136,7 +136,7 @@ def test_what_the_student_differs_by_from_its_control_is_judged_by_its_direction
 @pytest.mark.parametrize(
     ("student", "expected"), [(5.0, "holds"), (11.0, "contradicted"), (1.0, "contradicted"), (2.0, "contradicted")]
 )
-def test_less_than_half_of_the_attention_to_neighbours_comes_back(student, expected):
+def test_neighbour_attention_claim_needs_less_than_half_recovered(student, expected):
     rows = pd.DataFrame(
         {"pair": ["m"], "quantity": ["local_attention"], "teacher": [18.0], "untouched": [2.0], "nope": [student]}
     )
@@ -162,7 +162,7 @@ def key_tests(*right):
     return keys_study.distillation_key_tests(keys(*right), MODELS, WITH_UNTOUCHED, families)
 
 
-def test_keys_are_asked_of_the_same_prompts_and_judged_both_ways():
+def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
     made = keys_study.distillation_keys(keys(8, 0, 2, 6), MODELS, WITH_UNTOUCHED).set_index("column")
     assert made["tokens"].unique().tolist() == [2048]
     assert made["share"].to_dict() == {"teacher": 1.0, "untouched": 0.0, "nope": 0.25, "continued": 0.75}
@@ -191,7 +191,7 @@ def test_keys_are_asked_of_the_same_prompts_and_judged_both_ways():
         keys_study.distillation_keys(keys(8, 0, 2, 6).query("model == 'm-near'"), MODELS, WITH_UNTOUCHED)
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_incomplete_distillation_tables_are_refused():
     with pytest.raises(DataError, match="lists no student with the role own"):
         distillation.distillation_curves(measured(model="other"), SUBJECTS)
     one = measured()
@@ -237,7 +237,7 @@ def quantities(*models):
     )
 
 
-def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
+def test_quantities_have_one_column_per_model_and_report_unmeasured_ones():
     result = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
     assert result.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
     assert result.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
@@ -253,7 +253,7 @@ def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
         quantities("m-untouched", "m-nope")
 
 
-def test_the_table_of_quantities_has_a_column_for_what_was_asked():
+def test_quantities_table_has_a_column_per_requested_model():
     every = render(quantities_table.table(quantities("m", "m-untouched", "m-nope", "m-continued")), "q", "markdown")
     assert "trained on" in every
     two = render(quantities_table.table(quantities("m", "m-untouched")), "q", "markdown")
@@ -262,7 +262,7 @@ def test_the_table_of_quantities_has_a_column_for_what_was_asked():
     assert "101.0" in two
 
 
-def test_exhibits_show_levels_and_equal_tokens():
+def test_exhibits_show_losses_and_equal_tokens():
     curves = distillation.distillation_curves(measured(), SUBJECTS)
     drawn = figure.figure(curves)
     assert "10 of 80 steps" in drawn.caption

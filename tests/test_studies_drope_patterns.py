@@ -58,13 +58,13 @@ def test_differences_are_drope_minus_rope_in_points() -> None:
     assert (result["layers_drope_more"], result["layers_drope_less"], result["late_run"]) == (3, 1, 2)
 
 
-def test_the_largest_difference_of_later_layers_names_the_layer_not_the_row() -> None:
+def test_largest_later_difference_names_its_layer_number() -> None:
     agreement = drope_patterns.attention_agreement(patterns([0.9, 0.1, 0.55, 0.3, 0.5]))
     later = agreement[(agreement["kind"] == "bos") & (agreement["layers"] == "layers 2-31")].iloc[0]
     assert (later["largest_difference"], later["largest_difference_layer"]) == (pytest.approx(-20), 3)
 
 
-def test_a_run_over_all_layers_ends_at_the_first() -> None:
+def test_run_of_one_sign_is_counted_from_the_last_layer() -> None:
     assert drope_patterns._late_run(pd.Series([1.0, 2.0, 3.0])) == 3
     assert drope_patterns._late_run(pd.Series([1.0, -2.0, -3.0])) == 2
     assert drope_patterns._late_run(pd.Series([1.0, -2.0, 3.0])) == 1
@@ -122,7 +122,7 @@ def test_effective_tokens_count_the_tokens_that_share_the_norm(heavy: int, expec
     assert result["bos_share"] == pytest.approx(100 / heavy, rel=1e-3)
 
 
-def test_shares_are_ratios_of_means_for_each_kind_of_token() -> None:
+def test_contribution_shares_are_ratios_of_means_per_kind_of_token() -> None:
     table = drope_content.content_layers(content(np.array([9.0, 1.0, 1.0, 1.0]), attention=3.0)).set_index("scope")
     assert table["share"]["all tokens"] == pytest.approx(50)
     assert table["share"]["BOS"] == pytest.approx(100 * 4.5 / 13.5)
@@ -131,7 +131,7 @@ def test_shares_are_ratios_of_means_for_each_kind_of_token() -> None:
     assert table.loc["BOS", "note"]
 
 
-def test_the_ratio_of_means_and_the_mean_of_ratios_are_the_two_printed_shares() -> None:
+def test_ratio_of_means_and_mean_of_ratios_are_the_two_printed_shares() -> None:
     table = drope_content.content_layers(source("drope_published_content"))
     row = table[(table["positional"] == "DroPE") & (table["layer"] == 1) & (table["scope"] == "all tokens")].iloc[0]
     eight = source("drope_layer1_content").set_index(["positional", "metric"])["value"]
@@ -150,7 +150,7 @@ def test_rounding_bounds_of_a_ratio_hold_the_printed_quotient() -> None:
     assert share["ratio_published"] == pytest.approx(80.149, abs=1e-3)
 
 
-def test_growth_of_values_and_rest_make_up_the_growth_of_the_output() -> None:
+def test_value_and_remaining_growth_multiply_to_the_output_growth() -> None:
     gain = drope_content.attention_gain(
         pd.DataFrame({"metric": ["attention_output_norm"], "ratio_published": [50.0]}),
         pd.DataFrame({"layer": [1] * 3, "tensor": ["query", "key", "value"], "mean_ratio": [3.0, 4.0, 5.0]}),
@@ -185,7 +185,7 @@ def test_a_share_can_fall_while_attention_writes_more() -> None:
     assert layers["inverted"].tolist() == [False, True]
 
 
-def test_published_shares_are_the_published_norms() -> None:
+def test_published_shares_follow_from_the_published_norms() -> None:
     published = source("drope_published_series")
     layers = drope_balance.balance_layers(published)
     fractions = published[published["metric"] == "attention_fraction"]
@@ -194,7 +194,7 @@ def test_published_shares_are_the_published_norms() -> None:
         assert layers[f"share_{model.lower()}"].to_numpy() == pytest.approx(100 * given, rel=1e-8)
 
 
-def test_bands_hold_their_part_of_all_differences() -> None:
+def test_layer_bands_sum_to_all_differences() -> None:
     layers = drope_balance.balance_layers(source("drope_published_series"))
     summary = drope_balance.balance_summary(layers, source("drope_crosslayer")).set_index("layers")
     assert summary["total_share"]["0-1"] + summary["total_share"]["2-31"] == pytest.approx(100)
@@ -209,7 +209,7 @@ def test_bands_hold_their_part_of_all_differences() -> None:
     assert ("layers 2-31 without layer 30", "paired_t") in tests.index
 
 
-def test_figure_g_repeats_four_coordinates_from_the_ninth_layer_on() -> None:
+def test_figure_g_repeats_four_coordinates_from_layer_8() -> None:
     layers = drope_balance.balance_layers(source("drope_published_series"))
     points = drope_balance.figure_g_layers(source("drope_figures"), layers)
     assert points[points["layer"] >= 8]["repeats"].all()
@@ -234,7 +234,7 @@ def test_counts_are_percentages_of_each_protocols_trials() -> None:
     assert (table["beyond"] == (table["multiple"] > 1)).all()
 
 
-def test_a_percentage_that_no_count_gives_is_an_error() -> None:
+def test_percentage_of_no_whole_count_is_refused() -> None:
     names = ("drope_context", "drope_errors", "drope_stated", "drope_formats", "drope_protocols", "models")
     frames = {name: source(name) for name in names}
     frames["drope_context"].loc[0, "value"] = 90.0  # of five trials
@@ -251,7 +251,7 @@ def test_the_same_cell_under_two_protocols_is_tested_by_fisher() -> None:
     assert tests.loc[("formats", "both contexts")]["n"] == 20
 
 
-def test_ranking_against_chance_is_the_binomial_test() -> None:
+def test_ranking_is_compared_with_chance_by_the_binomial_test() -> None:
     stated, protocols = source("drope_stated"), source("drope_protocols")
     ranks = drope_answers.ranking_cells(source("drope_ranking"), stated, protocols)
     assert set(ranks["chance"]) == {25.0}
@@ -280,7 +280,7 @@ def test_shares_of_errors_leave_exact_answers_out() -> None:
     assert totals["count"].sum() == totals["errors"].iloc[0] == 14 + 20 + 20
 
 
-def test_kinds_that_do_not_add_up_are_an_error() -> None:
+def test_error_kinds_that_do_not_add_up_are_refused() -> None:
     errors = source("drope_errors")
     chosen = (errors["context"] == 2048) & (errors["category"] == "near_miss") & (errors["metric"] == "count")
     errors.loc[chosen, "value"] = 3.0
@@ -314,12 +314,12 @@ def test_the_missing_digit_is_found(
     assert row["stated"] == "9"
 
 
-def test_substitutions_and_runs_are_told() -> None:
+def test_substitutions_and_digit_runs_are_detected() -> None:
     row = drope_answers.digit_errors(example("8661139", "8611139")).iloc[0]
     assert (row["substituted"], bool(row["runs_alike"]), bool(row["shorter_by_one"])) == (1, True, False)
 
 
-def test_the_chance_of_a_run_is_that_of_random_numbers() -> None:
+def test_chance_of_a_deletion_in_a_run_is_that_of_random_numbers() -> None:
     result = drope_answers.run_deletions(drope_answers.digit_errors(source("drope_error_examples"))).iloc[0]
     assert (result["examples"], result["in_run"], result["prefixes"]) == (3, 3, 1)
     draws = np.random.default_rng(0).integers(0, 10, size=(40_000, 7))

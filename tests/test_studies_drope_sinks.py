@@ -82,7 +82,7 @@ def printed(**columns):
 # sinks
 
 
-def test_even_attention_scores_the_mean_of_one_over_t():
+def test_uniform_attention_has_a_first_token_score_of_mean_one_over_t():
     table = uniform_sink(source("drope_protocols"), source("drope_stated")).set_index("tokens")
     for tokens in (2, 9, 28):
         weights = np.tril(np.ones((tokens, tokens))) / np.arange(1, tokens + 1)[:, None]
@@ -91,7 +91,7 @@ def test_even_attention_scores_the_mean_of_one_over_t():
         assert table.loc[tokens, "later"] == pytest.approx(weights[1:, 0].mean())
 
 
-def test_even_attention_passes_the_threshold_up_to_nine_tokens():
+def test_uniform_attention_exceeds_the_sink_threshold_up_to_nine_tokens():
     table = uniform_sink(source("drope_protocols"), source("drope_stated")).set_index("tokens")
     assert table.index[table["sink"]].max() == 9
     assert not table.loc[10, "sink"]
@@ -100,7 +100,7 @@ def test_even_attention_passes_the_threshold_up_to_nine_tokens():
     assert table.loc[28, "used_in"] == "attention patterns"
 
 
-def test_bands_compare_means_and_extremes():
+def test_sink_rate_bands_are_compared_by_means_and_extremes():
     layers = sink_rate_layers(planted("sink_rate", "x", [0.664, 0.9, 0.97], [0.5, 0.94, 1.0]))
     cells = printed(
         layers=["0", "1-2", "1-2", "average"],
@@ -133,7 +133,7 @@ def test_published_deviations_have_divisor_n(series):
     assert row["drope_sd"] == pytest.approx(100 * prompts.std(ddof=0))
 
 
-def test_averages_hide_layer_one(series):
+def test_averages_over_layers_hide_the_gap_of_layer_1(series):
     layers = sink_rate_layers(series)
     tests = sink_rate_tests(layers, source("drope_protocols"), FAMILIES)
     summary = sink_summary(layers, uniform_sink(source("drope_protocols"), source("drope_stated")), tests)
@@ -144,7 +144,7 @@ def test_averages_hide_layer_one(series):
     assert verdict.verdict == "not supported"
 
 
-def test_a_summary_of_rates_begins_after_layer_1_where_it_says_so():
+def test_sink_rate_summary_can_start_after_layer_1():
     rope, drope = (0.5, 0.9, 0.91, 0.94, 0.97), (0.6, 0.4, 0.99, 0.93, 0.93)
     layers = sink_rate_layers(planted("sink_rate", "x", rope, drope))
     uniform = rows(
@@ -182,7 +182,7 @@ def test_a_summary_of_rates_begins_after_layer_1_where_it_says_so():
 # the first token
 
 
-def test_spike_definitions_differ_where_they_should():
+def test_spike_definitions_differ_on_planted_series():
     norm = planted("bos_norm", "exp4_phase_metrics", [5, 100, 101, 50], [40, 500, 505, 90])
     ratio = planted("bos_ratio", "exp4_phase_metrics", [2.5, 100, 90, 10], [0.5, 40, 50, 4])
     flat = [planted(name, "exp4_phase_metrics", [1, 2, 3, 4], [2, 1, 4, 5]) for name in ("entropy", "anisotropy")]
@@ -204,7 +204,7 @@ def test_spike_definitions_differ_where_they_should():
     assert layers["other_rope"].iloc[0] == pytest.approx(2)
 
 
-def test_both_norms_rise_in_layer_one(phases):
+def test_norms_of_both_models_rise_most_in_layer_1(phases):
     _, metrics = phases
     value = phase_summary(metrics).set_index("quantity")["value"]
     assert value["largest_rise_delay"] == 0
@@ -218,13 +218,13 @@ def test_first_tokens_norm_is_the_same_in_every_prompt(phases):
     assert (layers["norm_sd_drope"] / layers["norm_drope"]).max() < 1e-3
 
 
-def test_claims_on_the_phase_metrics(phases):
+def test_phase_metric_claims_have_the_expected_verdicts(phases):
     _, metrics = phases
     assert [one.verdict for one in c004_spike_layers(metrics, source("drope_stated"))] == ["contradicted"] * 2
     assert c004_fig15_higher_throughout(metrics, source("drope_captions")).verdict == "contradicted"
 
 
-def test_entropy_room_is_that_of_two_singular_values():
+def test_entropy_bound_follows_from_two_singular_values():
     """One spike and k equal tokens at right angles to it: squares leave room for at least these k."""
     norm, other, tokens = 500.0, 10.0, 60
     squares = np.array([norm**2, *[other**2] * tokens])
@@ -248,7 +248,7 @@ def test_entropy_room_is_that_of_two_singular_values():
 # perplexity
 
 
-def test_effect_keeps_what_rounding_leaves_open():
+def test_effect_keeps_its_rounding_interval():
     cells = printed(printed=["10.2", "12,766"])
     result = effect(cells.iloc[0], cells.iloc[1])
     assert result.ratio == pytest.approx(12766 / 10.2)
@@ -258,12 +258,12 @@ def test_effect_keeps_what_rounding_leaves_open():
     assert PerplexityRatio(1.0, Interval(0.9, 1.1)).columns["increase_percent"] == 0
 
 
-def test_one_says_what_is_missing():
+def test_pick_reports_the_missing_condition():
     with pytest.raises(DataError, match="0 rows have layer=9"):
         pick(pd.DataFrame({"layer": [1, 2]}), layer=9)
 
 
-def test_layer_one_contrasts():
+def test_layer_1_contrasts_are_ratios_of_perplexity_effects():
     table = source("drope_layer1_perplexity")
     effects = layer1_effects(table)
     result = layer1_contrasts(effects, table).set_index(["contrast", "positional"])
@@ -278,7 +278,7 @@ def test_layer_one_contrasts():
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
 
-def test_only_three_ratios_need_their_rounding():
+def test_only_three_ratios_agree_after_rounding_only():
     effects = layer1_effects(source("drope_layer1_perplexity"))
     rounded = effects[effects["agreement"] == "holds after rounding"]
     assert set(zip(rounded["condition"], rounded["positional"], strict=True)) == {
@@ -310,7 +310,7 @@ def answers(task="cities", **rates):
     return shares(cells, stored(task, **rates), source("drope_protocols"), "5 (tasks)", "4").set_index("condition")
 
 
-def test_a_share_of_answers_read_has_a_range_of_numbers_and_no_interval():
+def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
     table = answers(baseline=(0.99, "fraction"), hit=(0.6, "fraction"))
     assert table["share"].tolist() == [99, 60]
     assert table["n_low"].tolist() == [100, 5]
@@ -347,7 +347,7 @@ def test_tasks_that_count_every_item_keep_their_tests():
     assert test.p_value == pytest.approx(stats.fisher_exact([[5, 95], [50, 50]]).pvalue)
 
 
-def test_a_printed_share_that_is_not_the_stored_one_is_an_error():
+def test_printed_share_that_differs_from_the_stored_one_is_refused():
     cells = printed(condition=["baseline"], positional=["RoPE"], task=["cities"], printed=["98%"])
     with pytest.raises(DataError, match=r"98% is printed, 99\.0 % is stored"):
         shares(cells, stored(baseline=(0.99, "fraction")), source("drope_protocols"), "5 (tasks)", "4")
@@ -361,7 +361,7 @@ def tables_of_tasks():
     )
 
 
-def test_no_row_on_cities_or_sports_has_an_interval_or_a_p_of_an_assumed_number():
+def test_cities_and_sports_rows_have_no_interval_or_p_from_assumed_counts():
     for table, tests, lost in zip(
         tables_of_tasks(), (functional_tests, layer1_task_tests), (functional_losses, layer1_task_losses), strict=True
     ):
@@ -377,7 +377,7 @@ def test_no_row_on_cities_or_sports_has_an_interval_or_a_p_of_an_assumed_number(
             assert arm.rpartition(", ")[0] not in based
 
 
-def test_the_numbers_of_answers_that_the_stored_shares_allow():
+def test_possible_answer_counts_follow_from_the_stored_shares():
     functional, layer1 = (
         table.set_index(["positional", "condition", "task"]).sort_index() for table in tables_of_tasks()
     )
@@ -390,7 +390,7 @@ def test_the_numbers_of_answers_that_the_stored_shares_allow():
     assert functional.loc[("RoPE", "combined", "cities"), ["n_low", "n_high"]].tolist() == [96, 192]
 
 
-def test_protocol_lists_the_items_and_the_passkeys_chance():
+def test_protocol_lists_items_per_task_and_passkey_chance():
     items, chance = protocol(source("drope_protocols"), "5 (tasks)")
     assert items == {"cities": 200, "sports": 100, "imdb": 100, "passkey": 20}
     assert chance["passkey"] == pytest.approx(1e-5)
@@ -398,7 +398,7 @@ def test_protocol_lists_the_items_and_the_passkeys_chance():
         protocol(source("drope_protocols"), "8")
 
 
-def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
+def test_holm_covers_all_tests_and_losses_are_limited_by_chance():
     table, _ = tables_of_tasks()
     tests = against_baseline(table, "functional_tests", FAMILIES)
     assert len(tests) == 12
@@ -409,7 +409,7 @@ def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
     assert by_comparison["RoPE, passkey, qk_disruption"].estimate == pytest.approx(1, abs=1e-4)
 
 
-def test_tasks_of_experiment_four():
+def test_task_means_of_experiment_four():
     table, _ = tables_of_tasks()
     means = functional_categories(table)
     row = pick(means, positional="DroPE", condition="bos_mlp_ablation", category="parametric")
@@ -427,7 +427,7 @@ def test_tasks_of_experiment_four():
 # values
 
 
-def test_write_scores_are_no_products_of_means(series):
+def test_write_scores_differ_from_products_of_means(series):
     layers = write_layers(series)
     table = write_summary(layers, source("drope_bos_write")).set_index("quantity")
     for model in ("rope", "drope"):
@@ -437,7 +437,7 @@ def test_write_scores_are_no_products_of_means(series):
     assert table.loc["max_write_layer", "drope"] == 1
 
 
-def test_sinks_of_layer_two_have_next_to_no_values():
+def test_sinks_of_layer_2_have_small_values():
     table = bos_value_norms(source("drope_published_content")).set_index(["positional", "layer"])["percent"]
     assert table["RoPE", 2] < 5
     assert table["DroPE", 2] < 10

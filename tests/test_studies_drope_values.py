@@ -68,7 +68,7 @@ def layers() -> pd.DataFrame:
     return drope_massive.massive_layers(series({key: [float(v) for v in values] for key, values in counts.items()}))
 
 
-def test_layers_count_equal_ones_apart_and_explain_what_has_no_change(layers: pd.DataFrame) -> None:
+def test_layers_count_ties_separately_and_explain_missing_changes(layers: pd.DataFrame) -> None:
     query = layers[layers["tensor"] == "query"]
     assert list(query["more"]) == ["equal", "DroPE", "RoPE", "equal"]
     assert list(query["share_drope"]) == pytest.approx([100 * n / 78 for n in (10, 8, 20, 40)])
@@ -79,7 +79,7 @@ def test_layers_count_equal_ones_apart_and_explain_what_has_no_change(layers: pd
     assert (total["rope"], total["drope"]) == (16, 29)
 
 
-def test_thirds_printed_with_sixteen_digits_are_no_difference() -> None:
+def test_thirds_differing_in_the_last_digit_count_as_equal() -> None:
     table = drope_massive.massive_layers(
         series(
             {
@@ -92,7 +92,7 @@ def test_thirds_printed_with_sixteen_digits_are_no_difference() -> None:
     assert set(table["more"]) == {"equal"}
 
 
-def test_summary_sets_layer_one_against_the_later_ones(layers: pd.DataFrame) -> None:
+def test_summary_compares_layer_1_with_later_layers(layers: pd.DataFrame) -> None:
     summary = drope_massive.massive_layer_summary(layers).set_index("tensor")
     query, key = summary.loc["query"], summary.loc["key"]
     assert (query["layer1_ratio"], query["layer1_increase"]) == (4, 3)
@@ -102,7 +102,7 @@ def test_summary_sets_layer_one_against_the_later_ones(layers: pd.DataFrame) -> 
     assert query["top_layer_drope"] == 3
 
 
-def test_counts_bound_the_change_by_rounding_and_the_test_is_welchs(layers: pd.DataFrame) -> None:
+def test_change_is_bounded_by_rounding_and_tested_by_welch(layers: pd.DataFrame) -> None:
     cells = {"count_mean": ("100.0", "61.0"), "count_sd": ("5.0", "9.0")}
     rows = [
         {"tensor": tensor, "positional": model, "metric": metric, "printed": pair[i]}
@@ -158,7 +158,7 @@ def texts(massive: dict[str, list[float]]) -> pd.DataFrame:
     return parsed(pd.DataFrame(rows))
 
 
-def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
+def test_trials_distinguish_copies_from_replicates_and_both_deviations() -> None:
     table = drope_disruption.disruption_trials(trials({"RoPE": [200.0] * 4, "DroPE": [8.0, 9.0, 8.0, 7.0]}))
     rope, drope = table.iloc[0], table.iloc[1]
     assert (rope["massive_values"], drope["massive_values"], rope["random_values"]) == (1, 3, 4)
@@ -170,7 +170,7 @@ def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
     assert rope["mr_d"] == pytest.approx(np.mean(9900 - random) / random.std(ddof=0))
 
 
-def test_by_text_massive_and_random_part_in_nats() -> None:
+def test_massive_and_random_parts_are_given_by_text_in_nats() -> None:
     rows = texts({"RoPE": [200.0, 400.0, 800.0], "DroPE": [8.0, 20.0, 50.0]})
     rows.loc[rows["metric"] == "random_zeroed_ppl", ["printed", "value"]] = ("3.0", 3.0)
     printed = pd.DataFrame([("RoPE", "literary", "9,900", 9900.0)], columns=["positional", "text", "printed", "value"])
@@ -212,7 +212,7 @@ def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     assert set(table.loc[table["unit"] == "seed", "p_adjusted"].isna()) == {True}
 
 
-def test_texts_set_published_increases_beside_printed_ones() -> None:
+def test_texts_compare_published_with_printed_increases() -> None:
     printed = pd.DataFrame(
         [
             {"text": text, "positional": model, "printed": "+1,000%"}
@@ -264,7 +264,7 @@ def rates(typed: tuple[str, ...] = ("RoPE",)) -> pd.DataFrame:
     )
 
 
-def test_tasks_have_exact_tests_and_no_degradation_where_nothing_was_above_chance(knowledge: pd.DataFrame) -> None:
+def test_tasks_have_exact_tests_and_no_degradation_at_chance(knowledge: pd.DataFrame) -> None:
     tests = drope_knowledge.knowledge_tests(knowledge, rates(), STATED, FAMILIES)
     tasks = drope_knowledge.knowledge_tasks(knowledge, rates(), STATED, tests).set_index(["positional", "task"])
     sports = tasks.loc[("DroPE", "sports")]
@@ -310,7 +310,7 @@ def test_a_rate_that_is_no_number_of_items_or_not_the_printed_one_is_an_error(
         drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
 
 
-def test_counts_that_become_known_bring_the_tests_back(knowledge: pd.DataFrame) -> None:
+def test_known_counts_enable_the_tests(knowledge: pd.DataFrame) -> None:
     exact = rates(typed=())
     result = drope_knowledge.knowledge_tests(knowledge, exact, STATED, FAMILIES)
     assert set(result.loc[result["test"] == "fisher_exact", "comparison"]) == {
@@ -335,7 +335,7 @@ def test_sum_recovers_the_variance_of_independent_normals() -> None:
     assert (total, low, high) == pytest.approx((3, 1, 5))
 
 
-def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.DataFrame) -> None:
+def test_category_means_exclude_tasks_at_chance(knowledge: pd.DataFrame) -> None:
     tests = drope_knowledge.knowledge_tests(knowledge, rates(), STATED, FAMILIES)
     tasks = drope_knowledge.knowledge_tasks(knowledge, rates(), STATED, tests)
     printed = pd.DataFrame(
@@ -355,7 +355,7 @@ def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.Da
     assert table.loc[("RoPE", "contextual"), "degradation"] == pytest.approx((100 * 39 / 44 + 100) / 2)
 
 
-def test_protocols_test_the_baselines_of_two_experiments(knowledge: pd.DataFrame) -> None:
+def test_baselines_of_two_protocols_are_compared_by_fishers_test(knowledge: pd.DataFrame) -> None:
     functional = pd.DataFrame(
         [
             {"condition": condition, "positional": model, "task": task, "printed": printed}

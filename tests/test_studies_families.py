@@ -62,7 +62,7 @@ def test_a_family_spans_coefficients_and_names_its_role():
     ("shared", "refused"),
     [(["net", "net", "net", "net"], True), (["net", "net", "net", "own"], False), (["net", "net", None, None], False)],
 )
-def test_units_of_one_network_are_not_counted(role, shared, refused):
+def test_dependent_units_of_one_network_are_refused_in_a_corrected_family(role, shared, refused):
     families = declared(("*", "*", "*", "model", "one", "h", role))
     test = attach(made("a", 0.01), dependent_units(["a", "b", "c", "d"], shared, "one network"))
     if not refused:
@@ -72,7 +72,7 @@ def test_units_of_one_network_are_not_counted(role, shared, refused):
         corrected([test], families, "r")
 
 
-def test_points_of_one_series_are_not_counted():
+def test_dependent_points_of_one_series_are_refused_in_a_corrected_family():
     levels, differences = levels_and_differences(
         [1.0, 2.0, 4.0, 5.0, 9.0], [2.0, 1.0, 3.0, 8.0, 9.0], study="r", comparison="a", unit="model"
     )
@@ -82,12 +82,12 @@ def test_points_of_one_series_are_not_counted():
         corrected([levels], declared(("*", "*", "*", "model", "one", "h", "primary")), "r")
 
 
-def test_a_test_called_dependent_carries_its_guard():
+def test_dependent_test_needs_a_guard_in_its_note():
     with pytest.raises(DataError, match="without a guard"):
         corrected([made("a", 0.01)], declared(("*", "*", "*", "model", "one", "h", "dependent")), "r")
 
 
-def test_what_is_measured_apart_is_corrected_apart():
+def test_separately_measured_tests_are_corrected_separately():
     families = declared(("*", "*", "*", "model", "one", "h", "primary"))
     tests = [made("a", 0.01, study="x/1"), made("b", 0.02, study="x/1"), made("a", 0.03, study="y/1")]
     rows = corrected(tests, families, "r", lambda row: row.study[0])
@@ -111,7 +111,7 @@ def test_a_test_without_one_family_is_refused(rows, message):
         corrected([made("a", 0.1)], declared(*rows), "r")
 
 
-def test_declarations_agree_with_each_other():
+def test_family_declarations_are_consistent():
     families = read(ROOT, "test_families")
     assert not families.duplicated(["result", *FIELDS]).any()
     said = families.groupby("family")[["hypothesis", "result", "unit"]].nunique()
@@ -168,7 +168,7 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
     assert set(spare["result"]) <= {"knowledge_protocols"}, spare
 
 
-def test_no_test_stands_twice_with_two_adjusted_p(shipped):
+def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
     """A number that cannot be met by chance is one test; ranks and counts can, so there the comparison counts too.
 
     A test may be repeated beside others where it is not corrected.

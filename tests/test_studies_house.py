@@ -79,7 +79,7 @@ def test_recomputed_drops_follow_from_the_printed_ends(captured):
     assert np.allclose((1000 * halves["ap_drop_recomputed"]) % 1, 0.5), "only a tie may round either way"
 
 
-def test_a_wrong_printed_drop_is_told():
+def test_wrong_printed_drop_is_contradicted():
     text = {"ap_first_20": ("0.7000", 4), "ap_last_20": ("0.5000", 4), "ap_drop": ("0.300", 3)}
     rows = [
         {"model": "m", "metric": name, "value": float(printed), "decimals": digits,
@@ -91,7 +91,7 @@ def test_a_wrong_printed_drop_is_told():
     assert drop["ap_drop_agreement"] == "contradicted"
 
 
-def test_matched_models_are_the_scored_ones_and_the_source_compares_seven(matched):
+def test_matched_models_are_those_with_a_score(matched):
     assert len(matched) == 8
     assert list(matched.loc[~matched["in_source"], "model"]) == ["llama3.1-8b"]
     assert matched["lbp"].is_monotonic_decreasing
@@ -100,7 +100,7 @@ def test_matched_models_are_the_scored_ones_and_the_source_compares_seven(matche
     assert (matched.set_index("model").loc[printed.index, "lbp"] == printed).all()
 
 
-def test_no_score_at_all_is_an_error(captured):
+def test_table_without_any_score_is_refused(captured):
     with pytest.raises(DataError, match="no captured model has a LongBench Pro score"):
         models.matched_models(captured.assign(lbp=np.nan), source("reported_mechanistic"))
 
@@ -122,7 +122,7 @@ def test_coefficients_equal_scipys(matched, metric):
     assert one(tests, comparison=metric, test="kendall")["estimate"] == pytest.approx(stats.kendalltau(x, y).statistic)
 
 
-def test_exact_p_counts_all_relabelings(matched):
+def test_exact_p_counts_all_permutations(matched):
     seven = matched[matched["in_source"]]
     x, y = seven["ap_drop"].to_numpy(float), seven["lbp"].to_numpy(float)
     observed = abs(np.corrcoef(x, y)[0, 1])
@@ -146,7 +146,7 @@ def test_holm_is_over_all_metrics_and_coefficients(matched):
     assert set(left_out["adjustment"]) == {"none, sensitivity"}
 
 
-def test_leave_one_out_and_partial_by_hand(matched):
+def test_leave_one_out_and_partial_correlations_match_values_computed_by_hand(matched):
     seven = matched[matched["in_source"]]
     x, y, z = (seven[name].to_numpy(float) for name in ("ap_drop", "lbp", "log_parameters"))
     left = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(7)]
@@ -158,12 +158,12 @@ def test_leave_one_out_and_partial_by_hand(matched):
     assert one(tests, comparison="ap_drop", test="pearson_partial")["estimate"] == pytest.approx(partial, **EXACT)
 
 
-def test_bias_per_window_is_no_metric_of_its_own_where_contexts_are_equal(matched, captured):
+def test_bias_per_window_is_omitted_when_contexts_are_equal(matched, captured):
     assert "bias_window" not in _metrics.compared_metrics(matched)
     assert "bias_window" in _metrics.compared_metrics(captured)
 
 
-def test_unequal_checkpoints_are_said_in_every_row(matched):
+def test_unequal_checkpoints_are_noted_in_every_row(matched):
     tests = lbp_correlations.lbp_correlations_extended(matched, FAMILIES)
     assert all(guards.MIXED_PROTOCOL in guards.fired(note) for note in tests["note"])
     same = matched.assign(checkpoint_match="same checkpoint")
@@ -174,7 +174,7 @@ def test_unequal_checkpoints_are_said_in_every_row(matched):
 # --- RULER
 
 
-def test_five_and_four_models(captured):
+def test_ruler_correlations_use_five_and_four_models(captured):
     tests = ruler_correlations.ruler_correlations(captured, FAMILIES)
     full = ruler_correlations.ruler_correlations_full_context(captured, FAMILIES)
     assert set(tests.loc[tests["test"] == "pearson", "n"]) == {5}
@@ -183,7 +183,7 @@ def test_five_and_four_models(captured):
     assert "bias_window" not in set(full["comparison"])
 
 
-def test_the_short_model_turns_the_sign_of_the_drop(captured):
+def test_short_context_model_reverses_the_sign_of_the_drop_correlation(captured):
     signs = ruler_correlations.ruler_correlation_signs(captured).set_index("metric")
     scored = captured[captured["ruler_128k"].notna()]
     four = scored[scored["model"] != "mistral-v0.2-7b"]
@@ -203,7 +203,7 @@ def test_guard_of_the_smallest_p_fires_for_so_few_models(captured, matched):
     assert not any(guards.SMALLEST_P in guards.fired(note) for note in enough.loc[enough["test"] == "pearson", "note"])
 
 
-def test_effective_length_and_averages():
+def test_effective_length_and_weighted_averages_match_their_definition():
     scores = dict(zip(LENGTHS, (90.0, 89.0, 88.0, 86.0, 85.6, 80.0), strict=True))
     published = pd.DataFrame(
         [
@@ -274,7 +274,7 @@ def test_orderings_use_the_bin_that_ends_at_the_length(by_length, matched):
     assert (row["estimate"], row["n"]) == (pytest.approx(expected), 7)
 
 
-def test_steps_ignore_what_all_models_share():
+def test_step_correlations_ignore_common_changes():
     generator = np.random.default_rng(3)
     own = generator.normal(size=(5, 5)).cumsum(axis=1)
     trend = np.linspace(0, -9, 5)
@@ -309,7 +309,7 @@ def deciles(*rows):
     )
 
 
-def test_shapes_respect_rounding():
+def test_profile_shapes_are_judged_within_rounding():
     falling = [0.7 - 0.01 * i for i in range(10)]
     open_ = [*falling[:5], falling[4] + 0.001, *falling[6:]]
     rising = [*falling[:5], falling[4] + 0.003, *falling[6:]]
@@ -334,7 +334,7 @@ def test_recovery_is_of_deciles_six_and_seven_over_four_and_five():
     assert table["drop"].iloc[0] == pytest.approx(0.3)
 
 
-def test_draw_ups_of_the_printed_profiles():
+def test_draw_ups_of_the_printed_profiles_are_found():
     table = profiles.decile_profiles(source("reported_deciles"), source("models")).set_index("model")
     assert len(table) == 13
     assert table.loc["llama3.1-8b", "draw_up"] == pytest.approx(0.537 - 0.499)
@@ -368,7 +368,7 @@ def test_a_line_needs_three_models_of_different_drop(matched):
 
 
 @pytest.mark.parametrize(("test", "reached"), [("pearson", 1), ("spearman", 2), ("kendall", 2)])
-def test_the_guard_of_the_smallest_p_counts_the_relabelings_that_reach_the_extreme(test, reached):
+def test_smallest_p_guard_counts_permutations_that_reach_the_extreme(test, reached):
     x = np.array([1.0, 2.0, 3.0, 4.5])
     y = np.array([0.1, 0.2, 0.4, 0.9])
     statistic = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[test]
@@ -380,7 +380,7 @@ def test_the_guard_of_the_smallest_p_counts_the_relabelings_that_reach_the_extre
     assert note.endswith(f"below {8 * reached / 24:.4g}")
 
 
-def test_effects_come_to_their_scale_with_their_interval():
+def test_effects_are_scaled_with_their_interval():
     overview = read(ROOT, "effect_overview").set_index("claim")
     tests = read(ROOT, "knowledge_tests").query("test == 'fisher_exact'").set_index("comparison")
     row, known = overview.loc["c004_rope_passkey"], tests.loc["RoPE passkey"]

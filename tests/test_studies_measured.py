@@ -36,7 +36,7 @@ def frame(*models):
     return pd.DataFrame([row for model in models for row in model])
 
 
-def test_the_small_models_stand_apart_from_captured_ones():
+def test_small_models_are_not_listed_with_captured_ones():
     small = [metrics(f"tiny-{name}", 0.9, 128) for name in ("rope", "continued", "drope")]
     others = [metrics("random-llama"), metrics("qwen3-8b", 0.7)]
     measured = frame(*small, *others)
@@ -50,12 +50,12 @@ def test_the_small_models_stand_apart_from_captured_ones():
     )
 
 
-def test_only_they_are_left_out():
+def test_only_the_small_lab_models_are_excluded():
     measured = frame(metrics("tiny-rope-nf4"), metrics("tiny-random"), metrics("tiny-rope"))
     assert set(measured_models(measured, MODELS, NONE)["model"]) == {"tiny-rope-nf4", "tiny-random"}
 
 
-def test_a_file_without_a_metric_is_named():
+def test_measurement_without_a_metric_is_refused():
     with pytest.raises(DataError, match=r"model_metrics/random-llama: no metric ap_drop"):
         measured_models(
             frame(metrics("random-llama", names=[name for name in METRICS if name != "ap_drop"])), MODELS, NONE

@@ -68,7 +68,7 @@ def entered(shared):
     )
 
 
-def test_lengths_come_in_order_with_their_names(shared):
+def test_lengths_are_in_order_with_display_names(shared):
     lengths, _ = studied(shared, block("qwen3-8b"), block("qwen3-8b", mode="thinking"))
     assert list(lengths["length"]) == [*LENGTHS, "overall"] * 2
     assert set(lengths["display_name"]) == {"Qwen3-8B"}
@@ -88,14 +88,14 @@ def test_lengths_come_in_order_with_their_names(shared):
         (block("random-llama"), False, "its family and size are not in the table of models"),
     ],
 )
-def test_who_enters_and_why_not(shared, rows, enters, words):
+def test_each_model_is_included_or_excluded_with_a_reason(shared, rows, enters, words):
     _, correlated = studied(shared, rows)
     [row] = correlated.to_dict("records")
     assert row["enters"] == enters
     assert str(row["note"]).startswith(words) if words else row["note"] == ""
 
 
-def test_checkpoints_and_metrics_say_where_they_come_from(shared):
+def test_checkpoints_and_metrics_state_their_origin(shared):
     same = block("qwen3-8b", checkpoint="Qwen/Qwen3-8B")
     base = block("llama3.2-1b", checkpoint="meta-llama/Llama-3.2-1B-Instruct")
     null = block("random-llama", checkpoint="random-llama", role="null reference")
@@ -129,7 +129,7 @@ def test_a_measured_model_enters_its_own_correlation(shared, entered):
     assert "against measured (lbp_rouge_t4) (llama3.2-1b)" in drop["note"]
 
 
-def test_without_a_model_that_enters_the_extended_correlations_return(shared):
+def test_extended_correlations_equal_the_published_ones_without_measured_models(shared):
     _, correlated = studied(shared, block("random-llama", role="null reference"))
     tests = measured_longbench.lbp_correlations_measured(correlated, shared["matched_models"], FAMILIES)
     extended = lbp_correlations.lbp_correlations_extended(shared["matched_models"], FAMILIES)
@@ -137,7 +137,7 @@ def test_without_a_model_that_enters_the_extended_correlations_return(shared):
     assert all("measured: none" in note for note in tests["note"])
 
 
-def test_declines_and_what_has_none(shared):
+def test_declines_are_computed_and_missing_ones_have_a_note(shared):
     nothing = dict.fromkeys(LENGTHS, 0.0)
     lengths, correlated = studied(
         shared, block("llama3.2-1b"), block("random-llama", scores=nothing), block("unheard-of", scores={"8k": 9.0})
@@ -152,7 +152,7 @@ def test_declines_and_what_has_none(shared):
     )
 
 
-def test_tables_show_measured_models_apart(shared, entered):
+def test_tables_list_measured_models_separately(shared, entered):
     lengths, correlated, tests = entered
     decline = measured_longbench.measured_decline(lengths, correlated)
     names = (
@@ -181,7 +181,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "random-llama stays outside (null reference)" in shown
 
 
-def test_a_score_on_other_questions_has_no_row_among_declines_of_the_benchmark(shared):
+def test_score_on_other_questions_has_no_row_among_declines(shared):
     reported = read(ROOT, "length_decline")
     lengths, correlated = studied(shared, block("random-llama", role="null reference", data="smoke-set"))
     table = decline_table.table(reported, measured_longbench.measured_decline(lengths, correlated), lengths)

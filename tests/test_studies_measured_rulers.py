@@ -52,7 +52,7 @@ def frames():
     return rows, lengths, models
 
 
-def test_only_a_model_that_adds_something_enters(frames):
+def test_only_a_model_with_new_data_enters_the_correlations(frames):
     *_, models = frames
     by_model = models.set_index("model")
     assert list(models.loc[models["enters"], "model"]) == ["qwen3-1.7b"]
@@ -67,7 +67,7 @@ def test_only_a_model_that_adds_something_enters(frames):
     assert by_model.loc["llama3.2-1b", "checkpoint_match"] == "meta-llama/Llama-3.2-1B captured, other/Llama scored"
 
 
-def test_needles_alone_are_no_score():
+def test_needle_scores_alone_do_not_count():
     rows = measured("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise")
     lengths = study.measured_ruler_lengths(rows, artifact("models"))
     models = study.measured_ruler_models(
@@ -78,7 +78,7 @@ def test_needles_alone_are_no_score():
     assert models["ruler_128k"].isna().all()
 
 
-def test_correlations_take_the_measured_model_in_and_name_it(frames):
+def test_correlations_include_the_measured_model_and_name_it(frames):
     *_, models = frames
     captured = artifact("captured_models")
     tests = study.ruler_correlations_measured(models, captured, FAMILIES)
@@ -97,7 +97,7 @@ def test_correlations_take_the_measured_model_in_and_name_it(frames):
     pd.testing.assert_frame_equal(alone[columns], reported[columns], check_dtype=False, rtol=1e-6)
 
 
-def test_tables_show_measured_models_apart_and_marked(frames):
+def test_tables_list_measured_models_separately_with_a_mark(frames):
     _, lengths, models = frames
     spec = ruler_scores.table(artifact("ruler_summary"), artifact("ruler_lengths"), lengths, models)
     text = _render.render(spec, "ruler_scores", "markdown")

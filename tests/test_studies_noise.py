@@ -82,7 +82,7 @@ def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
     assert "exact p over 24 relabelings" in row["note"]
 
 
-def test_a_relation_in_all_variants_is_found_and_none_is_not():
+def test_joint_test_finds_a_relation_in_all_variants_and_no_false_one():
     drops = [0.1, 0.2, 0.3, 0.4, 0.5]
     perfect = decline_joint(*(*planted(drops, drops), FAMILIES)).set_index("comparison")
     # two-sided: the order of the drops and its reverse
@@ -91,7 +91,7 @@ def test_a_relation_in_all_variants_is_found_and_none_is_not():
     assert none.loc["drop and loss, variants from every start", "p_value"] > 0.3
 
 
-def test_families_are_too_few_to_tell():
+def test_relation_of_three_families_is_reported_without_significance():
     tests = decline_joint(read(ROOT, "lbp_lengths"), read(ROOT, "matched_models"), FAMILIES)
     rows = tests[tests["unit"] == "family"]
     assert set(rows["n"]) == {3}
@@ -141,7 +141,7 @@ def test_recaptures_spread_with_the_noise(noisy):
     assert "noise alone would spread the models as far" in much["note"]
 
 
-def test_corrected_r_is_that_of_the_metric_without_noise():
+def test_corrected_r_removes_the_attenuation_by_noise():
     """Over many planted models the correction finds the correlation that the noise has lowered."""
     generator = np.random.default_rng(4)
     n, noise = 1000, 0.8
@@ -160,7 +160,7 @@ def test_corrected_r_is_that_of_the_metric_without_noise():
     assert row["r_corrected"] == pytest.approx(math.sqrt(0.5), abs=0.06)
 
 
-def test_noise_is_a_range_where_its_captures_are_rounded():
+def test_noise_is_a_range_when_its_captures_are_rounded():
     models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
     rows = capture_noise(models, matched, decline, *SOURCES)
     found = rows[rows["outcome"] == "lbp"].set_index("metric")
@@ -177,7 +177,7 @@ def test_noise_is_a_range_where_its_captures_are_rounded():
     assert found.loc["r_k_a", ["noise_least", "noise_most"]].isna().all()
 
 
-def test_captures_that_rounding_cannot_tell_apart_may_have_no_noise():
+def test_captures_equal_within_rounding_may_have_zero_noise():
     models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
     near = models.set_index("model")
     near.loc["llama3.2-11b", "bias_strength"] = near["bias_strength"]["llama3.1-8b"] + 0.2e-4

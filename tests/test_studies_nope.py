@@ -45,7 +45,7 @@ def cells(source):
     return nope.nope_layer_cells(source("nope_layers"), source("nope_layer_kinds"))
 
 
-def test_the_recovery_of_one_model_by_hand(recovery):
+def test_recovery_of_one_model_matches_values_computed_by_hand(recovery):
     row = recovery.loc["llama3.1-8b"]
     assert row["dip"] == pytest.approx((0.499 + 0.506) / 2)
     assert row["level"] == pytest.approx((0.526 + 0.537) / 2)
@@ -54,20 +54,20 @@ def test_the_recovery_of_one_model_by_hand(recovery):
     assert (row["rise_from_tokens"], row["rise_to_tokens"]) == pytest.approx((52428.8, 104857.6))
 
 
-def test_all_models_are_there_and_only_one_printed_recovery_is_out_of_reach(recovery):
+def test_all_models_have_a_recovery_and_only_one_printed_value_is_unreachable(recovery):
     assert len(recovery) == 13
     assert recovery["reported"].notna().sum() == 10
     assert list(recovery.index[recovery["agreement"] == "contradicted"]) == ["llama3.2-3b"]
     assert (recovery.loc[recovery["reported"].isna(), "note"] != "").all()
 
 
-def test_the_vision_model_counts_its_text_layers_and_names_the_network(recovery):
+def test_vision_model_counts_its_text_layers_and_names_its_network(recovery):
     row = recovery.loc["llama3.2-11b"]
     assert (row["layers"], row["text_layers"], row["network"]) == (40, 32, "llama3.1-8b")
     assert recovery["network"].nunique() == 12
 
 
-def test_rises_lie_where_the_largest_rise_is(recovery, source):
+def test_rise_is_placed_at_the_largest_draw_up(recovery, source):
     deciles = source("reported_deciles").pivot(index="model", columns="decile", values="value")
     for model, row in recovery[recovery["rise_from"].notna()].iterrows():
         assert deciles.loc[model, row["rise_to"]] - deciles.loc[model, row["rise_from"]] == pytest.approx(
@@ -87,21 +87,21 @@ def test_a_cross_attention_layer_has_no_group(source):
         group_of(8)
 
 
-def test_layer_cells_follow_from_their_levels(cells):
+def test_layer_cells_are_recomputed_from_their_levels(cells):
     assert cells["recovery_recomputed"].to_numpy() == pytest.approx((cells["d67"] - cells["d45"]).to_numpy())
     assert cells["agreement"].value_counts().to_dict() == {"holds": 8, "holds after rounding": 2}
     vision = cells[cells["model"] == "llama3.2-11b"].set_index("layer")
     assert vision["text_layer"].to_dict() == {15: 12, 7: 6, 29: 23, 5: 4, 11: 9}
 
 
-def test_a_cell_that_is_missing_is_named(source):
+def test_missing_layer_cell_is_refused(source):
     layers = source("nope_layers")
     gap = layers[~((layers["layer"] == 30) & (layers["metric"] == "recovery"))]
     with pytest.raises(DataError, match="0 cells recovery of layer 30"):
         nope.nope_layer_cells(gap, source("nope_layer_kinds"))
 
 
-def test_pairs_are_the_same_text_layers(cells, groups, source):
+def test_pairs_match_equal_text_layers(cells, groups, source):
     pairs = nope.nope_layer_pairs(cells, source("nope_extremes"), groups)
     assert dict(zip(pairs["text_layer"], pairs["layer"], strict=True)) == {5: 6, 14: 17}
     low = (0.695 + 0.605 + 0.661 + 0.583 + 0.583) / 5
@@ -109,7 +109,7 @@ def test_pairs_are_the_same_text_layers(cells, groups, source):
     assert (pairs["gap"] > 0.05).all()
 
 
-def test_twins_differ_by_what_their_profiles_say(recovery, source):
+def test_twin_differences_match_their_profiles(recovery, source):
     twins = nope.nope_twins(recovery.reset_index(), source("decile_profiles"), source("nope_stated")).set_index(
         "quantity"
     )
@@ -123,7 +123,7 @@ def test_twins_need_two_models_with_one_network(recovery, source):
         nope.nope_twins(alone, source("decile_profiles"), source("nope_stated"))
 
 
-def test_counts_carry_the_guard_of_shared_weights(source):
+def test_layer_counts_carry_the_guard_on_shared_weights(source):
     tests = nope_tests.nope_count_tests(source("nope_stated"), source("published_facts"), FAMILIES).set_index(
         "comparison"
     )
@@ -141,7 +141,7 @@ def bounds(source, groups):
     )
 
 
-def test_no_data_behind_the_means_passes_the_bounds(bounds):
+def test_simulated_data_stay_within_the_bounds(bounds):
     # any filling of the unprinted layers that keeps the printed values and means: the tests stay within the bounds
     rng = np.random.default_rng(3)
     known = {"after": [0.051], "before": [0.051], "far": [0.051, 0.045, 0.041]}
@@ -163,19 +163,19 @@ def test_no_data_behind_the_means_passes_the_bounds(bounds):
         assert stats.f_oneway(*arms.values()).pvalue >= bounds.loc["after, before, far", "p_at_least"]
 
 
-def test_the_least_spread_has_all_unknown_values_equal():
+def test_least_spread_sets_all_unknown_values_equal():
     known, mean = [0.05, 0.04], 0.02
     rest = (6 * mean - sum(known)) / 4
     values = np.array([*known, rest, rest, rest, rest])
     assert nope_tests._least_squares(known, 6, mean) == pytest.approx(((values - mean) ** 2).sum())
 
 
-def test_the_bounds_leave_no_significant_difference(bounds):
+def test_bounds_exclude_a_significant_difference(bounds):
     assert (bounds["p_at_least"] > 0.1).all()
     assert bounds.loc["adjacent - far", "difference"] == pytest.approx(-0.005)
 
 
-def test_depth_by_every_choice_of_five_layers(cells, groups):
+def test_depth_test_enumerates_every_choice_of_five_layers(cells, groups):
     tests = nope_tests.nope_depth_tests(cells, groups, FAMILIES).set_index("comparison")
     top = sorted(cells.loc[cells["model"] == "llama3.1-8b", "text_layer"])
     sums = np.array([sum(choice) for choice in combinations(range(32), 5)])
@@ -184,7 +184,7 @@ def test_depth_by_every_choice_of_five_layers(cells, groups):
     assert tests.loc["layers in both fives", "estimate"] == 0
 
 
-def test_a_shared_layer_is_expected_by_the_size_of_both_groups(cells, groups):
+def test_expected_shared_layers_follow_the_size_of_both_groups(cells, groups):
     other = cells[cells["model"] != "llama3.1-8b"]
     fewer = cells[cells["model"] == "llama3.1-8b"].head(3)
     taken = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
@@ -206,7 +206,7 @@ def test_families_count_networks_once(recovery, source):
     assert (tests["p_value"] > 0.05).all()
 
 
-def test_a_second_llama_network_that_recovers_would_count(recovery, source):
+def test_second_recovering_llama_network_would_lower_p(recovery, source):
     other = recovery.reset_index()
     other.loc[other["model"] == "llama3.2-3b", "recovers"] = True
     before, after = (
@@ -219,7 +219,7 @@ def test_a_second_llama_network_that_recovers_would_count(recovery, source):
     assert after[key] < before[key]
 
 
-def test_the_word_monotone_is_judged_by_the_rises(source, recovery):
+def test_monotone_claim_is_judged_by_the_rises(source, recovery):
     rows = recovery.reset_index()
     stated = source("nope_stated")
     assert s000_family.c000_f3_monotone(stated, rows).verdict == "contradicted"
@@ -236,7 +236,7 @@ def test_identical_holds_when_the_printed_values_meet(source, recovery):
     assert s000_findings.c000_f1_identical(models, twins).verdict == "holds"
 
 
-def test_less_next_to_cross_layers_would_hold_if_a_test_could_show_it(bounds):
+def test_claim_of_less_next_to_cross_layers_holds_only_when_significant(bounds):
     rows = bounds.reset_index()
     assert s000_findings.c000_f2_adjacent_less(rows).verdict == "not significant"
     sure = rows.assign(p_at_least=0.001, statistic_at_most=5.0)
@@ -245,14 +245,14 @@ def test_less_next_to_cross_layers_would_hold_if_a_test_could_show_it(bounds):
     assert s000_findings.c000_f2_adjacent_less(sure.assign(difference=0.005)).verdict == "contradicted"
 
 
-def test_the_r2_of_the_second_outlier_is_not_the_one_stated(source):
+def test_r2_of_the_second_outlier_differs_from_the_stated_one(source):
     verdicts = {
         each.key: each.verdict for each in s000_layers.c000_extremes_r2(source("nope_stated"), source("nope_extremes"))
     }
     assert verdicts == {"16": "holds", "17": "contradicted"}
 
 
-def test_middle_layers_need_layers_after_them(source):
+def test_middle_layers_claim_needs_later_layers(source):
     landmarks, models = source("delta_p_landmarks"), source("models")
     verdicts = {each.key: each.verdict for each in s003_curves.c003_middle_layers(landmarks, models)}
     assert verdicts == {"1b": "contradicted", "3b": "holds"}
@@ -261,7 +261,7 @@ def test_middle_layers_need_layers_after_them(source):
     assert s003_curves.c003_middle_layers(landmarks, models)[0].verdict == "holds"
 
 
-def test_a_longer_phase_says_what_part_of_the_depth_it_is(source):
+def test_reason_on_a_longer_phase_states_its_share_of_depth(source):
     landmarks, models = source("delta_p_landmarks"), source("models")
     assert "but a smaller part of the depth" in s003_reading.c003_longer_phase(landmarks, models).reason
     deeper = models.assign(layers=models["layers"].mask(models["model"] == "llama3.2-1b", 28))

@@ -58,7 +58,7 @@ def geometry(**values):
     return pretrained.pretrained_geometry(metrics(**values), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
 
 
-def test_columns_are_the_reported_range_the_small_models_and_what_is_measured():
+def test_geometry_columns_are_reported_range_small_models_and_measured_model():
     rows = geometry(ap_drop=0.16).set_index(["metric", "column"])
     assert list(rows.loc["ap_drop"].index) == ["reported", "small", "any-name"]
     assert rows.loc[("ap_drop", "reported"), ["value", "low", "high", "n", "context"]].tolist() == [
@@ -84,7 +84,7 @@ def test_a_role_decides_and_no_name():
         pretrained.pretrained_geometry(metrics(), MODELS, other, CAPTURED, HEADS, POPULATION)
 
 
-def test_a_metric_that_lacks_is_named():
+def test_missing_metric_is_refused_by_name():
     rows = metrics()
     with pytest.raises(DataError, match=r"any-name lacks plane_var; measure it again"):
         pretrained.pretrained_geometry(
@@ -96,12 +96,12 @@ def test_a_metric_that_lacks_is_named():
         pretrained.pretrained_geometry(empty, MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
 
 
-def test_without_a_small_model_the_command_is_told():
+def test_missing_small_model_error_gives_the_command():
     with pytest.raises(DataError, match=r"no model of arm A at base 400; .*--base 400 --arm A"):
         pretrained.pretrained_geometry(metrics(), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION.assign(arm="C"))
 
 
-def test_profiles_have_the_middles_of_their_bins():
+def test_profiles_list_the_bins_of_each_model():
     rows = metrics(ap_bin_3=0.3)
     rows.loc[rows["metric"] == "ap_bin_0", "value"] = None
     result = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS, SUBJECTS)
@@ -169,7 +169,7 @@ def test_intervals_of_layers_are_students():
         pretrained.pretrained_layers(rows.assign(model="other"), MODELS, SUBJECTS)
 
 
-def test_massive_values_are_counted_over_texts():
+def test_massive_values_are_averaged_over_texts():
     counts = {"q": [250, 248, 253], "k": [100, 100, 100], "v": [0, 1, 2]}
     rows = pd.DataFrame(
         [
@@ -197,14 +197,14 @@ def test_massive_values_are_counted_over_texts():
         (-0.16, 0.05, "contradicted"),
     ],
 )
-def test_a_fall_is_claimed_from_its_interval(drop, half, verdict):
+def test_fall_of_plasticity_is_judged_by_its_interval(drop, half, verdict):
     [verdicts] = claims.thesis_pretrained_falls(geometry(ap_drop=drop, half=half))
     assert (verdicts.verdict, verdicts.key) == (verdict, "any-name")
     assert verdicts.statement == "Plasticity of A model falls from the first to the last fifth of the context."
 
 
 @pytest.mark.parametrize(("r", "verdict"), [(0.5, "holds"), (0.22, "not significant"), (0.1, "contradicted")])
-def test_drift_is_claimed_against_the_least_reported(r, verdict):
+def test_drift_is_compared_with_the_least_reported_model(r, verdict):
     [verdicts] = claims.thesis_pretrained_drift(geometry(r_q_a=r))
     assert verdicts.verdict == verdict
     assert "the least of the reported models is 0.200" in verdicts.reason
@@ -213,7 +213,7 @@ def test_drift_is_claimed_against_the_least_reported(r, verdict):
 @pytest.mark.parametrize(
     ("value", "verdict"), [(0.4, "holds"), (0.58, "not supported"), (0.8, "contradicted"), (0.1, "contradicted")]
 )
-def test_a_range_holds_the_whole_interval_or_not(value, verdict):
+def test_range_claim_needs_the_whole_interval_inside(value, verdict):
     verdicts = {
         each.key: each.verdict for each in claims.thesis_pretrained_in_range(geometry(plane_var=value, ap_drop=0.4))
     }
@@ -242,7 +242,7 @@ def test_massive_values_are_compared_by_their_intervals(query, key, value, verdi
     assert (judged["any-name_queries"], judged["any-name_values"]) == verdicts
 
 
-def test_an_interval_over_few_key_heads_decides_nothing():
+def test_interval_over_few_key_heads_is_not_testable():
     rows = geometry(ap_drop=0.16)
     rows.loc[rows["column"] == "any-name", "n"] = 3
     judged = [
@@ -258,7 +258,7 @@ def test_an_interval_over_few_key_heads_decides_nothing():
 @pytest.mark.parametrize(
     ("low", "high", "verdict"), [(0.001, 0.01, "holds"), (0.001, 0.05, "not supported"), (0.03, 0.9, "contradicted")]
 )
-def test_noise_is_set_against_the_reported_pair(low, high, verdict):
+def test_noise_is_compared_with_the_reported_pair(low, high, verdict):
     row = {
         **{"model": "any-name", "display_name": "A model", "metric": "ap_overall", "twice_sd": 0.0014, "splits": 3},
         **{"documents": 5},
@@ -269,7 +269,7 @@ def test_noise_is_set_against_the_reported_pair(low, high, verdict):
     assert (verdicts.verdict, verdicts.key) == (verdict, "any-name_ap_overall")
 
 
-def test_exhibits_show_what_is_measured():
+def test_exhibits_show_the_measured_model():
     measured = pd.DataFrame(
         [
             {

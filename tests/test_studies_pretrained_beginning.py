@@ -94,7 +94,7 @@ def test_differences_are_by_text_and_costs_have_their_interval():
     assert result.loc[("mlp_matching", "word"), "note"] == "no token in front"
 
 
-def test_texts_that_differ_and_a_model_that_lacks_one_beginning_are_named():
+def test_mismatched_texts_and_missing_beginnings_are_refused():
     with pytest.raises(DataError, match="sinks has no pretrained model measured with and without its beginning token"):
         pretrained_beginning(frame([]), frame(sinks("mine-bos")), frame([]), **NAMES)
     other = [tuple("z" if cell == "c" else cell for cell in row) for row in patterns("mine-word", 0.4, 0.2)]
@@ -117,11 +117,11 @@ def verdicts(claim, rows):
     return [each.verdict for each in claim(rows)]
 
 
-def test_the_condition_is_called_as_the_experiment_calls_it():
+def test_unrotated_condition_name_equals_that_of_the_experiment():
     assert beginning.UNROTATED == UNROTATED
 
 
-def test_claims_go_both_ways():
+def test_beginning_token_claims_are_judged_in_both_directions():
     usual = study()
     assert verdicts(claims.thesis_beginning_token, usual) == ["holds"]
     assert verdicts(claims.thesis_beginning_token, study(token=0.2)) == ["contradicted"]
@@ -135,7 +135,7 @@ def test_claims_go_both_ways():
     assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(8.0, 7.0))) == ["contradicted"]
 
 
-def test_an_ablation_that_was_not_made_decides_nothing():
+def test_missing_ablation_is_not_testable():
     rows = study()
     rows.loc[rows["quantity"] == "mlp_best", ["value", "low", "high", "note"]] = [None, None, None, "no spike"]
     [verdict] = claims.thesis_spike_cost(rows)

@@ -28,7 +28,7 @@ def verdicts(*values):
     return [each.verdict for each in thesis_pretrained_competition(pretrained_competition(cells(*values), **NAMES))]
 
 
-def test_ends_are_the_first_and_the_last_bin_at_a_distance_and_all_pairs_weigh_by_their_number():
+def test_distance_rows_use_first_and_last_bin_and_weight_pairs_by_number():
     given = pd.concat([cells(*GROWS), cells((1, 512.0, 99.0, 99.0), pairs=10), cells((1, 512.0, 0.0, 0.0), pairs=0)])
     result = pretrained_competition(given, **NAMES).set_index("distance")
     assert result.loc[1536.0, ["first_bin", "last_bin", "gap_first", "gap_last"]].tolist() == [1, 2, 40.0, 30.0]
@@ -38,12 +38,12 @@ def test_ends_are_the_first_and_the_last_bin_at_a_distance_and_all_pairs_weigh_b
     assert result.loc[512.0, "gap_last"] == 10.0  # cells of few pairs are no end
 
 
-def test_a_distance_that_some_heads_lack_or_one_bin_has_is_no_row():
+def test_distance_missing_in_some_heads_or_bins_has_no_row():
     given = pd.concat([cells(*GROWS), cells((3, 2560.0, 5.0, 5.0), (4, 2560.0, 5.0, 5.0), heads=1)])
     assert sorted(pretrained_competition(given, **NAMES)["distance"]) == [0.0, 512.0, 1536.0]
 
 
-def test_the_null_stands_behind_the_models_and_is_not_judged():
+def test_null_model_is_listed_last_and_not_judged():
     given = pd.concat([cells(*GROWS, model="random-llama"), cells(*GROWS)])
     result = pretrained_competition(given, **NAMES)
     assert result["model"].drop_duplicates().tolist() == ["mine", "random-llama"]
@@ -52,7 +52,7 @@ def test_the_null_stands_behind_the_models_and_is_not_judged():
         pretrained_competition(cells(*GROWS, model="random-llama"), **NAMES)
 
 
-def test_content_that_decays_and_position_that_grows_are_told():
+def test_decaying_content_and_growing_position_are_judged():
     assert verdicts(*GROWS) == ["holds", "holds"]
     assert verdicts(*GROWS[:3], (2, 1536.0, 30.0, 17.0)) == ["contradicted", "holds"]
     assert verdicts(*GROWS[:3], (2, 1536.0, 41.0, 20.0)) == ["holds", "contradicted"]

@@ -28,7 +28,7 @@ def pairs(by_key=-0.3, by_query=-0.05, model="mine"):
     return pd.DataFrame(rows, columns=["model", "key_distance", "query_distance", "plasticity", "heads", "pairs"])
 
 
-def test_thin_cells_and_other_models_are_left_out():
+def test_cells_with_few_pairs_and_other_models_are_excluded():
     found = pretrained_map(pd.concat([pairs(), pairs(model="other")]), *NAMES)
     assert set(found["model"]) == {"mine"}
     assert found["key_distance"].max() == 1280
@@ -37,7 +37,7 @@ def test_thin_cells_and_other_models_are_left_out():
         pretrained_map(pairs(model="other"), *NAMES)
 
 
-def test_one_distance_is_held_and_the_other_goes_from_end_to_end():
+def test_spans_hold_one_distance_fixed_and_vary_the_other():
     spans = pretrained_map_spans(pretrained_map(pairs(), *NAMES)).set_index("held")
     assert spans.loc["key", ["at", "start", "end"]].tolist() == [256, 256, 1280]
     assert spans.loc["query", ["at", "start", "end"]].tolist() == [768, 256, 1280]
@@ -49,12 +49,12 @@ def test_one_distance_is_held_and_the_other_goes_from_end_to_end():
     ("by_key", "by_query", "verdict"),
     [(-0.3, -0.05, "holds"), (-0.05, -0.3, "contradicted"), (0.3, 0.2, "not supported"), (0.3, -0.1, "contradicted")],
 )
-def test_the_claim_goes_both_ways(by_key, by_query, verdict):
+def test_distances_claim_is_judged_in_both_directions(by_key, by_query, verdict):
     [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
     assert (judged.key, judged.verdict) == ("mine", verdict)
 
 
-def test_the_figures_take_any_map_and_any_heads():
+def test_figures_accept_any_map_and_any_heads():
     drawn = map_figure.figure(pretrained_map(pairs(), *NAMES))
     check(drawn, "pretrained_map")
     [panel] = drawn.panels

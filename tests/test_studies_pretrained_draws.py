@@ -32,7 +32,7 @@ def others(twin=0.03, sampled=4, of=12, other=3, common=2):
     }
 
 
-def test_the_standard_deviation_is_that_of_every_draw_there_is():
+def test_standard_deviation_of_draws_equals_that_of_every_draw():
     values = np.random.default_rng(3).gamma(1.0, size=12)
     result = pretrained_draws(heads(values), **others())
     row = result[(result["metric"] == "ap_drop") & (result["of"] == "source")].iloc[0]
@@ -47,7 +47,7 @@ def test_the_standard_deviation_is_that_of_every_draw_there_is():
 
 
 @pytest.mark.parametrize(("sampled", "other", "common"), [(4, 3, 2), (5, 2, 0), (3, 3, 3)])
-def test_two_draws_differ_as_all_pairs_of_draws_with_so_many_heads_in_common_do(sampled, other, common):
+def test_difference_of_two_draws_equals_enumeration_over_overlapping_draws(sampled, other, common):
     values = np.random.default_rng(8).gamma(1.0, size=8)
     given = others(sampled=sampled, other=other, common=common, of=8)
     row = pretrained_draws(heads(values), **given).query("metric == 'ap_drop' and of == 'source'").iloc[0]
@@ -60,7 +60,7 @@ def test_two_draws_differ_as_all_pairs_of_draws_with_so_many_heads_in_common_do(
     assert row["twice_sd"] == pytest.approx(np.std(differences))
 
 
-def test_heads_of_one_key_head_are_drawn_together_for_the_interval():
+def test_interval_draws_heads_of_one_key_head_together():
     values = np.repeat(np.random.default_rng(4).normal(size=20), 2)
     wide = pretrained_draws(heads(values), **others()).iloc[-1]
     narrow = pretrained_draws(heads(values, group=1), **others()).iloc[-1]
@@ -68,7 +68,7 @@ def test_heads_of_one_key_head_are_drawn_together_for_the_interval():
     assert wide["twice_high"] - wide["twice_low"] > narrow["twice_high"] - narrow["twice_low"]
 
 
-def test_heads_without_a_value_are_left_out_and_their_absence_is_told():
+def test_heads_without_a_value_are_excluded_and_missing_models_refused():
     values = np.r_[np.random.default_rng(5).normal(size=12), np.nan]
     assert (pretrained_draws(heads(values), **others()).query("of == 'own'")["heads"] == 12).all()
     with pytest.raises(DataError, match="head_metrics has no pretrained model"):
@@ -79,7 +79,7 @@ def test_heads_without_a_value_are_left_out_and_their_absence_is_told():
     ("times", "level", "drop"),
     [(4, "holds", "contradicted"), (0.5, "contradicted", "holds"), (1.96, "not supported", "not supported")],
 )
-def test_the_reported_difference_is_held_against_what_drawing_gives(times, level, drop):
+def test_reported_difference_is_compared_with_the_spread_of_draws(times, level, drop):
     values = np.random.default_rng(6).normal(size=48)
     twin = times * pretrained_draws(heads(values), **others()).iloc[-1]["twice_sd"]
     result = pretrained_draws(heads(values), **others(twin=twin))

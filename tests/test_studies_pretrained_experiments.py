@@ -47,7 +47,7 @@ def others(small=(30.0, 34.0)):
     }
 
 
-def test_a_value_has_its_interval_over_texts_and_stands_beside_reported_and_small():
+def test_pretrained_value_has_an_interval_over_texts_beside_reported_and_small():
     result = pretrained_experiments(**frames(layer_content=rows("mine")), **others())
     share = result[result["quantity"] == "layer1_share"].set_index("column")
     assert share.loc["mine", "value"] == pytest.approx(60.0)
@@ -69,7 +69,7 @@ def test_a_reported_model_that_was_measured_has_a_column_of_its_own():
     assert alone.set_index("column").loc["big-drope", "value"] == pytest.approx(20.0)
 
 
-def test_a_project_without_any_is_told_what_to_run():
+def test_missing_pretrained_experiments_error_gives_the_command():
     with pytest.raises(DataError, match="no pretrained model has any of experiments 1 to 9; measure them"):
         pretrained_experiments(**frames(), **others())
 
@@ -78,7 +78,7 @@ def test_a_project_without_any_is_told_what_to_run():
     ("share", "deviation", "verdict"),
     [(0.6, 0.02, "holds"), (0.005, 0.0001, "contradicted"), (0.02, 0.05, "not significant")],
 )
-def test_the_share_of_layer_1_is_held_against_the_reported_one(share, deviation, verdict):
+def test_layer_1_share_is_compared_with_the_reported_one(share, deviation, verdict):
     result = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
     judged = {each.key: each for each in claims.thesis_pretrained_layer1(result)}
     assert judged["mine"].verdict == verdict

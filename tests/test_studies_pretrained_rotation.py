@@ -38,7 +38,7 @@ def study(*rows):
     return pretrained_rotation(attention_patterns=table, **NAMES)
 
 
-def test_the_change_is_by_text_and_a_model_measured_one_way_is_left_out():
+def test_rotation_change_is_by_text_and_needs_both_measurements():
     plain = [row for row in patterns("other", 0.4, 0.2) if row[1] == ""]
     result = study(patterns("mine", 0.4, 0.2), plain)
     assert set(result["model"]) == {"mine"}
@@ -52,7 +52,7 @@ def test_the_change_is_by_text_and_a_model_measured_one_way_is_left_out():
     )
 
 
-def test_texts_that_differ_and_nothing_measured_are_named():
+def test_mismatched_texts_and_missing_measurements_are_refused():
     odd = [row for row in patterns("mine", 0.4, 0.2) if not (row[1] == UNROTATED and row[3] == "c")]
     with pytest.raises(
         DataError, match=r"first_attention with and without rotation was measured on different texts; run: "
@@ -63,13 +63,13 @@ def test_texts_that_differ_and_nothing_measured_are_named():
 
 
 @pytest.mark.parametrize(("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")])
-def test_claims_go_both_ways(left_out, verdict):
+def test_rotation_claims_are_judged_in_both_directions(left_out, verdict):
     judged = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
     assert {each.verdict for each in judged} == {verdict}
     assert [each.key for each in judged] == ["mine_first_change_own", "mine_local_change_own"]
 
 
-def test_the_table_has_a_row_a_quantity():
+def test_table_has_one_row_per_quantity():
     shown = render(rotation_table.table(study(patterns("mine", 0.4, 0.2), patterns("other", 0.5, 0.1))), "rotation")
     assert "to the five tokens before" in shown
     assert "Other" in shown

@@ -160,7 +160,7 @@ def agreement(removed, started):
     return pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
 
 
-def test_heads_agree_within_their_layer():
+def test_agreement_of_head_classes_is_kappa_within_layers():
     result = agreement(LESS, MIXED)
     rows = result[result["contrast"] == "rotation removed"].set_index("layer")
     table = np.array([[2, 0], [1, 1]])  # layer 0: the model's classes by those without rotation
@@ -173,7 +173,7 @@ def test_heads_agree_within_their_layer():
     assert whole.loc["rotation removed", "kappa"] == pytest.approx((36 - expected) / (48 - expected))
 
 
-def test_layers_of_one_class_are_no_agreement_of_heads():
+def test_layers_of_a_single_head_class_give_no_agreement():
     uniform = [["sink"] * 4, ["local"] * 4, ["mixed"] * 4]
     known = {"mine": uniform, "mine-bare": uniform}
     result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
@@ -196,7 +196,7 @@ def test_states_with_other_heads_are_refused():
         (TURNED, MIXED, "contradicted"),
     ],
 )
-def test_heads_are_held_against_chance_and_against_the_other_state(removed, started, expected):
+def test_head_class_changes_are_judged_against_chance_and_the_other_state(removed, started, expected):
     [verdicts] = claims.thesis_heads_change_class(agreement(removed, started))
     assert verdicts.verdict == expected
     alone = agreement(removed, started).query("contrast == 'rotation removed'")
@@ -222,7 +222,7 @@ def parts(form=1.0, depth=1.0, auc=0.0):
     return pretrained_retrieval_parts(frame(rows), MODELS, SUBJECTS)
 
 
-def test_parts_of_prompts_under_the_models_own_encoding():
+def test_prompt_parts_are_read_under_the_native_encoding():
     result = parts(form=0.5).set_index(["part", "which"])
     assert result["tokens"].eq(512).all()
     assert sorted(result.index) == [
@@ -253,7 +253,7 @@ def test_retrieval_parts_join_separate_runs_of_long_contexts():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_exact_p_follows_from_the_share_of_pairs(seed):
+def test_rank_sum_p_follows_from_the_auc(seed):
     chance = np.random.default_rng(seed)
     one, other = chance.normal(size=6), chance.normal(0.5, size=5)
     auc = (one[:, None] > other).mean()
@@ -273,7 +273,7 @@ def test_the_exact_p_follows_from_the_share_of_pairs(seed):
         ({"depth": 0.75}, ["contradicted", "holds"]),
     ],
 )
-def test_a_key_that_is_missed_anywhere_counts(given, expected):
+def test_places_claim_needs_a_missed_key_at_some_place(given, expected):
     verdicts = pretrained_tasks.thesis_pretrained_places(parts(**given))
     assert [each.verdict for each in verdicts] == expected
 
@@ -281,12 +281,12 @@ def test_a_key_that_is_missed_anywhere_counts(given, expected):
 @pytest.mark.parametrize(
     ("auc", "expected"), [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")]
 )
-def test_yes_after_wrong_keys_is_held_against_chance(auc, expected):
+def test_yes_after_wrong_keys_is_compared_with_chance(auc, expected):
     [verdict] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))
     assert verdict.verdict == expected
 
 
-def test_a_project_without_two_states_is_told_what_to_run():
+def test_missing_two_state_measurements_error_names_the_recipe():
     for study in (
         lambda: pretrained_text_tests(frame([]), frame([]), frame([]), MODELS, SUBJECTS, FAMILIES),
         lambda: pretrained_head_agreement(frame([]), MODELS, SUBJECTS),
@@ -297,7 +297,7 @@ def test_a_project_without_two_states_is_told_what_to_run():
         pretrained_retrieval_parts(frame([]), MODELS, SUBJECTS)
 
 
-def test_exhibits_show_what_was_found():
+def test_exhibits_show_the_results():
     assert "Massive values of queries" in str(render(texts_table.table(by_text(), MODELS, SUBJECTS), "t"))
     said = str(render(heads_table.table(agreement(LESS, MIXED)), "h"))
     assert "Layers 0 to 3" in said

@@ -97,7 +97,7 @@ def verdict(found, key):
     return {each.key: each.verdict for each in found}[key]
 
 
-def test_a_layer_has_its_cost_with_students_interval():
+def test_layer_cost_has_students_interval():
     result = swept().set_index(["part", "layer"])
     half = 3.1824 * 0.1 / 2  # Student's 97.5 % point with three degrees, over the root of four texts
     assert result.loc[("mlp", 1), ["low", "high"]].tolist() == pytest.approx([2 - half, 2 + half], abs=1e-4)
@@ -113,7 +113,7 @@ def test_a_layer_has_its_cost_with_students_interval():
         ((3.0, 2.0), (0.1, 0.2), None, "not testable"),
     ],
 )
-def test_the_attention_of_layer_1_is_held_against_its_mlp(mlp, attention, deviation, expected):
+def test_attention_of_layer_1_is_compared_with_its_mlp(mlp, attention, deviation, expected):
     assert verdict(claims.thesis_pretrained_lead(swept(mlp, attention, deviation)), "mine") == expected
 
 
@@ -126,11 +126,11 @@ def test_the_attention_of_layer_1_is_held_against_its_mlp(mlp, attention, deviat
         ((3.0, 2.0), None, "not testable"),
     ],
 )
-def test_the_first_mlp_is_held_against_the_next(mlp, deviation, expected):
+def test_first_mlp_is_compared_with_the_next(mlp, deviation, expected):
     assert verdict(claims.thesis_pretrained_needed(swept(mlp, deviation=deviation)), "mine") == expected
 
 
-def test_a_control_says_what_the_massive_dimensions_cost_more():
+def test_cost_of_massive_dimensions_is_relative_to_controls():
     result = disrupted().set_index("target")
     assert result.loc["massive", "p"] == 0.005
     assert result.loc["massive", "masks"] == 200
@@ -150,7 +150,7 @@ def test_a_control_says_what_the_massive_dimensions_cost_more():
         ({"matched": None}, "holds", "not testable"),
     ],
 )
-def test_massive_dimensions_are_held_against_controls(given, random, matched):
+def test_massive_dimensions_are_compared_with_controls(given, random, matched):
     verdicts = claims.thesis_pretrained_disrupted(disrupted(**given))
     assert verdict(verdicts, "mine_random_zero") == random
     assert verdict(verdicts, "mine_matched_zero") == matched
@@ -161,7 +161,7 @@ def test_the_rank_among_random_masks_decides(p, expected):
     assert verdict(claims.thesis_pretrained_ranked(disrupted(p=p)), "mine_threshold_zero") == expected
 
 
-def test_keys_count_by_length_under_the_models_own_encoding_alone():
+def test_keys_are_counted_by_length_under_the_native_encoding_only():
     result = asked()
     assert result[["task", "tokens", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
     assert result.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
@@ -176,7 +176,7 @@ def test_keys_count_by_length_under_the_models_own_encoding_alone():
         (1.0, 0.9, ("holds", "contradicted")),
     ],
 )
-def test_keys_are_held_against_a_guess(passkey, verification, said):
+def test_key_accuracy_is_compared_with_guessing(passkey, verification, said):
     verdicts = claims.thesis_pretrained_keys(asked(passkey, verification))
     assert (verdict(verdicts, "mine_passkey_512"), verdict(verdicts, "mine_verification_512")) == said
 
@@ -185,7 +185,7 @@ def test_keys_are_held_against_a_guess(passkey, verification, said):
     ("share", "knowledge", "prompt"),
     [(0.9, "contradicted", "holds"), (0.5, "holds", "not supported"), (0.1, "contradicted", "contradicted")],
 )
-def test_answers_are_held_against_a_guess(share, knowledge, prompt):
+def test_answer_accuracy_is_compared_with_guessing(share, knowledge, prompt):
     """Knowledge is said not to be told from a guess, what stands in the prompt to be better than one."""
     verdicts = claims.thesis_pretrained_knows(answered(share=share))
     assert verdict(verdicts, "mine_cities") == knowledge
@@ -193,7 +193,7 @@ def test_answers_are_held_against_a_guess(share, knowledge, prompt):
     assert "25 % of the answers are none of those allowed" in verdicts[0].reason
 
 
-def test_longer_prompts_may_come_from_a_run_of_their_own():
+def test_longer_prompts_may_come_from_a_separate_run():
     rows = [
         ("mine", "own/0.0625x", None, None, "", "passkey_exact", 1.0, 20, ""),
         ("mine-long", "own/0.5x", None, None, "", "passkey_exact", 0.5, 6, ""),
@@ -209,7 +209,7 @@ def test_longer_prompts_may_come_from_a_run_of_their_own():
     ("top", "random", "expected"),
     [(0.0, 1.0, "holds"), (1.0, 0.0, "contradicted"), (0.5, 0.6, "not significant"), (0.6, 0.5, "not supported")],
 )
-def test_the_largest_dimensions_are_held_against_random_ones(top, random, expected):
+def test_top_dimensions_are_compared_with_random_ones(top, random, expected):
     tests = levelled(top=top, random=random)
     [verdicts] = claims.thesis_pretrained_levelled(answered(top=top, random=random), tests)
     assert (verdicts.key, verdicts.verdict) == ("mine_passkey", expected)
@@ -231,7 +231,7 @@ def test_items_are_compared_in_pairs():
         pretrained_knowledge_tests(known, MODELS, SUBJECTS, FAMILIES)
 
 
-def test_heads_are_counted_by_layer():
+def test_head_metrics_are_summarised_by_layer():
     metrics = pd.DataFrame(
         {"model": ["mine"] * 3, "layer": [0, 0, 1], "ap_overall": [0.5, 0.7, None], "ap_drop": [0.1, 0.2, 0.3]}
     )
@@ -243,7 +243,7 @@ def test_heads_are_counted_by_layer():
     ]
 
 
-def test_a_project_without_any_is_told_what_to_run():
+def test_missing_pretrained_measurements_error_names_the_recipe():
     for study in (pretrained_ablations, pretrained_disruption):
         with pytest.raises(DataError, match=r"pretrained-experiments\.yaml"):
             study(frame([]), MODELS, SUBJECTS)
@@ -252,7 +252,7 @@ def test_a_project_without_any_is_told_what_to_run():
             asked(frame([]), MODELS, SUBJECTS)
 
 
-def test_exhibits_show_what_was_found():
+def test_exhibits_show_the_results():
     assert "Mine" in str(tex(ablations_figure.figure(swept()), "a"))
     assert "512" in str(tex(retrieval_figure.figure(asked()), "r"))
     said = str(render(disruption_table.table(disrupted()), "d"))

@@ -52,7 +52,7 @@ def kinds(prose=(10.0, 12.0, 11.0), code=(20.0, 22.0, 23.0)):
     return pretrained_kinds(pd.DataFrame(rows, columns=COLUMNS), MODELS, SUBJECTS)
 
 
-def test_a_loss_is_had_on_either_kind_of_text():
+def test_loss_difference_is_computed_on_natural_and_repeated_text():
     [row] = repeated().to_dict("records")
     assert (row["natural_texts"], row["repeated_texts"]) == (3, 3)
     assert [row["plain_natural"], row["plain_repeated"]] == pytest.approx([4.0, 1.5])
@@ -67,7 +67,7 @@ def test_a_loss_is_had_on_either_kind_of_text():
     ("again", "expected"),
     [((3.0, 3.2, 3.4), "holds"), ((0.1, 0.2, 0.1), "contradicted"), ((0.5, 2.0, 1.5), "not significant")],
 )
-def test_repeated_sentences_are_held_against_natural_text(again, expected):
+def test_repeated_sentences_are_compared_with_natural_text(again, expected):
     [verdicts] = claims.thesis_pretrained_repeated(repeated(again=again))
     assert (verdicts.key, verdicts.verdict) == ("mine_zero", expected)
 
@@ -82,7 +82,7 @@ def test_massive_values_are_counted_on_prose_and_on_code():
     ("code", "expected"),
     [((20.0, 22.0, 23.0), "holds"), ((1.0, 2.0, 1.0), "holds"), ((8.0, 16.0, 12.0), "not significant")],
 )
-def test_code_is_held_against_prose(code, expected):
+def test_code_is_compared_with_prose(code, expected):
     [verdicts] = claims.thesis_pretrained_kinds(kinds(code=code))
     assert (verdicts.key, verdicts.verdict) == ("mine_query", expected)
 
@@ -108,7 +108,7 @@ def heads(changes, prose=0.6):
         ((-0.2, -0.21, -0.2, -0.19), "contradicted"),
     ],
 )
-def test_the_same_heads_are_held_against_themselves_on_code(changes, verdict):
+def test_equal_heads_are_compared_between_prose_and_code(changes, verdict):
     rows = pretrained_plasticity_kinds(heads(changes), MODELS, SUBJECTS)
     row = rows.set_index("metric").loc["ap_overall"]
     assert row[["heads", "key_heads"]].tolist() == [8, 4]
@@ -118,7 +118,7 @@ def test_the_same_heads_are_held_against_themselves_on_code(changes, verdict):
     assert says == {"mine_ap_overall": verdict, "mine_ap_drop": verdict}
 
 
-def test_heads_of_one_kind_of_text_are_compared_with_nothing():
+def test_heads_of_one_text_kind_only_are_refused():
     alike = pretrained_plasticity_kinds(heads((0.1, 0.1, 0.1, 0.1)), MODELS, SUBJECTS)
     assert "on source code" in render(plasticity_table.table(alike), "x", "markdown")
     one = pretrained_plasticity_kinds(heads((0.1,)), MODELS, SUBJECTS)
@@ -127,12 +127,12 @@ def test_heads_of_one_kind_of_text_are_compared_with_nothing():
         pretrained_plasticity_kinds(heads((0.1,)).query("model == 'mine'"), MODELS, SUBJECTS)
 
 
-def test_groups_that_do_not_vary_have_the_difference_itself_as_interval():
+def test_groups_without_variance_have_their_difference_as_interval():
     [row] = kinds((10.0, 10.0), (12.0, 12.0)).to_dict("records")
     assert [row["low"], row["difference"], row["high"]] == [2.0, 2.0, 2.0]
 
 
-def test_a_project_without_is_told_what_to_run():
+def test_missing_text_measurements_error_names_the_recipe():
     none = pd.DataFrame(disrupted("mine", (1.0, 2.0), 3.0), columns=COLUMNS)
     with pytest.raises(DataError, match=r"pretrained-repeated\.yaml"):
         pretrained_repeated(none, MODELS, SUBJECTS)
@@ -141,7 +141,7 @@ def test_a_project_without_is_told_what_to_run():
         pretrained_kinds(none, MODELS, SUBJECTS)
 
 
-def test_tables_show_what_was_found():
+def test_tables_show_the_results():
     said = str(render(repeated_table.table(repeated()), "r"))
     assert "4.00 and 1.50 nats a token" in said
     assert "Source code" in str(render(kinds_table.table(kinds()), "k"))
@@ -181,7 +181,7 @@ def at_one_position(falls, low=0.5):
         (0.2, 0.01, 9, "not testable"),
     ],
 )
-def test_the_fall_at_one_position_is_of_key_heads(fall, spread, heads, verdict):
+def test_fall_at_one_position_is_averaged_over_key_heads(fall, spread, heads, verdict):
     falls = [fall + spread * (-1) ** number for number in range(heads)]
     [row] = pretrained_one_position(at_one_position(falls), MODELS, SUBJECTS).to_dict("records")
     assert (row["heads"], row["key_heads"], row["texts"]) == (2 * heads, heads, "code")

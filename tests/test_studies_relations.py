@@ -16,7 +16,7 @@ from conftest import ROOT
 FAMILIES = read(ROOT, "test_families")
 
 
-def test_the_line_of_decline_on_drop_has_the_band_of_its_mean():
+def test_line_of_decline_on_drop_has_a_confidence_band_of_its_mean():
     rng = np.random.default_rng(11)
     drop = rng.uniform(0.1, 0.2, 8)
     rows = pd.DataFrame({"mode": "thinking", "in_source": [True] * 6 + [False] * 2, "ap_drop": drop})
@@ -59,7 +59,7 @@ def test_degraded_layers_are_counted_with_both_ends():
     }
 
 
-def test_verdicts_are_counted_by_kind_and_document_and_the_own_claims_apart():
+def test_verdicts_are_counted_by_kind_and_document_with_own_claims_separate():
     rows = [("statement", "002", "holds"), ("statement", "004", "holds"), ("statement", "004", "contradicted")]
     rows += [("statement", "thesis", "contradicted"), ("cell check", "004", "holds")]
     result = ledger_counts(pd.DataFrame(rows, columns=["kind", "source", "verdict"]))
@@ -71,7 +71,7 @@ def test_verdicts_are_counted_by_kind_and_document_and_the_own_claims_apart():
     assert table.loc[("cell check", "004", "holds"), "total"] == 1
 
 
-def test_scores_over_lengths_stand_as_levels_and_as_changes():
+def test_scores_over_lengths_are_correlated_as_levels_and_changes():
     rng = np.random.default_rng(3)
     rows = pd.DataFrame({"model": "m", "mode": "thinking", "plasticity": rng.random(6), "lbp": rng.random(6)})
     unmatched = rows.assign(plasticity=np.nan, lbp=0.0)
@@ -84,7 +84,7 @@ def test_scores_over_lengths_stand_as_levels_and_as_changes():
     assert result.loc["pearson_first_differences", ["estimate", "n"]].tolist() == pytest.approx([changes, 5])
 
 
-def test_models_and_checkpoints_are_one_table():
+def test_models_and_checkpoints_are_joined_in_one_table():
     models, run = read(ROOT, "captured_models"), read(ROOT, "training_trajectory")
     table = bias_plasticity(models, run)
     assert table["kind"].value_counts().to_dict() == {"model": len(models), "checkpoint": len(run)}
@@ -99,7 +99,7 @@ def test_models_and_checkpoints_are_one_table():
 
 
 @pytest.mark.parametrize(("bias", "label"), [("bias_strength", "per token"), ("bias_window", "per window")])
-def test_bias_against_plasticity_among_the_captured_models(bias, label):
+def test_bias_and_plasticity_correlation_matches_scipy(bias, label):
     models = read(ROOT, "captured_models")
     tests = bias_plasticity_tests(
         **{name: read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")},
@@ -113,7 +113,7 @@ def test_bias_against_plasticity_among_the_captured_models(bias, label):
     assert rows.loc["pearson", "n"] == len(models)
 
 
-def test_checkpoints_of_one_run_are_no_free_units():
+def test_checkpoints_of_one_run_are_noted_as_dependent():
     tests = bias_plasticity_tests(
         **{name: read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")},
         test_families=FAMILIES,

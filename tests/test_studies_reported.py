@@ -91,12 +91,12 @@ PAIRS = {
 }
 
 
-def test_each_quantity_is_that_of_its_own_cell():
+def test_each_reported_quantity_comes_from_its_own_cell():
     result = experiments_reported(**tables())
     assert {row.quantity: (row.rope, row.drope) for row in result.itertuples()} == PAIRS
 
 
-def test_a_direction_is_that_of_drope_against_rope():
+def test_reported_direction_is_drope_relative_to_rope():
     directions = experiments_reported(**tables()).set_index("quantity")["direction"]
     assert directions["massive_minus_random"] == "lower"
     assert directions["massive_query"] == "higher"
@@ -105,20 +105,20 @@ def test_a_direction_is_that_of_drope_against_rope():
     assert experiments_reported(**equal).set_index("quantity").loc["largest_first_norm", "direction"] == "none"
 
 
-def test_counts_that_the_corrected_test_does_not_tell_apart_have_no_direction():
+def test_counts_without_a_significant_difference_have_no_direction():
     # p of 0.04 tells apart; 0.05 and 0.06 do not
     directions = experiments_reported(**tables()).set_index("quantity")["direction"]
     assert [directions[f"massive_{tensor}"] for tensor in ("query", "key", "value")] == ["higher", "none", "none"]
 
 
-def test_a_quantity_names_the_exhibits_of_both_its_values():
+def test_reported_quantity_names_the_exhibits_of_both_values():
     places = experiments_reported(**tables()).set_index("quantity")["place"]
     assert places["sink_rate"] == "sinks"
     two = tables()["drope_sink_rates"].assign(source=["a", "b", "b", "a"])
     assert experiments_reported(**tables(drope_sink_rates=two)).set_index("quantity")["place"]["sink_rate"] == "a, b"
 
 
-def test_a_cell_that_is_absent_or_twice_there_stops():
+def test_missing_or_duplicate_cell_is_refused():
     phase = tables()["drope_phase"]
     with pytest.raises(DataError, match=r"0 rows have .*bos_spike_layer"):
         experiments_reported(**tables(drope_phase=phase[phase["metric"] == "peak"]))

@@ -30,7 +30,7 @@ def positions(trajectory):
     return training_positions.training_positions(read(ROOT, "reported_training_positions"), trajectory)
 
 
-def test_the_window_turns_a_fall_into_a_rise(trajectory):
+def test_bias_falls_per_token_and_rises_per_window(trajectory):
     token = trajectory.set_index("checkpoint")["bias_strength"]
     window = trajectory.set_index("checkpoint")["bias_window"]
     assert token[LAST] < token[ANNEALED] / 10
@@ -45,7 +45,7 @@ def test_only_one_printed_drop_disagrees_with_its_ends(trajectory):
     assert wrong["ap_drop"].iloc[0] > wrong["ap_drop_high"].iloc[0]
 
 
-def test_changes_hold_their_value_within_the_rounding(trajectory):
+def test_changes_lie_within_their_rounding_bounds(trajectory):
     changes = training.training_changes(trajectory, read(ROOT, "reported_training"))
     assert len(changes) == len(training.SPANS) * len(training.METRICS)
     for name in ("ratio", "fold", "difference"):
@@ -60,12 +60,12 @@ def test_changes_hold_their_value_within_the_rounding(trajectory):
     ("text", "ends"),
     [("0-256", (0, 256)), ("512-1K", (512, 1024)), ("1K-1.5K", (1024, 1536)), ("48K-64K", (49152, 65536))],
 )
-def test_bins_are_read_in_tokens(text, ends):
+def test_bin_labels_are_parsed_to_tokens(text, ends):
     assert training_positions._bin_ends(text) == ends
 
 
 @pytest.mark.parametrize("text", ["1K", "2K-1K", "1K to 2K", "-1K-2K"])
-def test_what_is_no_bin_is_an_error(text):
+def test_invalid_bin_label_is_refused(text):
     with pytest.raises(ValueError, match="bin"):
         training_positions._bin_ends(text)
 
@@ -95,7 +95,7 @@ def test_bins_weighted_by_width_give_the_overall_plasticity(trajectory, position
     assert set(means[means["covered"] < 1]["checkpoint"]) == {LAST, "lc-32k-to-64k-step-4000"}
 
 
-def test_expected_plasticity_comes_from_pretraining_alone(trajectory, positions):
+def test_expected_plasticity_comes_from_pretraining_only(trajectory, positions):
     source = read(ROOT, "reported_training_positions")
     late = source["checkpoint"].str.startswith("lc-")
     changed = source.assign(value=source["value"].where(~late, source["value"] + 0.1))
@@ -124,7 +124,7 @@ def test_an_empty_cell_has_a_note(trajectory, positions):
         assert (table.loc[empty, "note"] != "").all()
 
 
-def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
+def test_checkpoint_tests_carry_the_dependence_guard(trajectory, positions):
     tests = training_tests.training_tests(trajectory, positions, FAMILIES)
     assert tests["note"].str.contains("guard dependent units").all()
     level = tests[(tests["test"] == "pearson") & tests["comparison"].str.startswith("ap_drop")]
@@ -133,7 +133,7 @@ def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
     assert signs["ap_drop against bias per window, all checkpoints"] == 1
 
 
-def test_drop_against_bias_leaves_one_model_out_where_units_are_models():
+def test_drop_and_bias_correlation_leaves_one_out_only_over_models():
     names = ("training_comparison", "published_facts")
     tests = training_comparison.bias_plasticity_tests(
         read(ROOT, "bias_plasticity"), **{name: read(ROOT, name) for name in names}, test_families=FAMILIES
@@ -147,7 +147,7 @@ def test_drop_against_bias_leaves_one_model_out_where_units_are_models():
     }
 
 
-def test_what_is_left_of_the_bias_rests_on_the_form_of_the_context(trajectory, positions):
+def test_residual_bias_relation_depends_on_the_form_of_the_context(trajectory, positions):
     tests = training_tests.training_tests(trajectory, positions, FAMILIES).set_index(["comparison", "test"])["estimate"]
     name = "ap_drop against bias per token, all checkpoints"
     context = trajectory["context"].to_numpy(dtype=float)
@@ -176,7 +176,7 @@ def test_the_same_window_ends_at_the_fifth_decile(trajectory):
     assert table.loc["smollm3-3b", "drop_same"] == table.loc["smollm3-3b", "ap_drop"]
 
 
-def test_a_word_counts_as_its_whole_number():
+def test_stated_word_is_read_as_its_whole_number():
     frame = parsed(pd.DataFrame({"statement": ["a", "b"], "printed": ["doubles", "~0.06"]}), words=True)
     frame["as_number"] = [2.0, np.nan]
     assert stated(frame, "a").number == 2
@@ -185,12 +185,12 @@ def test_a_word_counts_as_its_whole_number():
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(0.062, "holds"), (0.066, "contradicted")])
-def test_a_range_is_judged_by_both_ends(most, verdict):
+def test_stated_range_is_judged_at_both_ends(most, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["~0.04–0.06"]}))
     assert spanned(stated(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
 
 
-def test_verdicts_turn_when_the_data_do(trajectory):
+def test_training_verdicts_change_with_the_data(trajectory):
     printed = read(ROOT, "reported_training")
     stated_values = read(ROOT, "stated_002")
     assert s002_training_finding.c002_same_bias_level(stated_values, printed).verdict == "contradicted"

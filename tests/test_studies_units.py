@@ -12,7 +12,7 @@ from conftest import ROOT
 FAMILIES = read(ROOT, "test_families")
 
 
-def test_models_that_share_text_weights_are_said_and_counted_once():
+def test_models_sharing_text_weights_are_noted_and_counted_once():
     facts = read(ROOT, "published_facts")
     copy, original = twin(facts)
     assert fired("; ".join(shared_text_weights([copy, original, "other"], facts))) == ("dependent units",)

@@ -25,7 +25,7 @@ def _alone(monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
-def test_three_commands_lead_from_two_model_folders_to_a_comparison_on_paper(tmp_path):
+def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path):
     """The first installs; the others are run as the page has them, in a folder that holds the two models only."""
     folder = tmp_path / "empty"
     for name, tiny in (("mine", "tiny-continued"), ("twin", "tiny-drope")):

@@ -21,7 +21,7 @@ def project(tmp_path, monkeypatch):
     return with_subjects
 
 
-def test_subjects_of_a_role_come_in_the_order_of_the_table_whatever_their_names(project):
+def test_subjects_of_a_role_are_in_table_order_regardless_of_name(project):
     project(lambda text: text + "mine,lab,,,0,,pair and side: none\n")
     measured = ["tiny-rope-nf4", "mine", "tiny-drope", "tiny-rope", "smollm2-135m"]
     assert list(subjects.of_role(measured)) == ["tiny-rope", "tiny-drope", "mine"]
@@ -29,6 +29,6 @@ def test_subjects_of_a_role_come_in_the_order_of_the_table_whatever_their_names(
     assert list(subjects.of_role(measured, "pretrained")) == ["smollm2-135m"]
 
 
-def test_a_seed_that_is_no_number_names_the_table(project):
+def test_seed_that_is_no_number_is_refused_with_the_table(project):
     with pytest.raises(DataError, match=r"subjects.csv: 'one' is not a whole number"):
         project(lambda text: text.replace("tiny-drope,lab,,drope,1", "tiny-drope,lab,,drope,one"))

@@ -32,11 +32,11 @@ def text(content):
     return re.sub(r"\s+", " ", pdf.text(content))
 
 
-def test_it_has_the_pages_of_a_thesis(content):
+def test_thesis_has_between_60_and_400_pages(content):
     assert 60 <= pdf.pages(content) <= 400
 
 
-def test_the_abstract_is_short(text):
+def test_abstract_has_at_most_220_words(text):
     abstract = text.partition(" Abstract ")[2].partition(" Contents ")[0]
     assert "crowds out content" in abstract
     assert len(abstract.split()) <= 220
@@ -49,12 +49,12 @@ def test_the_log_is_clean(thesis):
     assert not log.rerun
 
 
-def test_every_page_keeps_to_the_layout(content):
+def test_every_page_follows_the_layout_limits(content):
     wrong = pages.faults(pages.read(content), pages.limits(ROOT))
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_title_page_says_whose_it_is(content):
+def test_title_page_states_version_and_licence(content):
     first = " ".join(line.text for line in pages.read(content)[0].lines)
     assert "Version" in first
     assert "licence" in first
@@ -64,13 +64,13 @@ def test_fonts_are_embedded_outlines(content):
     assert pdf.faulty_fonts(content) == []
 
 
-def test_no_question_marks_stand_for_references(text):
+def test_text_has_no_unresolved_references(text):
     assert "??" not in text
     assert "[?]" not in text
 
 
 @pytest.mark.parametrize("known", ["40.14", "0.068", "13.8", "26.9", "15.71"])
-def test_known_numbers_are_in_the_text(text, known):
+def test_known_numbers_are_printed_in_the_text(text, known):
     assert known in text
 
 

@@ -11,13 +11,13 @@ FILES = re.findall(r"`((?:tables|figures)/qwen_drop\.py)`", README)
 BLOCKS = dict(zip(FILES, re.findall(r"```python\n(.*?)```", README, re.DOTALL), strict=True))
 
 
-def test_the_tour_shows_one_table_and_one_figure_of_few_lines():
+def test_tour_has_one_table_and_one_figure_of_few_lines():
     assert set(BLOCKS) == {"tables/qwen_drop.py", "figures/qwen_drop.py"}
     assert all(len(text.splitlines()) < 30 for text in BLOCKS.values())
 
 
 @pytest.mark.latex
-def test_a_table_and_a_figure_are_one_file_each(project):
+def test_tour_table_and_figure_work_as_one_file_each(project):
     for path, text in BLOCKS.items():
         (project / path).write_text(text)
     table = run(project, "table", "qwen_drop")

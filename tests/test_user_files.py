@@ -228,7 +228,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_is_good_is_read(read, file):
+def test_valid_file_is_read(read, file):
     assert read(file, spelt(file, FILES[file][0])) is not None
 
 
@@ -269,7 +269,7 @@ def test_an_unknown_key_is_refused_by_name(read, file):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_key_twice_is_refused(read, file):
+def test_duplicate_key_is_refused(read, file):
     text = spelt(file, FILES[file][0])
     key = next(iter(FILES[file][0]))
     if file.endswith(".json"):
@@ -285,7 +285,7 @@ def test_a_key_twice_is_refused(read, file):
 
 @pytest.mark.parametrize("depth", [100, 2_000, 100_000])
 @pytest.mark.parametrize("file", FILES)
-def test_endless_depth_is_refused(read, file, depth):
+def test_deeply_nested_file_is_refused(read, file, depth):
     key = next(iter(FILES[file][0]))
     lists = "[" * depth + "]" * depth
     text = {"n": f'{{"{key}": {lists}}}', "l": f"{key} = {lists}\n"}.get(file[-1], f"{key}: {lists}\n")
@@ -294,6 +294,6 @@ def test_endless_depth_is_refused(read, file, depth):
 
 @pytest.mark.parametrize("digits", [30, 5_000])
 @pytest.mark.parametrize("file", FILES)
-def test_an_endless_number_is_refused_wherever_it_stands(read, file, digits):
+def test_number_with_too_many_digits_is_refused(read, file, digits):
     text = {"n": '{{"a": {}}}', "l": "a = {}\n"}.get(file[-1], "a: {}\n").format("1" * digits)
     refused(read, file, text)

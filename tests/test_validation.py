@@ -88,7 +88,7 @@ def test_a_good_table_has_no_fault_in_either_reader(tmp_path):
 
 
 @pytest.mark.parametrize(("row", "old", "new", "field", "words", "kind"), DAMAGED)
-def test_a_damaged_cell_is_told_where_the_standard_s_reader_tells_it(tmp_path, row, old, new, field, words, kind):
+def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, old, new, field, words, kind):
     assert old in GOOD[row]
     path = table(tmp_path, [*GOOD[:row], GOOD[row].replace(old, new, 1), *GOOD[row + 1 :]])
     assert (row + 2, field, words) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
@@ -96,7 +96,7 @@ def test_a_damaged_cell_is_told_where_the_standard_s_reader_tells_it(tmp_path, r
 
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-INF", "1e400"])
-def test_what_is_no_finite_number_is_refused(cell):
+def test_non_finite_number_is_refused(cell):
     assert "is no number; leave it empty" in CheckedField({"name": "value", "type": "number"}).read(cell)[1]
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_finite_number_is_refused(cell):
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint that cannot be read"),
     ],
 )
-def test_what_a_schema_asks_beyond_the_store_is_refused_not_passed_over(field, words):
+def test_unsupported_schema_constraint_is_refused(field, words):
     with pytest.raises(DataError) as caught:
         CheckedField({"name": "x", **field})
     assert words in str(caught.value)
@@ -134,7 +134,7 @@ def with_gaps(entry: dict) -> bool:
     return path.suffix == ".parquet" and any(not row[name] for _, row in rows(path) for name in whole)
 
 
-def test_the_published_package_is_one_by_its_standard_with_every_schema_in_full():
+def test_published_package_follows_the_standard_with_full_schemas():
     described = json.loads(json.dumps(standard(ROOT), allow_nan=False))
     assert not {"columns", "shared"} & set(described)
     assert list(frictionless.Package.metadata_validate(described)) == []
@@ -171,6 +171,6 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     ("cell", "fits"),
     [(str(2**63 - 1), True), (str(-(2**63)), True), (str(2**63), False), ("-" + "9" * 20, False), ("9" * 400, False)],
 )
-def test_a_whole_number_that_no_reader_holds_is_refused(cell, fits):
+def test_integer_beyond_64_bits_is_refused(cell, fits):
     words = CheckedField({"name": "n", "type": "integer"}, {}).read(cell)[1]
     assert words == "" if fits else "is beyond integers of 64 bits" in words

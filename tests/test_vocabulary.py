@@ -57,7 +57,7 @@ def beans(tmp_path, monkeypatch):
     return write
 
 
-def test_words_are_those_of_the_paper(beans):
+def test_words_are_read_from_the_vocabulary(beans):
     assert (word("metric", "grown_cm"), word("lamp", "neon")) == ("growth", "neon light")
     assert list(words("lamp")) == ["sun", "neon"]
     assert in_text(read(beans(BEANS))) == {"grown_cm": "growth"}, "no formula, and no common word"
@@ -78,11 +78,11 @@ def test_words_are_those_of_the_paper(beans):
         ({"quantity": "Weight"}, "Weight"),
     ],
 )
-def test_what_a_stated_value_is_of(beans, row, named):
+def test_stated_value_is_named_by_its_subject(beans, row, named):
     assert _named(pd.Series(row)) == named
 
 
-def test_looks_are_those_of_the_paper(beans):
+def test_entity_styles_are_read_from_the_vocabulary(beans):
     root = beans(BEANS)
     assert [family.name for family in families(root)] == ["bean", "pea"]
     looks = styles()
@@ -98,7 +98,7 @@ def test_looks_are_those_of_the_paper(beans):
     assert styles()["b2"].color == "okblack", "what is drawn next has the look that was saved"
 
 
-def test_a_member_added_to_a_family_changes_no_look_of_the_others(beans):
+def test_member_added_to_a_family_changes_no_other_style(beans):
     root = beans(BEANS)
     before = {name: look for family in families(root) for name, look in of_family(family, styles()).items()}
     path = root / "artifacts/sources/plants.csv"
@@ -132,7 +132,7 @@ def test_a_member_added_to_a_family_changes_no_look_of_the_others(beans):
         ("words:", "words: [", "vocabulary.yaml:"),
     ],
 )
-def test_a_fault_is_told_by_name(beans, old, new, told):
+def test_vocabulary_fault_is_reported_by_name(beans, old, new, told):
     assert BEANS.count(old) == 1
     root = beans(BEANS.replace(old, new))
     with pytest.raises(DataError) as error:
@@ -151,7 +151,7 @@ def test_a_fault_is_told_by_name(beans, old, new, told):
         ("sorts", "okgreen,*", "okgreen,x", "sorts.csv: mark of 'pea': 'x' is not heeded; it is one of *, o, square"),
     ],
 )
-def test_a_fault_of_a_table_of_looks_is_told_by_name(beans, table, old, new, told):
+def test_fault_in_a_table_of_styles_is_reported_by_name(beans, table, old, new, told):
     root = beans(BEANS)
     (root / f"artifacts/sources/{table}.csv").write_text(TABLES[table].replace(old, new))
     with pytest.raises(DataError) as error:
@@ -159,18 +159,18 @@ def test_a_fault_of_a_table_of_looks_is_told_by_name(beans, table, old, new, tol
     assert told in str(error.value)
 
 
-def test_a_table_that_is_named_and_absent_is_told(beans):
+def test_missing_table_named_in_the_vocabulary_is_reported(beans):
     root = beans(BEANS)
     (root / "artifacts/sources/tags.csv").unlink()
     with pytest.raises(DataError, match=r"artifacts/sources/tags.csv is missing; paper/vocabulary.yaml names it"):
         styles()
 
 
-def test_the_palette_is_that_of_figures():
+def test_vocabulary_palette_equals_the_figure_palette():
     assert tuple(PALETTE) == COLORS
 
 
-def test_nothing_need_be_there(tmp_path, monkeypatch):
+def test_paper_without_a_vocabulary_has_no_words(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(tmp_path))
     assert read(tmp_path).words == {}
     assert families(tmp_path) == ()
@@ -180,7 +180,7 @@ def test_nothing_need_be_there(tmp_path, monkeypatch):
     assert read(tmp_path).words == {}
 
 
-def test_steps_that_read_words_or_looks_depend_on_them():
+def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     """Results, claims and exhibits on the file; those that look up names on the tables that it names."""
     steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
@@ -201,7 +201,7 @@ def test_steps_that_read_words_or_looks_depend_on_them():
         (b"words: {lamp: {sun: a, sun: b}}\n", ": the key 'sun' stands at line 1 already; keep one of them"),
     ],
 )
-def test_a_vocabulary_that_cannot_be_read_fails_what_reads_it(tmp_path, content, told):
+def test_invalid_vocabulary_fails_the_steps_that_read_it(tmp_path, content, told):
     """The graph says so before anything is built, in a line."""
     root = tmp_path / "paper"
     new_paper(root, "Beans", "May 2026")

@@ -64,7 +64,7 @@ def paper(installed, tmp_path_factory):
     return root
 
 
-def test_a_wheel_is_the_same_bytes_each_time_and_pip_takes_it(wheels, tmp_path):
+def test_wheel_is_reproducible_and_accepted_by_pip(wheels, tmp_path):
     assert [path.read_bytes() for path in vendor(tmp_path, ("boundpaper", "keyquery"))] == [
         path.read_bytes() for path in wheels
     ]
@@ -78,13 +78,13 @@ def test_a_wheel_is_the_same_bytes_each_time_and_pip_takes_it(wheels, tmp_path):
 
 
 @pytest.mark.parametrize("package", ["boundpaper", "keyquery"])
-def test_a_wheel_holds_its_types(wheels, package):
+def test_wheel_contains_its_type_stubs(wheels, package):
     [wheel] = [path for path in wheels if path.name.startswith(package)]
     with zipfile.ZipFile(wheel) as archive:
         assert {f"{package}/py.typed", f"{package}/__init__.pyi"} <= set(archive.namelist())
 
 
-def test_the_metadata_of_a_wheel_are_valid_and_carry_the_readme(wheels):
+def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
     """What `twine check` looks at; twine itself brings a keyring and cryptography."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
@@ -95,7 +95,7 @@ def test_the_metadata_of_a_wheel_are_valid_and_carry_the_readme(wheels):
         assert known.description.strip() == (ROOT / f"packages/{known.name}/README.md").read_text().strip()
 
 
-def test_a_user_of_the_wheels_has_every_name_with_its_type(installed, tmp_path):
+def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
     """Of torch and transformers nothing is read, which would take most of a minute; `make lint` reads their types."""
     (tmp_path / "user.py").write_text(USER.read_text(encoding="utf-8") + "\n\nreveal_type(kq.load('tiny-rope'))\n")
     (tmp_path / "mypy.ini").write_text(
@@ -108,18 +108,18 @@ def test_a_user_of_the_wheels_has_every_name_with_its_type(installed, tmp_path):
     ), done.stdout + done.stderr
 
 
-def test_a_package_that_is_not_installed_is_told(tmp_path):
+def test_missing_package_is_reported_by_vendor(tmp_path):
     with pytest.raises(SpecError, match="nosuchthing is not installed; install it: "):
         vendor(tmp_path, ("nosuchthing",))
 
 
-def test_a_package_whose_version_was_raised_since_it_was_installed_is_told(tmp_path, monkeypatch):
+def test_package_with_a_newer_version_than_installed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(boundpaper, "__version__", LATER)
     with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but installed as .*; install it again"):
         vendor(tmp_path, ("boundpaper",))
 
 
-def test_the_paper_here_is_meant_whatever_paper_an_outer_process_opened(installed, paper, tmp_path):
+def test_current_paper_is_used_regardless_of_the_outer_process(installed, paper, tmp_path):
     code = f"import os; os.environ['BOUNDPAPER_ROOT'] = {str(ROOT)!r}; {DOOR}"
     done = python(installed, paper, "-c", code, "list", "table")
     assert "recall_loss" in done.stdout
@@ -136,7 +136,7 @@ def test_it_is_the_installed_engine_that_runs(installed, tmp_path):
 
 
 @pytest.mark.latex
-def test_a_paper_goes_from_nothing_to_its_pdf(installed, paper):
+def test_new_paper_builds_its_pdf_from_wheels(installed, paper):
     for command in (("analyze",), ("check",), ("table", "recall_loss"), ("paper",), ("paper",)):
         done = python(installed, paper, "build.py", *command)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
@@ -150,7 +150,7 @@ def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
     assert re.fullmatch(r"error: .*no project here or above; go to the folder that holds .*\n", done.stderr)
 
 
-def test_a_newer_engine_builds_the_paper_as_it_is(installed, paper, tmp_path):
+def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
     """Upgrade: the number in `pyproject.toml` changes, and nothing of the paper."""
     newer = Path(shutil.copytree(installed, tmp_path / "newer"))
     face = newer / "boundpaper/__init__.py"

@@ -88,7 +88,7 @@ def shown(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_page_fits_its_width_and_can_be_read(opened, width, scheme):
+def test_every_page_fits_the_screen_width_with_sufficient_contrast(opened, width, scheme):
     for address in PAGES:
         page = opened(address, width, scheme)
         beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -111,7 +111,7 @@ def test_axe_finds_no_violation_on_any_page(opened, width):
         page.context.close()
 
 
-def test_the_words_of_a_table_and_names_of_files_are_whole_on_a_narrow_screen(opened):
+def test_table_words_and_file_names_are_not_broken_on_a_narrow_screen(opened):
     page = opened("site/table/recall_differs.html", 390)
     page.eval_on_selector("table.exhibit", "table => { table.style.width = '60rem'; }")  # wider than the screen
     wide = page.eval_on_selector_all(
@@ -125,7 +125,7 @@ def test_the_words_of_a_table_and_names_of_files_are_whole_on_a_narrow_screen(op
     assert index.eval_on_selector("td code", "each => each.getClientRects().length") == 1
 
 
-def test_rows_are_chosen_and_the_choice_has_an_address(opened):
+def test_ledger_filter_selects_rows_and_is_kept_in_the_address(opened):
     page = opened("site/ledger.html")
     assert len(shown(page)) == 10
     page.select_option("select[name=verdict]", "contradicted")
@@ -144,7 +144,7 @@ def test_rows_are_chosen_and_the_choice_has_an_address(opened):
     assert again.eval_on_selector("select[name=chapter]", "each => each.value") == "recall"
 
 
-def test_the_address_of_a_row_opens_it(opened):
+def test_address_of_a_ledger_row_opens_it(opened):
     page = opened("site/ledger.html#recall_half")
     assert page.eval_on_selector("#recall_half", "row => row.open")
     assert page.eval_on_selector_all("details.row[open]", "rows => rows.length") == 1
@@ -153,7 +153,7 @@ def test_the_address_of_a_row_opens_it(opened):
     assert hidden.is_visible("#recall_half")
 
 
-def test_from_a_verdict_to_the_function_and_the_data_in_a_click_each(opened):
+def test_verdict_links_to_function_and_data_in_one_click_each(opened):
     page = opened("site/ledger.html#recall_mean_large")
     page.click("#recall_mean_large a[href^='code/']")
     assert page.is_visible("div:target >> text=def recall_mean_large")
@@ -163,7 +163,7 @@ def test_from_a_verdict_to_the_function_and_the_data_in_a_click_each(opened):
     assert page.is_visible("td >> text='87.1'")
 
 
-def test_from_a_caption_to_its_work_and_on_to_another_exhibit(opened):
+def test_caption_links_to_its_work_and_on_to_another_exhibit(opened):
     page = opened("site/figure/recall_curves.html")
     page.click("figcaption a[href*='bibliography.html']")
     assert page.is_visible("tr:target >> text=Nobody")
@@ -171,7 +171,7 @@ def test_from_a_caption_to_its_work_and_on_to_another_exhibit(opened):
     assert page.inner_text("h1") == "Table recall_lengths"
 
 
-def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):
+def test_table_sorts_numerically_in_both_directions_and_by_keyboard(opened):
     page = opened("site/artifact/recall_by_length.html")
     column = "rows => rows.map(row => row.cells[1].textContent)"
     page.click("table.sortable th:nth-child(2) button")
@@ -184,7 +184,7 @@ def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):
     assert page.get_attribute("table.sortable th:nth-child(2)", "aria-sort") == "descending"
 
 
-def test_the_ledger_is_walked_by_keyboard(opened):
+def test_ledger_can_be_navigated_by_keyboard(opened):
     page = opened("site/ledger.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
@@ -196,7 +196,7 @@ def test_the_ledger_is_walked_by_keyboard(opened):
     assert page.evaluate(inside) == "solid"
 
 
-def test_the_graph_leaves_what_a_node_is_tied_to(opened):
+def test_graph_filter_keeps_the_neighbours_of_a_node(opened):
     page = opened("site/graph.html")
     keys = "items => items.filter(each => each.checkVisibility()).map(each => each.dataset.key)"
     every = page.eval_on_selector_all("#graph li", keys)
@@ -210,7 +210,7 @@ def test_the_graph_leaves_what_a_node_is_tied_to(opened):
     assert linked.get_attribute("li[data-key='table:recall_loss'] button", "aria-pressed") == "true"
 
 
-def test_text_of_data_runs_nothing(opened):
+def test_markup_in_data_is_not_executed(opened):
     page = opened("site/artifact/documents.html")
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     assert page.is_visible(f"td >> text={made.EVIL}")

@@ -193,7 +193,7 @@ def set_twice(tmp_path_factory):
 @pytest.mark.latex
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.reported(outcome="right")
-def test_an_entry_reads_the_same_on_paper_and_on_the_page(name, set_twice):
+def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, set_twice):
     """Signs, grammar, letters, names, addresses, inheritance and the words of BibLaTeX, one entry each."""
     paper, held = set_twice
     page = flat(held[name].html.striptags().replace("\\Delta", "∆"))
@@ -210,7 +210,7 @@ def test_an_entry_reads_the_same_on_paper_and_on_the_page(name, set_twice):
     "doi2bib2#99", "BiblioJSON#60", "sphinxcontrib-bibtex#325", "python-bibtexparser#119", outcome="right"
 )
 @pytest.mark.latex
-def test_given_files_are_whole_in_pdf_and_site(tmp_path):
+def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
     """A bare per cent sign in a title, an entry that inherits by crossref, a byte order mark before the first entry."""
     root = tmp_path / "paper"
     assert run(ROOT, "new", str(root)).returncode == 0
@@ -251,7 +251,7 @@ def test_given_files_are_whole_in_pdf_and_site(tmp_path):
 
 @pytest.mark.parametrize(("line", "text", "words"), [(line, text, words) for text, line, words in REFUSED[1:]])
 @pytest.mark.reported(outcome="refused")
-def test_what_cannot_be_right_is_told_with_its_line(line, text, words):
+def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, words):
     """Faults of grammar, names, keys, dates, commands and addresses, each with file, line, key and mend."""
     told = [str(fault) for fault in parse(text).faults]
     assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in told), told
@@ -259,7 +259,7 @@ def test_what_cannot_be_right_is_told_with_its_line(line, text, words):
 
 
 @pytest.mark.reported("better-bibtex#3109", "accelerate#2119", "thuthesis#115", outcome="refused")
-def test_names_parted_by_commas_are_told():
+def test_author_names_separated_by_commas_are_reported():
     """Four authors joined by commas, which BibTeX counts as one with too many."""
     [fault] = parse(REFUSED[0][0]).faults
     assert REFUSED[0][2] in str(fault)
@@ -283,7 +283,7 @@ HOSTILE = [
 @pytest.mark.latex
 @pytest.mark.parametrize("payload", HOSTILE)
 @pytest.mark.reported(outcome="right")
-def test_no_field_puts_script_into_a_page(payload, tmp_path):
+def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path):
     """Script and foreign schemes in every field that reaches HTML: shown as text, or refused."""
     import html5lib
 

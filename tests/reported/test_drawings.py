@@ -97,7 +97,7 @@ PICTURES = {
 
 @pytest.mark.reported("tikzplotlib#294", "pfmc-assessments/sa4ss#25", outcome="right")
 @pytest.mark.parametrize("name", ["heat", "picture_heat"])
-def test_a_picture_arrives_in_the_pdf_whatever_the_figure_is_called(name, compiled):
+def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
     """An image plot in a figure whose name has an underscore, or none."""
     drawing, _ = drawn(PICTURES[name])
     assert len(pictures(compiled(from_matplotlib(drawing, caption="c"), name))) == 1
@@ -116,7 +116,7 @@ def test_a_picture_arrives_in_the_pdf_whatever_the_figure_is_called(name, compil
         (lambda a: a.hexbin(*np.random.default_rng(0).normal(size=(2, 200)), gridsize=8), 0),
     ],
 )
-def test_other_pictures_and_meshes_arrive_too(draw, count, compiled):
+def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compiled):
     """Matrices, meshes and rasterized lines: pictures where they are many cells, else paths."""
     drawing, _ = drawn(draw)
     figure = from_matplotlib(drawing, caption="c")
@@ -152,7 +152,7 @@ def test_other_multipliers_and_offsets_are_written(y, said):
         ("{x:,.0f}", "2,500,000"),
     ],
 )
-def test_a_multiplier_of_ones_own_formatter_is_in_each_tick_label(formatter, said):
+def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, said):
     """Formatters that write the whole value are converted, texts as they are."""
     way, body = taken(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert way == "converted to PGFPlots"
@@ -179,13 +179,13 @@ def test_bars_on_a_logarithmic_axis_have_their_heights():
         (lambda a: (a.stem([1, 2], [3, 300]), a.set_yscale("log")), [(1, 3), (2, 300)]),
     ],
 )
-def test_histograms_and_lying_bars_on_logarithmic_axes_have_their_heights(draw, points):
+def test_histograms_and_horizontal_bars_on_logarithmic_axes_have_their_heights(draw, points):
     """Histograms filled and as steps, lying bars, stairs and stems from zero."""
     assert placed(draw, points)
 
 
 @pytest.mark.reported(outcome="right")
-def test_bars_that_begin_above_zero_on_a_logarithmic_axis_are_converted():
+def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
     """Bars on a logarithmic axis with a bottom of their own."""
     way, body = taken(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
     assert way == "converted to PGFPlots"
@@ -221,7 +221,7 @@ def _crossing(a):
 
 
 @pytest.mark.reported("matplotlib#163", "matplotlib#9149", "Plots.jl#1959", outcome="right")
-def test_an_error_bar_that_crosses_zero_on_a_logarithmic_axis_goes_on_to_the_edge():
+def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
     """An error bar whose lower end is below zero on a logarithmic axis."""
     drawing, axes = drawn(_crossing)
     body = from_matplotlib(drawing, caption="c").body
@@ -239,7 +239,7 @@ def test_an_error_bar_that_crosses_zero_on_a_logarithmic_axis_goes_on_to_the_edg
         lambda a: (a.errorbar([1, 2], [1, 10], yerr=[5, 1]), a.semilogy([1, 2], [1, 10])),
     ],
 )
-def test_other_bars_that_cross_zero_on_a_logarithmic_axis_are_left_to_matplotlib(draw):
+def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(draw):
     """Lying error bars and plain lines that leave a logarithmic axis, which PGFPlots would drop in part."""
     way, _ = taken(draw)
     assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", way)
@@ -295,7 +295,7 @@ def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
         (lambda a: (a.scatter([1, 2], [1, 2], c=[1, 2], label="n"), a.legend()), "colours by value"),
     ],
 )
-def test_other_legends_are_converted_whole_or_left_to_matplotlib(draw, way):
+def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, way):
     """Stars, letters, hollow and half-filled marks, stems, figure legends, places of legends."""
     said, body = taken(draw)
     assert way in said
@@ -304,7 +304,7 @@ def test_other_legends_are_converted_whole_or_left_to_matplotlib(draw, way):
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("options", [{"ncols": 3}, {"ncols": 11}, {}, {"loc": "upper right"}])
-def test_a_legend_of_many_long_names_leaves_the_figure_at_its_width(options, compiled):
+def test_legend_of_many_long_names_keeps_the_figure_width(options, compiled):
     """Eleven entries in one, three and eleven columns."""
     from pypdf import PdfReader
 
@@ -317,7 +317,7 @@ def test_a_legend_of_many_long_names_leaves_the_figure_at_its_width(options, com
 
 @pytest.mark.reported("ipypublish#66", "tikzplotlib#573", "tikzplotlib#538", outcome="right")
 @pytest.mark.parametrize("bar", [False, True])
-def test_special_characters_in_tick_labels_and_at_a_colour_bar_are_words(bar, compiled):
+def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compiled):
     """Percent, underscore, hash, circumflex and Greek under bars, and at a colour bar."""
     drawing = Drawing()
     axes = drawing.subplots()
@@ -345,7 +345,7 @@ def test_special_characters_in_tick_labels_and_at_a_colour_bar_are_words(bar, co
         lambda a, t: a.table([[t]]),
     ],
 )
-def test_special_characters_are_words_in_every_text(draw, compiled):
+def test_special_characters_are_printed_in_every_text(draw, compiled):
     """One text of special characters as tick label, title, text, legend, note and cell."""
     text = "5% of {a_b} & #1 ~ x^2 *y*"
     drawing, axes = drawn(lambda a: a.plot([0, 1], [0, 1]))
@@ -354,14 +354,14 @@ def test_special_characters_are_words_in_every_text(draw, compiled):
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_character_that_the_document_has_no_sign_for_is_named():
+def test_unsupported_character_is_named():
     """A title in Chinese, which pdfLaTeX cannot set."""
     with pytest.raises(SpecError, match=r"the text '.*' of the drawing: .*U\+4E2D"):
         taken(lambda a: a.set_title("中文"))
 
 
 @pytest.mark.reported("tikzplotlib#38", "matplot2tikz#30", outcome="right")
-def test_a_symlog_axis_is_one():
+def test_symlog_axis_places_points_correctly():
     """Points from -100 to 100 on a symmetric logarithmic axis."""
     draw = lambda a: (a.plot([-100, -1, 0, 1, 100], [1, 2, 3, 4, 5], "o-"), a.set_xscale("symlog"))  # noqa: E731
     assert placed(draw, [(-100, 1), (-1, 2), (0, 3), (1, 4), (100, 5)])
@@ -378,7 +378,7 @@ def test_a_symlog_axis_is_one():
         ("log", {"base": 2}),
     ],
 )
-def test_points_stand_right_on_every_other_scale(scale, options):
+def test_other_axis_scales_place_points_correctly(scale, options):
     """Scales of matplotlib that are neither linear nor decimal logarithms."""
     draw = lambda a: (a.plot([1, 2, 3], [0.1, 0.5, 0.9], "o-"), a.set_yscale(scale, **options))  # noqa: E731
     assert placed(draw, [(1, 0.1), (2, 0.5), (3, 0.9)])
@@ -388,7 +388,7 @@ QUARTERS = [dt.datetime(2024, 3, 1, 10) + dt.timedelta(minutes=15 * i) for i in 
 
 
 @pytest.mark.reported("tikzplotlib#149", "tikzplotlib#328", outcome="right")
-def test_times_stand_where_they_are_and_are_written_as_times():
+def test_times_are_placed_correctly_and_labelled_as_times():
     """Quarters of an hour along an axis."""
     days = matplotlib.dates.date2num(QUARTERS)
     draw = lambda a: a.plot(QUARTERS, [1, 2, 3, 2, 1, 2], "o-")  # noqa: E731
@@ -410,7 +410,7 @@ def test_times_stand_where_they_are_and_are_written_as_times():
         ),
     ],
 )
-def test_other_dates_are_written(draw, said):
+def test_other_dates_are_labelled_as_dates(draw, said):
     """Years, areas over times, a series of pandas, bars over days, a formatter of one's own."""
     way, body = taken(draw)
     assert said in body
@@ -419,7 +419,7 @@ def test_other_dates_are_written(draw, said):
 
 @pytest.mark.reported("tikzplotlib#257", "tikzplotlib#405", "tikzplotlib#11", "tikzplotlib#119", outcome="right")
 @pytest.mark.parametrize("kind", ["hatch", "polar", "3d"])
-def test_what_stops_a_converter_is_drawn_by_matplotlib(kind, compiled):
+def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
     """Hatched bars with a legend, a polar and a three-dimensional plot."""
     drawing = Drawing()
     if kind == "hatch":
@@ -474,7 +474,7 @@ def _steps(figure):
 
 
 @pytest.mark.reported("novus/nvd3#249", "MPAndroidChart#3630", "matlab2tikz#970", outcome="right")
-def test_time_stamps_a_minute_apart_stand_apart():
+def test_time_stamps_a_minute_apart_keep_their_distances():
     """Six seconds since 1970, a minute apart, drawn in matplotlib and natively."""
     x, y = [1700000000 + 60 * i for i in range(6)], [1, 2, 3, 2, 1, 2]
     assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
@@ -486,7 +486,7 @@ def test_time_stamps_a_minute_apart_stand_apart():
 @pytest.mark.parametrize(
     "x", [[2_617_550.0, 2_617_551.0, 2_617_552.0], [19783.4166, 19783.4270, 19783.4374], [-1e12, -1e12 + 1, -1e12 + 2]]
 )
-def test_ids_days_and_large_negative_values_stand_apart(x):
+def test_large_or_close_values_keep_their_distances(x):
     """Whole numbers, fractions of days and large negative values that differ behind the sixth digit."""
     y = [1, 3, 2]
     assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
@@ -503,7 +503,7 @@ def _tick_labels(figure):
 
 @pytest.mark.reported("tikzplotlib#585", outcome="right")
 @pytest.mark.parametrize("native", [True, False])
-def test_years_are_written_as_years(native):
+def test_years_on_an_axis_have_no_comma(native):
     """Four years along an axis, drawn in matplotlib and natively."""
     x, y = [2018, 2019, 2020, 2021], [1, 2, 3, 2]
     figure = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
@@ -524,13 +524,13 @@ def test_years_are_written_as_years(native):
         ),
     ],
 )
-def test_years_as_categories_and_given_ticks_are_written_as_years(figure, said):
+def test_years_as_categories_or_given_ticks_have_no_comma(figure, said):
     """Years as names of bars, and as ticks of one's own."""
     assert _tick_labels(figure) == said
 
 
 @pytest.mark.reported(outcome="right")
-def test_years_under_bars_of_matplotlib_are_written_as_years():
+def test_years_under_matplotlib_bars_have_no_comma():
     """Bars over whole years."""
     way, body = taken(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
     assert way == "converted to PGFPlots"
@@ -551,7 +551,7 @@ def _place(body, text):
 
 
 @pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")
-def test_titles_stand_above_the_axes_and_the_figure():
+def test_titles_are_placed_above_axes_and_figure():
     """A title at the left of the axes and one of the whole figure, with a legend."""
     drawing, axes = drawn(_titled)
     body = from_matplotlib(drawing, caption="c").body
@@ -573,7 +573,7 @@ def test_titles_stand_above_the_axes_and_the_figure():
         lambda a: a.annotate("word", (0.5, 0.5), xycoords="figure fraction"),
     ],
 )
-def test_texts_that_are_not_in_the_coordinates_of_the_data_stand_where_matplotlib_puts_them(draw):
+def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
     """Titles at the right, labels of the whole figure, texts in shares of axes and figure."""
     drawing, axes = drawn(lambda a: a.plot([1, 2], [1, 2]))
     draw(axes)
@@ -585,7 +585,7 @@ def test_texts_that_are_not_in_the_coordinates_of_the_data_stand_where_matplotli
 
 
 @pytest.mark.reported("matplotlib gallery errorbar_limits", outcome="right")
-def test_limits_have_arrows():
+def test_upper_limits_have_arrows():
     """Upper limits at two of three points."""
     way, body = taken(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
     assert way == "converted to PGFPlots"
@@ -596,7 +596,7 @@ def test_limits_have_arrows():
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("limit", ["lolims", "xuplims", "xlolims"])
-def test_limits_to_every_side_have_arrows(limit):
+def test_limits_in_every_direction_have_arrows(limit):
     """Lower limits, and limits to the left and right."""
     error = {"xerr" if limit[0] == "x" else "yerr": 0.3}
     way, body = taken(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
@@ -608,7 +608,7 @@ def test_limits_to_every_side_have_arrows(limit):
 
 
 @pytest.mark.reported(outcome="right")
-def test_percentages_of_a_formatter_are_written():
+def test_percent_sign_of_a_formatter_is_written():
     """A formatter that writes a percent sign."""
     way, body = taken(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
     assert way == "converted to PGFPlots"

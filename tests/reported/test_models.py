@@ -55,7 +55,7 @@ def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
 
 
 @pytest.mark.reported("transformers#5474", "transformers#12704", "transformers#48745", outcome="refused")
-def test_an_encoder_as_a_causal_model() -> None:
+def test_encoder_is_refused_as_a_causal_model() -> None:
     """Capture BERT, whose class for causal language attends in both directions unless told otherwise."""
     with pytest.raises(ModelError, match=r"BertLMHeadModel .* later tokens as well, as an encoder"):
         survey(causal(transformers.BertConfig(**ENCODER)))
@@ -64,14 +64,14 @@ def test_an_encoder_as_a_causal_model() -> None:
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Electra", "Camembert", "Ernie", "Data2VecText", "XLMRoberta"])
-def test_other_encoders(kind: str) -> None:
+def test_encoders_of_other_families_are_refused(kind: str) -> None:
     """Capture an encoder of another family."""
     with pytest.raises(ModelError, match="later tokens as well, as an encoder"):
         survey(causal(getattr(transformers, f"{kind}Config")(**ENCODER)))
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_decoder_that_was_made_an_encoder() -> None:
+def test_decoder_configured_as_bidirectional_is_refused() -> None:
     """Capture Gemma 3 with attention in both directions, as embedding models are made of it."""
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, sliding_window=5, use_bidirectional_attention=True)
     with pytest.raises(ModelError, match="later tokens"):
@@ -104,7 +104,7 @@ def slopes(tokens: int) -> Any:
         (slopes, "adds a position bias to its scores, by way of its mask"),
     ],
 )
-def test_masks_that_no_configuration_tells(mask: Callable[[int], Any], words: str) -> None:
+def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], words: str) -> None:
     """Capture a model whose own code masks in another way than causal: a prefix, every second token, ALiBi."""
     with pytest.raises(ModelError, match=words):
         survey(masked(mask))
@@ -118,7 +118,7 @@ def test_a_bias_that_depends_on_the_values() -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_scores_that_are_changed_behind_the_interface() -> None:
+def test_kernel_that_changes_the_scores_is_refused() -> None:
     """Capture a model whose kernel computes with other keys than it was handed."""
     model = built("llama")
     kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
@@ -133,7 +133,7 @@ def test_scores_that_are_changed_behind_the_interface() -> None:
 
 
 @pytest.mark.reported(outcome="right")
-def test_chunks_sinks_and_soft_caps_are_told() -> None:
+def test_survey_reports_chunks_sinks_and_soft_caps() -> None:
     """Survey Llama 4 (chunks), GPT-OSS (learned sinks) and Gemma 2 (soft-capped scores)."""
     sizes = {**SIZES, "num_hidden_layers": 4}
     config = transformers.Llama4TextConfig(
@@ -147,7 +147,7 @@ def test_chunks_sinks_and_soft_caps_are_told() -> None:
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Mamba", "Mamba2", "Rwkv", "xLSTM"])
-def test_models_without_attention(kind: str) -> None:
+def test_models_without_attention_are_refused(kind: str) -> None:
     """Capture a state-space model, and recurrences of which one calls its layers attention."""
     sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
     more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
@@ -156,7 +156,7 @@ def test_models_without_attention(kind: str) -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_weights_that_hold_no_number() -> None:
+def test_non_finite_weights_are_refused() -> None:
     """Survey a model of which one weight is NaN, in single precision."""
     model = built("llama")
     with torch.no_grad():
@@ -182,7 +182,7 @@ def scaled(kind: Any, factor: float) -> Callable[[Any], None]:
 
 
 @pytest.mark.reported("onnxruntime/mobius#458", "llama.cpp#2772", "oobabooga/textgen#3877", outcome="right")
-def test_a_scaled_rotation_in_a_gguf_file(tmp_path: Path) -> None:
+def test_gguf_linear_rotation_scaling_is_read(tmp_path: Path) -> None:
     """Read a GGUF file that says that its rotation is scaled linearly by four."""
     rope = of_gguf(tmp_path, scaled(gguf.RopeScalingType.LINEAR, 4.0))["rope_parameters"]
     assert rope == {"rope_type": "linear", "factor": 4.0, "rope_theta": gguf_made.BASE}
@@ -211,7 +211,7 @@ def llama3(writer: Any) -> None:
     ],
     ids=["yarn", "an older key", "llama3", "the usual factor on scores"],
 )
-def test_what_a_gguf_file_says_is_taken_over(
+def test_gguf_rotation_keys_and_divisor_tensors_are_read(
     tmp_path: Path, more: Callable[[Any], None], expected: dict[str, Any]
 ) -> None:
     """Read rotations that other keys, or a tensor of divisors, describe."""
@@ -242,14 +242,14 @@ def test_what_a_gguf_file_says_is_taken_over(
     ],
     ids=lambda given: None if callable(given) else given.partition(" is ")[0],
 )
-def test_what_a_gguf_file_says_and_nothing_heeds(tmp_path: Path, more: Callable[[Any], None], words: str) -> None:
+def test_gguf_keys_without_effect_are_refused(tmp_path: Path, more: Callable[[Any], None], words: str) -> None:
     """Read a GGUF file with a key or a tensor that the class of its model has no place for."""
     with pytest.raises(ModelError, match=words):
         of_gguf(tmp_path, more)
 
 
 @pytest.mark.reported(outcome="right")
-def test_words_that_are_split_otherwise_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_gguf_pre_tokenizer_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Read a GGUF file whose kind of splitting words transformers does not know."""
     of_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
     assert "tokenizer.ggml.pre is 'smollm', which transformers does not know" in capsys.readouterr().err
@@ -291,7 +291,7 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
         ("packed.txt", gzip.compress(AS_LINES.encode(), mtime=0)),
     ],
 )
-def test_texts_are_told_by_their_content(tmp_path: Path, name: str, content: str | bytes) -> None:
+def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
     """Read three texts from files of other endings, in other forms, packed."""
     assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
 
@@ -301,7 +301,7 @@ def test_texts_are_told_by_their_content(tmp_path: Path, name: str, content: str
     "content",
     ["{braces} begin this text\nand it goes on", "[1] A note.\n[2] Another.", '"Who?" she said.', "id, text and more"],
 )
-def test_prose_that_looks_like_data_is_prose(tmp_path: Path, content: str) -> None:
+def test_prose_that_begins_like_json_is_read_as_prose(tmp_path: Path, content: str) -> None:
     """Read plain texts that begin with a brace, a bracket or a quotation mark."""
     assert list(texts(written(tmp_path / "prose.txt", content))) == [("prose", content)]
     assert list(texts(written(tmp_path / "list.json", '["w4", "w5"]'))) == [("0", "w4"), ("1", "w5")]
@@ -327,14 +327,14 @@ def test_prose_that_looks_like_data_is_prose(tmp_path: Path, content: str) -> No
         ("a.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)[:20], "cannot be read"),
     ],
 )
-def test_files_of_texts_that_are_none(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
+def test_files_without_valid_text_are_refused(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
     """Read files whose content is another than their name says, or no text."""
     with pytest.raises(DataError, match=words):
         list(texts(written(tmp_path / name, content)))
 
 
 @pytest.mark.reported(outcome="refused")
-def test_what_a_folder_of_texts_holds_besides(tmp_path: Path) -> None:
+def test_text_folder_accepts_any_suffix_case_and_refuses_subfolders(tmp_path: Path) -> None:
     """Read a folder with texts in small and capital letters, then one with a folder within."""
     (tmp_path / "a.txt").write_text("w4")
     (tmp_path / "b.TXT").write_text("w5")
@@ -367,7 +367,7 @@ class Ends:
         ([], [], [(1, 2, 3, 4)]),
     ],
 )
-def test_every_window_begins_as_a_text_does(
+def test_every_window_has_the_special_tokens_of_a_text(
     tmp_path: Path, before: list[int], after: list[int], expected: list[tuple[int, ...]]
 ) -> None:
     """Cut a text into windows with a tokenizer that adds tokens around every text."""
@@ -384,7 +384,7 @@ def asked(place: Path, tmp_path: Path, **more: Any) -> CaptureOptions:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_fewer_documents_than_asked(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_documents_are_refused(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask for more documents than there are: of whole texts, of windows, of an installed set that is one text."""
     monkeypatch.setattr(capturing, "load", lambda source: pytest.fail("weights were loaded before texts were read"))
     for more, words in (
@@ -411,7 +411,7 @@ def test_fewer_documents_than_asked(place: Path, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.reported(outcome="right")
-def test_an_older_manifest_is_read(place: Path, tmp_path: Path) -> None:
+def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Path) -> None:
     """Go on with a capture of 0.1.0, whose manifest held places, no hashes, and no softcap of layers, once sealed."""
     options = asked(place, tmp_path)
     capturing.capture(options)
@@ -436,7 +436,7 @@ def test_an_older_manifest_is_read(place: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.reported("transformers#12763", outcome="refused")
-def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) -> None:
+def test_token_without_an_embedding_row_is_refused_in_capture(place: Path, tmp_path: Path) -> None:
     """Capture with a tokenizer that knows more tokens than the embedding has rows."""
     config = transformers.LlamaConfig(**{**SIZES, "vocab_size": 20})
     transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "short")
@@ -449,7 +449,7 @@ def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) 
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
-def test_other_tokens_without_a_row(place: Path, tmp_path: Path, kind: str) -> None:
+def test_token_without_an_embedding_row_is_refused_in_other_commands(place: Path, tmp_path: Path, kind: str) -> None:
     """Ask for the perplexity of a text with other embeddings that are too short, and with a word that was added."""
     words = transformers.AutoTokenizer.from_pretrained(place)
     added = kind == "added"
@@ -465,7 +465,7 @@ def test_other_tokens_without_a_row(place: Path, tmp_path: Path, kind: str) -> N
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt"])
-def test_models_that_rotate_nothing(kind: str) -> None:
+def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> None:
     """Ask a model with learned positions for its encoding, and for queries and keys before any rotation."""
     sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
@@ -479,7 +479,7 @@ def test_models_that_rotate_nothing(kind: str) -> None:
 
 
 @pytest.mark.reported(outcome="right")
-def test_a_rotation_by_complex_numbers() -> None:
+def test_complex_rotation_is_recognised_as_rope() -> None:
     """Ask Llama 4, whose rotary module gives complex numbers, for its encoding."""
     sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
     assert positional(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
@@ -487,7 +487,7 @@ def test_a_rotation_by_complex_numbers() -> None:
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Bert", "Electra", "Camembert", "RoFormer", "RemBert"])
-def test_an_encoder_in_every_command(tmp_path: Path, kind: str) -> None:
+def test_encoder_is_refused_by_every_command(tmp_path: Path, kind: str) -> None:
     """Load, capture and run experiments on an encoder: each is refused in the same words."""
     sizes = {**ENCODER, "embedding_size": 32, "input_embedding_size": 32, "output_embedding_size": 32}
     folder = saved_model(causal(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
@@ -505,13 +505,13 @@ def test_an_encoder_in_every_command(tmp_path: Path, kind: str) -> None:
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("name", ["llama", "gpt_oss", "mistral", "bloom", "falcon", "mpt"])
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
-def test_a_causal_model_is_none(tmp_path: Path, name: str, dtype: str) -> None:
+def test_causal_models_of_many_kinds_are_accepted(tmp_path: Path, name: str, dtype: str) -> None:
     """Load causal models of many kinds, experts and biases on scores among them, in two precisions."""
     assert load(ModelSource(str(saved(name, tmp_path / "model")), dtype=dtype, device="cpu")).model is not None
 
 
 @pytest.mark.reported(outcome="refused")
-def test_what_is_no_model(place: Path, tmp_path: Path) -> None:
+def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(place: Path, tmp_path: Path) -> None:
     """Name a file of texts, an encoder with a decoder, and settings of the wrong kind as a model."""
     written(tmp_path / "texts.jsonl", AS_LINES)
     with pytest.raises(ModelError, match=r"is a file, not a model; .* texts go to --texts"):
@@ -536,7 +536,7 @@ def test_what_is_no_model(place: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.reported(outcome="right")
-def test_all_experiments_with_texts_of_ones_own(
+def test_all_experiments_run_on_user_texts_except_text_kinds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Run every experiment on texts from outside, of which one reads none."""

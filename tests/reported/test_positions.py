@@ -38,7 +38,7 @@ def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
 
 
 @pytest.mark.reported(outcome="right")
-def test_a_context_beyond_what_a_rotary_model_was_made_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Capture texts of 128 tokens from a model that was made for 64."""
     options = asked(saved("llama", tmp_path / "model"), tmp_path, 128)
     told: list[CaptureProgress] = []
@@ -59,7 +59,7 @@ def test_a_context_beyond_what_a_rotary_model_was_made_for(tmp_path: Path, capsy
 
 
 @pytest.mark.reported(outcome="right")
-def test_a_context_within_what_a_model_was_made_for(tmp_path: Path) -> None:
+def test_context_within_the_trained_length_is_not_noted(tmp_path: Path) -> None:
     """Capture texts of just as many tokens as a model was made for."""
     options = asked(saved("llama", tmp_path / "model"), tmp_path, 64)
     capturing.capture(options)
@@ -81,7 +81,7 @@ LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_fact
         ({"rope_type": "linear", "rope_theta": 1e4, "factor": 4.0}, 64),
     ],
 )
-def test_a_scaled_rotation_stretches_what_a_model_was_made_for(rope: dict[str, Any], expected: int) -> None:
+def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expected: int) -> None:
     """Ask configurations of scaled rotations how many positions they are made for."""
     found = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
     assert found is not None
@@ -89,7 +89,7 @@ def test_a_scaled_rotation_stretches_what_a_model_was_made_for(rope: dict[str, A
 
 
 @pytest.mark.reported(outcome="right")
-def test_rotations_by_layer_type_and_positions_that_nothing_tells() -> None:
+def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -> None:
     """Ask Gemma 3, whose layers of full attention alone are stretched, and a model that says nothing."""
     by_type = {"sliding_attention": ROPE, "full_attention": YARN}
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, rope_parameters=by_type)
@@ -111,7 +111,7 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
 
 
 @pytest.mark.reported(outcome="right")
-def test_rows_of_positions_are_found_by_their_use() -> None:
+def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
     """Count the rows of a table that begins with another row, of one beside a table of token types, and of none."""
     encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
     assert rows_of_positions(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
@@ -120,7 +120,7 @@ def test_rows_of_positions_are_found_by_their_use() -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_text_that_the_code_of_a_model_cannot_take(tmp_path: Path) -> None:
+def test_text_longer_than_a_fixed_position_table_is_refused(tmp_path: Path) -> None:
     """Capture texts of 72 tokens from CTRL, whose table of positions is no embedding and has 64 rows."""
     config = transformers.CTRLConfig(vocab_size=64, n_positions=64, n_embd=32, dff=48, n_layer=2, n_head=4)
     folder = saved_model(causal(config), tmp_path / "model")

@@ -40,7 +40,7 @@ def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
         f"<think>a</think><think>{DRAFT}",
     ],
 )
-def test_a_thought_that_never_ends_is_no_answer(said: str) -> None:
+def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
     """Score a prediction whose thought, cut by the limit of tokens, holds a draft of the answer."""
     assert split_thoughts(said).answer == ""
     assert DRAFT in split_thoughts(said).thoughts
@@ -63,7 +63,7 @@ def test_a_thought_that_never_ends_is_no_answer(said: str) -> None:
         "<|channel|>final<|message|>[Answer]\nblue",
     ],
 )
-def test_what_stands_after_thoughts_is_the_answer(said: str) -> None:
+def test_text_after_thoughts_is_the_answer(said: str) -> None:
     """Score predictions with thoughts of several kinds, nested, twice, or closed only."""
     assert split_thoughts(said).answer == "[Answer]\nblue"
     assert not marked(split_thoughts(said).answer + split_thoughts(said).thoughts)
@@ -73,14 +73,14 @@ def test_what_stands_after_thoughts_is_the_answer(said: str) -> None:
 @pytest.mark.parametrize(
     "said", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
 )
-def test_answers_without_thoughts_stay(said: str) -> None:
+def test_answers_without_thoughts_are_kept_whole(said: str) -> None:
     """Score answers that hold the words of marks, and no mark."""
     expected = said if "< think >" not in said else "a"  # a mark with blanks is one
     assert split_thoughts(said).answer == expected
 
 
 @pytest.mark.reported(outcome="right")
-def test_prompts_that_open_a_thought() -> None:
+def test_prompt_that_opens_a_thought_is_recognised() -> None:
     """Tell what a chat template leaves open."""
     assert opens("question<|im_start|>assistant\n<think>\n")
     assert opens("question[THINK]")
@@ -89,7 +89,7 @@ def test_prompts_that_open_a_thought() -> None:
 
 
 @pytest.mark.reported(outcome="right")
-def test_prediction_files_lose_their_thoughts(tmp_path: Path) -> None:
+def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
     """Score the right answers of the hand-made set, after thoughts, in them, and in those without an end."""
     samples = lbp_data.load(str(write_smoke(tmp_path)), ("8k",))
     values = {}
@@ -117,7 +117,7 @@ def test_prediction_files_lose_their_thoughts(tmp_path: Path) -> None:
         ({"id": "a", "mode": "nonthinking", "prediction": float("nan")}, "prediction is a float, not a text"),
     ],
 )
-def test_fields_that_are_null(tmp_path: Path, row: dict[str, Any], words: str) -> None:
+def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
     """Score a file in which a call that failed left null in place of an answer, or of another field."""
     with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
         read([predictions(tmp_path / "p.jsonl", [row])])
@@ -125,7 +125,7 @@ def test_fields_that_are_null(tmp_path: Path, row: dict[str, Any], words: str) -
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("name", ["answer", "context", "token_length"])
-def test_samples_that_are_null(tmp_path: Path, name: str) -> None:
+def test_null_columns_of_samples_are_refused(tmp_path: Path, name: str) -> None:
     """Read a data set of which a column of one sample is null."""
     place = write_smoke(tmp_path)
     first, *others = place.read_text(encoding="utf-8").splitlines()

@@ -70,7 +70,7 @@ def beans(tmp_path):
 
 
 @pytest.mark.reported("tableschema-py#84", "bioRad#608", outcome="right")
-def test_what_the_schema_calls_missing_is_missing(beans):
+def test_missing_values_of_the_schema_are_read_as_missing(beans):
     """`missingValues` of a schema name -99, which would go into means as a height."""
     beans.describe({"missingValues": ["", "-99", "NA"]})
     beans.write("lamp,height,source\nsun,-99,beans T1\nneon,2.5,beans T1\n")
@@ -90,7 +90,7 @@ MISSING = [
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(("schema", "field", "cell", "heights"), MISSING)
-def test_lists_of_missing_values_are_heeded_as_the_standard_has_them(beans, schema, field, cell, heights):
+def test_missing_values_lists_follow_the_standard(beans, schema, field, cell, heights):
     """`missingValues` at the schema, at a field, at both, and with labels as version 2 has them."""
     lamp, height, source = COLUMNS
     beans.describe({**schema, "fields": [lamp, {**height, **field}, source]})
@@ -110,7 +110,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_missing_value_of_a_required_column_or_a_key_is_told(beans):
+def test_missing_value_in_a_required_column_or_key_is_a_fault(beans):
     """A cell that stands for a missing value does not fill a required column, and two such are no key."""
     beans.describe({"missingValues": ["NA", ""]})
     beans.field(missingValues=["NA"], constraints={"required": True})
@@ -140,7 +140,7 @@ UNHEEDED_OF_FIELDS = [
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("words", UNHEEDED_OF_FIELDS)
-def test_a_word_of_a_field_that_would_change_its_cells_is_refused_by_name(beans, words):
+def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
     """Words of Table Schema that say how a cell is spelt: decimal commas, dates, categories and the like."""
     beans.field(**words)
     with pytest.raises(DataError) as caught:
@@ -182,7 +182,7 @@ UNHEEDED_OF_RESOURCES = [
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("words", UNHEEDED_OF_RESOURCES)
-def test_a_word_of_a_resource_that_would_change_its_rows_is_refused_by_name(beans, words):
+def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words):
     """Words of Data Resource and Table Dialect: separators, comments, encodings, several files, rows in place."""
     beans.describe(**words)
     with pytest.raises(DataError) as caught:
@@ -196,7 +196,7 @@ def test_a_word_of_a_resource_that_would_change_its_rows_is_refused_by_name(bean
 
 
 @pytest.mark.reported(outcome="right")
-def test_words_that_say_what_is_done_anyway_or_only_tell_may_stand(beans):
+def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
     """A description as other programs write it: a dialect that is the default, licences, sources, titles, links."""
     beans.describe(
         {"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fieldsMatch": "exact"},
@@ -228,7 +228,7 @@ def test_words_that_say_what_is_done_anyway_or_only_tell_may_stand(beans):
         ("constraints", "minimun", "did you mean 'minimum'?"),
     ],
 )
-def test_a_misspelt_word_is_told_with_the_nearest(beans, place, word, near):
+def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
     """A key that is no word of the standard nor of this project, as a slip of the pen makes it."""
     if place == "resource":
         beans.describe(**{word: []})
@@ -244,7 +244,7 @@ def test_a_misspelt_word_is_told_with_the_nearest(beans, place, word, near):
 
 
 @pytest.mark.reported(outcome="refused")
-def test_size_hash_and_unique_keys_are_held_against_the_file(beans):
+def test_size_hash_and_unique_keys_are_checked_against_the_file(beans):
     """`bytes`, `hash` and `uniqueKeys` say what a file is; each is checked."""
     beans.describe(bytes=54, hash="md5:0123456789abcdef0123456789abcdef")
     assert "bytes, where `bytes` of artifacts/datapackage.yaml says 54" in beans.faults()[0]
@@ -256,7 +256,7 @@ def test_size_hash_and_unique_keys_are_held_against_the_file(beans):
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("reference", [{"fields": "lamp"}, {"resource": "", "fields": ["lamp"]}])
-def test_a_foreign_key_may_name_its_own_table(beans, reference):
+def test_foreign_key_may_reference_its_own_table(beans, reference):
     """A reference into the same table: an empty `resource` in version 1, none in version 2."""
     beans.describe({"foreignKeys": [{"fields": "source", "reference": reference}]})
     beans.write("lamp,height,source\nsun,1,sun\nneon,2,moon\n")
@@ -266,7 +266,7 @@ def test_a_foreign_key_may_name_its_own_table(beans, reference):
 
 
 @pytest.mark.reported("frictionless-py#1172", "frictionless-py#1748", outcome="refused")
-def test_a_blank_at_the_end_of_a_key_is_told(beans):
+def test_trailing_blank_in_a_key_is_a_fault(beans):
     """`sun ` and `sun` are two keys that print alike."""
     beans.write("lamp,height,source\nsun ,6.1,beans T1\nsun,6.2,beans T1\n")
     assert beans.faults() == [f"{TABLE}: row 2, lamp: 'sun ' begins or ends with a blank; write 'sun'"]
@@ -285,7 +285,7 @@ TWINS = [
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(("first", "second", "words"), TWINS)
-def test_two_spellings_of_one_word_in_a_key_are_told(beans, first, second, words):
+def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, words):
     """No-break blanks, doubled blanks, marks without width, split accents, ligatures and signs that look alike."""
     beans.write(f"lamp,height,source\n{first},6.1,beans T1\n{second},6.2,beans T1\n")
     [fault] = beans.faults()
@@ -294,7 +294,7 @@ def test_two_spellings_of_one_word_in_a_key_are_told(beans, first, second, words
 
 
 @pytest.mark.reported(outcome="refused")
-def test_two_spellings_are_told_in_columns_that_are_no_key_too(beans):
+def test_look_alike_spellings_in_other_columns_are_a_fault(beans):
     """A category beside the key: groups part there as well."""
     beans.describe({"primaryKey": ["height"]})
     beans.write("lamp,height,source\nsun,1,beans T1\nneon,2,beans T1\nsun ,3,beans T1\nsun ,4,beans T1\n")
@@ -304,7 +304,7 @@ def test_two_spellings_are_told_in_columns_that_are_no_key_too(beans):
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_key_of_another_table_that_only_looks_alike_is_told_with_its_spelling(beans):
+def test_foreign_key_that_only_looks_equal_is_reported_with_its_spelling(beans):
     """A foreign key whose word the other table spells with a no-break blank."""
     (beans.root / "artifacts/sources/places.csv").write_text("source\nbeans\u00a0T1\n", encoding="utf-8")
     beans.describe({"foreignKeys": [{"fields": ["source"], "reference": {"resource": "places", "fields": ["source"]}}]})
@@ -312,7 +312,7 @@ def test_a_key_of_another_table_that_only_looks_alike_is_told_with_its_spelling(
 
 
 @pytest.mark.reported(outcome="right")
-def test_words_that_look_different_are_different(beans):
+def test_visibly_different_words_are_accepted_as_different(beans):
     """Raised figures, capitals and accents part words that nobody takes for one."""
     beans.write(
         "lamp,height,source\nx2,1,beans T1\nx\u00b2,2,beans T1\nX2,3,beans T1\nrose,4,beans T1\nros\u00e9,5,beans T1\n"
@@ -350,7 +350,7 @@ FOREIGN = [
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(("content", "words"), FOREIGN)
-def test_a_file_that_is_not_what_its_name_says_is_told_by_its_content(beans, content, words):
+def test_file_whose_content_contradicts_its_name_is_reported(beans, content, words):
     """A `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page, a pointer, or parted by semicolons."""
     beans.write(content)
     [fault] = beans.faults()
@@ -361,7 +361,7 @@ def test_a_file_that_is_not_what_its_name_says_is_told_by_its_content(beans, con
 
 
 @pytest.mark.reported(outcome="right")
-def test_a_byte_order_mark_is_no_part_of_any_file(beans, tmp_path):
+def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
     """Tables, descriptions, JSON, JSON lines and the table of documents as programs for Windows save them."""
     from boundpaper.store.documents import documents
     from boundpaper.store.json_lines import values
@@ -386,7 +386,7 @@ def test_a_byte_order_mark_is_no_part_of_any_file(beans, tmp_path):
 
 
 @pytest.mark.reported(outcome="refused")
-def test_broken_yaml_is_told_with_where_it_begins(beans):
+def test_broken_yaml_is_reported_with_the_line_where_it_begins(beans):
     """A bracket that is never closed is noticed at the end of a long file, not where it was left out."""
     text = (beans.root / "artifacts/datapackage.yaml").read_text()
     broken = text.replace("fields: [{source*: Key of the place}]}", "fields: [{source*: Key of the place}}")

@@ -24,7 +24,7 @@ def shown(words: list[str], format: str) -> str:
 
 @pytest.mark.reported("git-school/visualizing-git#102", "rcruzper/express-actuator#50", outcome="right")
 @pytest.mark.parametrize("format", ["latex", "markdown", "html", "csv"])
-def test_a_commit_hash_with_an_e_stays(format: str) -> None:
+def test_commit_hash_that_looks_like_a_number_is_kept_as_text(format: str) -> None:
     """Hashes such as 48e1207 in a column of text, which a reader of numbers takes for powers of ten."""
     made = shown(["48e1207", "1e5", "a1b2c3d"], format)
     assert all(word in made for word in ("48e1207", "1e5", "a1b2c3d"))
@@ -38,7 +38,7 @@ WORDS = [
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("word", WORDS)
-def test_a_word_of_the_data_stays_as_it_is_written(word: str) -> None:
+def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> None:
     """Ranges, versions, dates, telephone numbers, identifiers and long whole numbers in a column of text."""
     assert f"| {word}" in shown([word], "markdown").replace("\\", "")
     assert f">{word}<" in shown([word], "html")
@@ -49,7 +49,7 @@ def test_a_word_of_the_data_stays_as_it_is_written(word: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("format", ["latex", "markdown", "html"])
-def test_the_name_of_a_group_stays_as_it_is_written(format: str) -> None:
+def test_group_name_that_looks_like_a_number_is_kept_as_written(format: str) -> None:
     """Years and identifiers that name a group of rows."""
     rows = pd.DataFrame({"g": ["2019-2020", "12e45"], "v": [1, 2]})
     made = render(Table(rows=rows, columns=[Column("v", "V", integer())], groups="g", caption="C."), "t", format)
@@ -59,13 +59,13 @@ def test_the_name_of_a_group_stays_as_it_is_written(format: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("sentence", ["SHA 12e45", "RFC 2119, ISO 8601", "issue 12000", "48e1207 of 2026-01-31"])
-def test_a_caption_keeps_what_is_no_number(sentence: str) -> None:
+def test_caption_keeps_hashes_standards_and_identifiers(sentence: str) -> None:
     """Hashes, standards and identifiers in a caption or a note."""
     assert prose(sentence, "markdown") == sentence
 
 
 @pytest.mark.reported(outcome="right")
-def test_what_is_declared_a_number_is_set_as_one() -> None:
+def test_declared_numbers_are_typeset_as_numbers() -> None:
     """The same text under a format for numbers, and sentences that ask for it."""
     rows = pd.DataFrame({"k": ["1e-4", "12345"], "s": ["p = 2.1e-48", "-3 to 20-30 %"], "v": [1e-4, 12345.0]})
     columns = [Column("k", "K", printed()), Column("s", "S", sentences), Column("v", "V", scientific(1))]
@@ -107,7 +107,7 @@ def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_missing_numeric_column_name_suggests_the_nearest() -> None:
     """A year that the frame lacks."""
     table = Table(rows=pd.DataFrame({"k": ["a"], 2019: [7]}), columns=[Column(2029, "V", integer())], caption="C.")
     with pytest.raises(SpecError, match="reads '2029', which rows does not have; did you mean '2019'"):
@@ -115,7 +115,7 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
 
 
 @pytest.mark.reported(outcome="refused")
-def test_two_names_of_one_text_are_told() -> None:
+def test_column_names_that_are_equal_as_text_are_refused() -> None:
     """The number 1 and the text 1 as names of two columns."""
     table = Table(rows=pd.DataFrame({1: [7], "1": [8]}), columns=[Column(1, "V", integer())], caption="C.")
     with pytest.raises(SpecError, match="two columns named '1'"):
@@ -144,14 +144,14 @@ def numbered(count: int, **options: object) -> Table:
 
 
 @pytest.mark.reported("quarto-cli#9207", "Documenter.jl#2966", "apaquarto#89", outcome="refused")
-def test_a_table_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+def test_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """120 rows without long=True, whose last ones lie below the paper."""
     assert compiled(tmp_path, numbered(120)) == [("float too high", "t.tex")]
     assert "long=True" in hint("float too high", "")
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_turned_table_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+def test_rotated_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """60 rows on a page turned by 90 degrees, of which LaTeX itself says nothing."""
     assert compiled(tmp_path, numbered(60, landscape=True)) == [("float too high", "t.tex")]
 
@@ -164,13 +164,13 @@ def test_a_long_table_breaks_over_pages(tmp_path: Path, options: dict[str, objec
 
 
 @pytest.mark.reported(outcome="right")
-def test_a_turned_table_that_fits_is_left_alone(tmp_path: Path) -> None:
+def test_rotated_table_that_fits_has_no_complaint(tmp_path: Path) -> None:
     """20 rows on a turned page."""
     assert compiled(tmp_path, numbered(20, landscape=True)) == []
 
 
 @pytest.mark.reported(outcome="refused")
-def test_a_row_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+def test_row_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """A paragraph of 900 words in one row of a long table, which no page holds."""
     rows = pd.DataFrame({"k": ["a"], "w": ["word " * 900]})
     table = Table(rows=rows, columns=[Column("k", "K"), Column("w", "W", width=0.1)], caption="C.", long=True)

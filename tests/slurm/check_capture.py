@@ -64,7 +64,7 @@ def logs(folder: Path) -> list[str]:
     return [path.read_text() for path in (folder / ".jobs").glob("*/log.txt")]
 
 
-def test_two_shares_on_the_cluster_give_the_files_of_one_run_here(lab: Path, here: Path, tmp_path: Path) -> None:
+def test_capture_in_two_slurm_shards_equals_a_local_capture(lab: Path, here: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     done = capture(lab, there, *TWO_JOBS)
     assert done.returncode == 0, done.stderr
@@ -90,7 +90,7 @@ def test_two_shares_on_the_cluster_give_the_files_of_one_run_here(lab: Path, her
     assert {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()} == before
 
 
-def test_a_failure_keeps_its_logs_and_the_command_repeated_goes_on(lab: Path, here: Path, tmp_path: Path) -> None:
+def test_failed_slurm_capture_keeps_its_logs_and_resumes(lab: Path, here: Path, tmp_path: Path) -> None:
     rows = (lab / "texts.jsonl").read_text().split("\n")
     short = json.dumps({"id": "t2", "text": "w4 w5 w6"})
     (lab / "mended.jsonl").write_text("\n".join([*rows[:2], short, *rows[3:]]))
@@ -111,7 +111,7 @@ def test_a_failure_keeps_its_logs_and_the_command_repeated_goes_on(lab: Path, he
     assert [log.count("--- ") for log in logs(there)] == [2, 2]
 
 
-def test_a_killed_command_repeated_takes_what_its_jobs_left(lab: Path, here: Path, tmp_path: Path) -> None:
+def test_killed_capture_command_reuses_the_results_of_its_jobs(lab: Path, here: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     command = [sys.executable, "build.py", *arguments(lab, there), *TWO_JOBS]
     killed = subprocess.Popen(command, cwd=lab / "project", env=bare(), stderr=subprocess.DEVNULL)
@@ -127,7 +127,7 @@ def test_a_killed_command_repeated_takes_what_its_jobs_left(lab: Path, here: Pat
     assert contents(there) == contents(here)
 
 
-def test_a_partition_that_is_not_there_is_told_in_slurms_words(lab: Path, tmp_path: Path) -> None:
+def test_unknown_slurm_partition_is_reported_with_the_message_of_slurm(lab: Path, tmp_path: Path) -> None:
     done = capture(lab, tmp_path / "there", "--executor", "slurm", "--partition", "nowhere")
     assert done.returncode == 1, done.stderr
     assert "invalid partition specified: nowhere" in done.stderr

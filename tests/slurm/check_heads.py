@@ -53,7 +53,7 @@ def findings(lab: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (lab / "project/out/heads").glob("*.json")}
 
 
-def test_heads_on_the_cluster_resume_and_give_what_one_run_here_gives(lab: Path) -> None:
+def test_heads_command_on_slurm_resumes_and_equals_a_local_run(lab: Path) -> None:
     first = heads(lab, "there", *TWO_JOBS)
     assert first.returncode == 0, first.stderr
     for share in (1, 2):

@@ -64,7 +64,7 @@ def queued() -> list[str]:
     return [name for name, state in states.items() if squeue.alive(state)]
 
 
-def test_three_jobs_are_one_array_and_stay_finished(tmp_path: Path) -> None:
+def test_three_jobs_form_one_array_and_finished_ones_are_kept(tmp_path: Path) -> None:
     names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_COUNT")
     arguments = [{"name": name} for name in names]
     states = list[JobProgress]()
@@ -98,7 +98,7 @@ def test_resources_reach_the_job(tmp_path: Path) -> None:
         assert f"#SBATCH {line}\n" in script.read_text()
 
 
-def test_failures_show_their_logs_and_spare_the_rest(tmp_path: Path) -> None:
+def test_failures_show_their_logs_and_other_jobs_finish(tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     with pytest.raises(JobsFailed) as caught:
         run(jobs_work.fail, [{"number": 1}], tmp_path)
@@ -126,7 +126,7 @@ def test_a_job_that_is_cancelled_outside_is_a_failure(tmp_path: Path) -> None:
         run(jobs_work.counted, [{"tally": tally, "name": "a", "wait_for": never}], tmp_path / "jobs")
 
 
-def test_a_job_at_its_time_limit_says_so(tmp_path: Path) -> None:
+def test_job_at_its_time_limit_is_reported_as_such(tmp_path: Path) -> None:
     tally, never = tmp_path / "tally", tmp_path / "never"
 
     def warn() -> None:  # the signal that Slurm sends 90 s before the end; here it does not have to come
@@ -142,7 +142,7 @@ def test_a_job_at_its_time_limit_says_so(tmp_path: Path) -> None:
         run_jobs(jobs_work.counted, arguments, executor, tmp_path / "jobs")
 
 
-def test_a_refusal_says_what_slurm_said(tmp_path: Path) -> None:
+def test_slurm_refusal_is_reported_with_its_message(tmp_path: Path) -> None:
     with (
         open_executor("slurm", tmp_path, resources=Resources(partition="nowhere")) as executor,
         pytest.raises(ThesisError, match=r"Slurm refused the jobs: (.|\n)*invalid partition specified: nowhere"),
@@ -157,7 +157,7 @@ def driven(arguments: list[dict[str, Any]], folder: Path, tally: Path, begun: se
     return command
 
 
-def test_a_killed_command_goes_on_with_the_jobs_in_the_queue(tmp_path: Path) -> None:
+def test_killed_command_resumes_with_the_queued_jobs(tmp_path: Path) -> None:
     tally, gate, folder = tmp_path / "tally", tmp_path / "gate", tmp_path / "jobs"
     arguments: list[dict[str, Any]] = [
         {"tally": tally, "name": "first"},
@@ -180,7 +180,7 @@ def test_a_killed_command_goes_on_with_the_jobs_in_the_queue(tmp_path: Path) -> 
     assert states[0].event == "3 jobs, 2 of them finished earlier"
 
 
-def test_ctrl_c_empties_the_queue_and_keeps_what_is_finished(tmp_path: Path) -> None:
+def test_ctrl_c_empties_the_queue_and_keeps_finished_jobs(tmp_path: Path) -> None:
     tally, never, folder = tmp_path / "tally", tmp_path / "never", tmp_path / "jobs"
     arguments: list[dict[str, Any]] = [
         {"tally": tally, "name": "first"},

@@ -88,7 +88,7 @@ def later(wheel, folder):
     return target
 
 
-def test_the_quick_start_of_the_engine_needs_no_torch(light, tmp_path):
+def test_quick_start_of_boundpaper_runs_without_torch(light, tmp_path):
     printed = light.run(tmp_path, "python", "-c", quick_start("boundpaper"))
     assert "\\caption{Heights of beans.}" in printed
     assert (tmp_path / "growth.pdf").read_bytes().startswith(b"%PDF")
@@ -97,7 +97,7 @@ def test_the_quick_start_of_the_engine_needs_no_torch(light, tmp_path):
 
 
 @pytest.mark.latex
-def test_a_paper_goes_from_nothing_to_its_pdf_and_to_another_version_of_the_engine(light, paper, wheels, tmp_path):
+def test_new_paper_builds_its_pdf_and_upgrades_the_engine(light, paper, wheels, tmp_path):
     light.run(paper, "boundpaper", "vendor")
     light.run(paper, "python", "build.py", "paper")
     assert (paper / "out/thesis.pdf").read_bytes().startswith(b"%PDF")
@@ -109,13 +109,13 @@ def test_a_paper_goes_from_nothing_to_its_pdf_and_to_another_version_of_the_engi
 
 
 @pytest.mark.models
-def test_the_quick_start_of_the_instruments_computes_a_plasticity(full, tmp_path):
+def test_quick_start_of_keyquery_computes_a_plasticity(full, tmp_path):
     printed = full.run(tmp_path, "python", "-c", quick_start("keyquery"))
     assert "plasticity" in printed
 
 
 @pytest.mark.models
-def test_a_model_is_captured_and_its_heads_are_measured_outside_of_any_paper(full, tmp_path):
+def test_model_is_captured_and_analysed_outside_of_any_paper(full, tmp_path):
     asked = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
     full.run(tmp_path, "boundpaper", "capture", *asked, "--device", "cpu", "--out", "captured")
     printed = full.run(tmp_path, "boundpaper", "heads", "captured", "--bins", "2", "--min-queries", "4", "-j", "1")

@@ -19,7 +19,7 @@ from adopting import HEIGHTS, MAIN, begun, folder, run
         ({"results__page_dot_csv": "<!DOCTYPE html><html></html>"}, "results/page.csv: is an HTML page"),
     ],
 )
-def test_init_takes_what_can_be_read_and_names_the_rest(tmp_path, files, words):
+def test_init_reads_usable_data_files_and_reports_the_unusable(tmp_path, files, words):
     root = folder(tmp_path, **files)
     if files.get("main_dot_tex") == "x":
         (root / "main.tex").write_text("x")
@@ -28,7 +28,7 @@ def test_init_takes_what_can_be_read_and_names_the_rest(tmp_path, files, words):
     run(root, "build", "--check")
 
 
-def test_two_main_files_are_asked_about(tmp_path):
+def test_init_refuses_two_files_with_documentclass_and_lists_both(tmp_path):
     root = folder(tmp_path, one_dot_tex=MAIN)
     (root / "main.tex").rename(root / "two.tex")
     assert "one.tex, two.tex: several files begin a document" in run(root, "init", code=1)
@@ -39,7 +39,7 @@ def test_two_main_files_are_asked_about(tmp_path):
     assert (root / "one.tex").read_text() == (root / "two.tex").read_text() == MAIN
 
 
-def test_a_folder_without_paper_or_data_says_what_is_missing(tmp_path):
+def test_init_reports_missing_main_file_or_data(tmp_path):
     assert "no LaTeX file with \\documentclass" in run(tmp_path, "init", code=1)
     (tmp_path / "main.tex").write_text(MAIN)
     assert "put the results there, or name them: --data FILE" in run(tmp_path, "init", code=1)
@@ -48,7 +48,7 @@ def test_a_folder_without_paper_or_data_says_what_is_missing(tmp_path):
     assert "boundpaper.toml: exists already" in run(tmp_path / "x", "init", code=1)
 
 
-def test_parts_that_are_taken_in_are_read(tmp_path):
+def test_init_binds_numbers_in_files_that_main_inputs(tmp_path):
     main = MAIN.replace(
         "\\section{A", "\\input{sections/one}\n\\include{two}\\subfile{sections/three.tex}\n\\section{A"
     )
@@ -68,7 +68,7 @@ def test_parts_that_are_taken_in_are_read(tmp_path):
     assert (root / "main.tex").read_text() == main
 
 
-def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
+def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
     main = MAIN.replace("\\title", "\\newcommand{\\val}{\\mathrm{val}}\n\\title").replace(
         "The bean", "$x_\\val$ The bean"
     )
@@ -100,7 +100,7 @@ def test_a_val_of_the_authors_own_is_left_to_them(tmp_path):
         ("main =", "main ==", "boundpaper.toml: "),
     ],
 )
-def test_a_word_of_the_toml_that_is_wrong_is_told(tmp_path, old, new, words):
+def test_invalid_toml_setting_is_reported_in_at_most_two_lines(tmp_path, old, new, words):
     root = begun(tmp_path)
     path = root / "boundpaper.toml"
     assert old in path.read_text()
@@ -110,7 +110,7 @@ def test_a_word_of_the_toml_that_is_wrong_is_told(tmp_path, old, new, words):
     assert len(said.splitlines()) <= 2
 
 
-def test_other_forms_of_data(tmp_path):
+def test_init_reads_further_data_formats(tmp_path):
     root = folder(tmp_path)
     (root / "results/more.tsv").write_text("name\tv\nbean\t0.6123\n")
     (root / "results/comma.csv").write_text("name;v\nbean;0,7345\npea;0,1\n")
@@ -132,7 +132,7 @@ def test_other_forms_of_data(tmp_path):
         assert line in text
 
 
-def test_tables_of_one_name_take_as_much_of_their_path_as_tells_them_apart(tmp_path):
+def test_data_files_of_equal_name_get_keys_with_their_folder(tmp_path):
     root = begun(tmp_path, runs__a__heights_dot_csv=HEIGHTS, runs__b__heights_dot_csv=HEIGHTS)
     text = (root / "bound/bound.tex").read_text()
     assert r"\bound@set{a-heights-csv/bean,1/gain}{0.8314}" in text
@@ -140,7 +140,7 @@ def test_tables_of_one_name_take_as_much_of_their_path_as_tells_them_apart(tmp_p
 
 
 @pytest.mark.parametrize(("pattern", "words"), [("(", "is no regular expression"), ("(a+)+", "repeats a repeat")])
-def test_a_name_that_is_no_pattern_or_may_take_for_ever_is_refused(tmp_path, pattern, words):
+def test_invalid_or_slow_regex_in_lint_names_is_refused(tmp_path, pattern, words):
     root = begun(tmp_path / "x")
     with (root / "boundpaper.toml").open("a") as stream:
         stream.write(f"\n[lint]\nnames = ['{pattern}']\n")

@@ -37,7 +37,7 @@ def root(tmp_path):
     return root
 
 
-def test_a_sentence_that_became_false_turns_red(root):
+def test_claim_that_became_false_fails_the_check(root):
     said = run(root, "claims", "--check")
     assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in said
     data = root / "results/trial.json"
@@ -46,14 +46,14 @@ def test_a_sentence_that_became_false_turns_red(root):
     assert "late: contradicted" in run(root, "claims", "--check", code=1)
 
 
-def test_a_verdict_is_printed_and_flattened(root):
+def test_claim_verdict_is_printed_and_survives_flatten(root):
     run(root, "build")
     assert r"\detokenize{bean_gains_most}\endcsname{holds}" in (root / "bound/bound.tex").read_text()
     run(root, "flatten", "-o", "plain")
     assert "The bean (holds)" in (root / "plain/main.tex").read_text()
 
 
-def test_what_is_wrong_is_told_by_its_place(root):
+def test_faulty_claim_is_reported_with_file_and_line(root):
     for old, new, words in (
         (
             "bean_gains_most(",
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_told_by_its_place(root):
         assert words in run(root, "build", code=1)
 
 
-def test_watch_builds_when_data_are_saved(root):
+def test_watch_rebuilds_when_a_data_file_is_saved(root):
     pytest.importorskip("watchfiles")
     data, made = root / "results/heights.csv", root / "bound/bound.tex"
     command = [sys.executable, "-m", "boundpaper", "watch"]

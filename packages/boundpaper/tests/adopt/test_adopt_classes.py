@@ -77,7 +77,7 @@ def in_class(root, name, body, **files):
 
 @pytest.mark.latex
 @IN_CLASSES
-def test_a_paper_in_the_class_of_a_venue_is_bound_and_comes_back(tmp_path, name):
+def test_paper_in_a_venue_class_binds_without_error_and_flattens_to_its_source(tmp_path, name):
     main = CLASSES[name][1] + BODY
     root = in_class(tmp_path, name, BODY)
     before = pdf_text(root)
@@ -122,7 +122,7 @@ WIDTHS = {"asked": ", width=150.0", "unasked": ""}
 
 @pytest.mark.latex
 @IN_CLASSES
-def test_tables_and_figures_fit_the_columns_of_the_class(tmp_path, name):
+def test_tables_and_figures_fit_the_columns_of_the_document_class(tmp_path, name):
     """A figure is as wide as a column; what is wider than one goes over both; a flattened paper prints the same."""
     exhibits = "\\boundtable{small}\\boundtable{wide}\\boundfigure{one}\\boundfigure{two}\\end{document}"
     root = in_class(tmp_path, name, BODY.replace("\\end{document}", exhibits))
@@ -169,7 +169,7 @@ def table(heights):
 
 @pytest.mark.latex
 @pytest.mark.parametrize("name", ["article", "acl"])
-def test_a_long_table_in_two_columns_is_several_floats_as_high_as_a_page(tmp_path, name):
+def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path, name):
     """Each has a head and at most as many rows as fit; the caption goes on, and no row is lost."""
     body = BODY.replace("\\end{document}", "\\boundtable{many}\\end{document}")
     root = in_class(tmp_path, name, body, tables__many_dot_py=LONG)
@@ -202,7 +202,7 @@ def test_a_long_table_in_two_columns_is_several_floats_as_high_as_a_page(tmp_pat
         ("\\usepackage{helvet}\\renewcommand{\\familydefault}{\\sfdefault}", "phv", "NimbusSan"),
     ],
 )
-def test_words_and_numbers_of_a_figure_are_in_the_font_of_the_text(tmp_path, preamble, family, drawn):
+def test_figure_text_uses_the_font_of_the_document(tmp_path, preamble, family, drawn):
     main = CLASSES["article"][1].replace("\\title", f"{preamble}\n\\title") + "A\\boundfigure{one}\\end{document}"
     root = folder(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
     run(root, "init")
@@ -215,7 +215,7 @@ def test_words_and_numbers_of_a_figure_are_in_the_font_of_the_text(tmp_path, pre
 
 
 @pytest.mark.latex
-def test_a_width_that_is_asked_for_is_given_also_where_it_is_the_default_of_others(tmp_path):
+def test_explicit_figure_width_is_used_even_when_equal_to_a_default(tmp_path):
     main = CLASSES["KOMA"][1].replace("{scrartcl}", "[twocolumn]{scrartcl}\n\\usepackage[width=160mm]{geometry}")
     files = {f"figures__{name}_dot_py": FIGURE.replace("WIDTH", width) for name, width in WIDTHS.items()}
     root = folder(tmp_path, main + "A\\boundfigure{asked}\\boundfigure{unasked}\\end{document}", **files)
@@ -227,7 +227,7 @@ def test_a_width_that_is_asked_for_is_given_also_where_it_is_the_default_of_othe
 
 @pytest.mark.latex
 @pytest.mark.parametrize("program", ["xelatex", "lualatex"])
-def test_a_paper_of_another_program_is_measured_by_it_or_the_program_is_named(tmp_path, program):
+def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_named(tmp_path, program):
     """Figures stay in Palatino where the font is none of pdfLaTeX's, and that is said."""
     main = (
         f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
@@ -243,7 +243,7 @@ def test_a_paper_of_another_program_is_measured_by_it_or_the_program_is_named(tm
         assert f"the page was not measured ({program} is not installed); its sizes may be written under [page]" in told
 
 
-def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):
+def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
     main = CLASSES["article"][1] + BODY.replace("\\end{document}", "\\boundtable{one}\n\\end{document}")
     root = folder(tmp_path, CLASSES["article"][1] + BODY, tables__one_dot_py=TABLE.replace("WIDE", "2"))
     run(root, "init")
@@ -262,13 +262,13 @@ def test_a_table_that_cannot_be_made_is_told_by_its_file_and_line(tmp_path):
     assert "no tables/one.py" in run(root, "build", code=1)
 
 
-def test_what_fits_a_figure_to_the_text_is_in_the_preamble_that_it_changes():
+def test_figure_preamble_holds_the_fonts_and_text_size_of_the_document():
     assert OWN_FONTS in preamble()
     assert "[11pt," in preamble()
 
 
 @pytest.mark.latex
-def test_a_figure_follows_its_data_and_is_made_once(tmp_path):
+def test_figure_is_rebuilt_only_when_its_data_change(tmp_path):
     main = CLASSES["article"][1] + BODY.replace("\\end{document}", "\\boundfigure{one}\n\\end{document}")
     root = folder(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
     run(root, "init")

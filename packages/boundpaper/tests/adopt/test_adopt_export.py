@@ -19,7 +19,7 @@ def _names(path):
     return sorted(zipfile.ZipFile(path).namelist())
 
 
-def test_arxiv_gets_what_latex_reads_and_needs_the_bbl(tmp_path):
+def test_zip_for_arxiv_holds_what_latex_reads_and_requires_the_bbl(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, secret_dot_txt="x", figures__unused_dot_pdf="x")
     assert "main.bbl: not there, and arXiv wants it" in run(root, "zip", "--arxiv", code=1)
     (root / "main.bbl").write_text(BBL)
@@ -31,7 +31,7 @@ def test_arxiv_gets_what_latex_reads_and_needs_the_bbl(tmp_path):
 
 
 @pytest.mark.latex
-def test_what_is_packed_compiles_in_an_empty_folder(tmp_path):
+def test_zip_archive_compiles_in_an_empty_folder(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, main_dot_bbl=BBL)
     run(root, "lint", "--fix")
     run(root, "zip", "--arxiv", "-o", "a.zip")
@@ -39,7 +39,7 @@ def test_what_is_packed_compiles_in_an_empty_folder(tmp_path):
     assert "0.831" in pdf_text(root / "there")
 
 
-def test_an_upload_holds_bound_and_what_changed(tmp_path):
+def test_zip_for_overleaf_upload_holds_bound_and_changed_files(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, sections__one_dot_tex="x")
     committed(root)
     (root / "sections/one.tex").write_text("y")
@@ -48,7 +48,7 @@ def test_an_upload_holds_bound_and_what_changed(tmp_path):
     assert "give --arxiv or --overleaf-upload" in run(root, "zip", code=2)
 
 
-def test_diff_and_trace_name_the_places(tmp_path):
+def test_diff_and_trace_report_file_line_and_key(tmp_path):
     root = begun(tmp_path)
     run(root, "lint", "--fix")
     committed(root)
@@ -68,7 +68,7 @@ def test_diff_and_trace_name_the_places(tmp_path):
 
 @pytest.mark.latex
 @program("latexdiff")
-def test_only_numbers_that_moved_are_marked(tmp_path):
+def test_diff_pdf_marks_only_numbers_that_changed(tmp_path):
     root = begun(tmp_path)
     committed(root)
     run(root, "lint", "--fix")  # nothing moves by being bound
@@ -85,7 +85,7 @@ def test_only_numbers_that_moved_are_marked(tmp_path):
 
 @pytest.mark.latex
 @program("latexdiff")
-def test_a_new_table_whose_rules_span_columns_is_marked(tmp_path):
+def test_diff_pdf_marks_a_new_table_whose_rules_span_columns(tmp_path):
     root = begun(tmp_path)
     committed(root)
     path = root / "main.tex"
@@ -95,14 +95,14 @@ def test_a_new_table_whose_rules_span_columns_is_marked(tmp_path):
 
 
 @program("pandoc")
-def test_captions_of_floats_over_both_columns_arrive(tmp_path):
+def test_captions_of_two_column_floats_are_exported(tmp_path):
     root = begun(tmp_path, main=MAIN.replace("{table}", "{table*}"))
     run(root, "docx")
     assert "Height 0.7212." in words((root / "main.docx").read_bytes(), "docx")
 
 
 @program("pandoc")
-def test_word_has_every_number_and_a_lost_drawing_is_said(tmp_path):
+def test_docx_holds_every_number_and_reports_an_omitted_drawing(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB)
     run(root, "lint", "--fix")
     run(root, "docx")
@@ -118,14 +118,14 @@ def test_word_has_every_number_and_a_lost_drawing_is_said(tmp_path):
 
 
 @program("latexmlc")
-def test_a_page_by_latexml_has_every_number(tmp_path):
+def test_html_by_latexml_holds_every_number(tmp_path):
     root = begun(tmp_path)
     run(root, "lint", "--fix")
     run(root, "html", "-o", "page.html")
     assert (root / "page.html").read_text().count("0.7212") == 2
 
 
-def test_a_box_of_an_author_stays_as_it_is() -> None:
+def test_boxes_of_the_author_are_kept_when_generated_boxes_are_resolved() -> None:
     own = "\\sbox8{Beans}\n\\usebox8 grow 9 cm.\n"
     made = "\\sbox8{\\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}}\nTable: \\usebox8\n"
     assert _unboxed(own + made + own) == (own + "Table: \\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}\n" + own)

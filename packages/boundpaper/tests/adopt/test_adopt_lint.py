@@ -57,7 +57,7 @@ def test_typed_values_are_found(text, values):
         r"\val{a/0.831/b:.3f} \boundrows{r0.831}",
     ],
 )
-def test_what_is_no_value_is_left_alone(text):
+def test_lint_ignores_layout_names_years_and_references(text):
     assert _typed(text) == []
 
 
@@ -80,7 +80,7 @@ def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
         ("--0.725", "t/c/v:!.3f"),
     ],
 )
-def test_the_only_cell_is_taken(text, key):
+def test_number_that_fits_exactly_one_cell_is_safe_to_bind(text, key):
     finding = _finding(text)
     assert finding.safe
     assert finding.candidates[0].key == key
@@ -95,13 +95,13 @@ def test_the_only_cell_is_taken(text, key):
         ("0.725", "the sign is only supposed"),
     ],
 )
-def test_what_is_less_sure_is_asked(text, why):
+def test_number_with_an_uncertain_match_is_not_safe_to_bind(text, why):
     finding = _finding(text)
     assert len(finding.candidates) == 1, why
     assert not finding.safe, why
 
 
-def test_two_cells_and_members_of_a_list_are_asked():
+def test_number_that_fits_two_cells_or_a_list_is_not_safe_to_bind():
     two = _finding("0.831", "k,v\na,0.8314\nb,0.8309\n")
     assert len(two.candidates) == 2
     assert not two.safe
@@ -110,5 +110,5 @@ def test_two_cells_and_members_of_a_list_are_asked():
     assert not NumberFinding(numeral, tuple(candidates(numeral, Index.of(cells)))).safe
 
 
-def test_a_key_of_its_row_is_no_value():
+def test_row_key_is_no_candidate_for_a_number():
     assert not _finding("48936", "size,v\n48936,0.1\n100,0.2\n").candidates

@@ -11,7 +11,7 @@ def _bound(root):
     return (root / "bound/bound.tex").read_text()
 
 
-def test_init_writes_three_files_and_one_line_of_the_main(tmp_path):
+def test_init_writes_three_files_and_adds_one_line_to_the_main_file(tmp_path):
     root = begun(tmp_path)
     assert (root / "main.tex").read_text() == MAIN.replace("{article}\n", "{article}\n\\input{bound/bound}\n")
     assert '[tables.heights]\nkey = ["plant", "lamp"]' in (root / "boundpaper.toml").read_text()
@@ -27,7 +27,7 @@ def test_a_dry_run_writes_nothing(tmp_path):
 
 
 @pytest.mark.latex
-def test_the_pages_stay_and_the_file_comes_back(tmp_path):
+def test_bound_paper_prints_the_same_pages_and_flatten_restores_the_source(tmp_path):
     folder(tmp_path)
     before = pdf_text(tmp_path)
     run(tmp_path, "init")
@@ -56,7 +56,7 @@ def test_the_pages_stay_and_the_file_comes_back(tmp_path):
         MAIN.rstrip("\n").encode(),
     ],
 )
-def test_every_byte_comes_back(tmp_path, main):
+def test_flatten_restores_every_byte_of_the_source(tmp_path, main):
     root = folder(tmp_path, main)
     run(root, "init")
     assert "bound" in run(root, "lint", "--fix")
@@ -65,7 +65,7 @@ def test_every_byte_comes_back(tmp_path, main):
     assert (root / "main.tex").read_bytes() == main
 
 
-def test_a_changed_cell_moves_one_line_and_an_unchanged_one_none(tmp_path):
+def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
     root = begun(tmp_path)
     run(root, "lint", "--fix")
     before, stamp = _bound(root), (root / "bound/bound.tex").stat().st_mtime_ns
@@ -82,7 +82,7 @@ def test_a_changed_cell_moves_one_line_and_an_unchanged_one_none(tmp_path):
     assert moved
 
 
-def test_what_is_not_there_is_said_with_its_place_and_the_nearest_name(tmp_path):
+def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
     root = begun(tmp_path)
     for typed, words in (
         (r"\val{heights/been,1/gain:.3f}", "no cell heights/been,1/gain; did you mean heights/bean,1/gain?"),
@@ -101,7 +101,7 @@ def test_what_is_not_there_is_said_with_its_place_and_the_nearest_name(tmp_path)
         (root / "main.tex").write_text(text)
 
 
-def test_a_file_edited_by_hand_is_kept_until_force(tmp_path):
+def test_generated_file_edited_by_hand_is_overwritten_only_with_force(tmp_path):
     root = begun(tmp_path)
     path = root / "bound/bound.tex"
     made = path.read_text()
@@ -116,7 +116,7 @@ def test_a_file_edited_by_hand_is_kept_until_force(tmp_path):
     assert json.loads((root / "bound/lock.json").read_text())
 
 
-def test_names_rows_and_arguments_of_macros(tmp_path):
+def test_macros_for_names_rows_and_arguments_are_written(tmp_path):
     root = begun(tmp_path)
     toml = (root / "boundpaper.toml").read_text()
     (root / "boundpaper.toml").write_text(
@@ -138,7 +138,7 @@ def test_names_rows_and_arguments_of_macros(tmp_path):
 
 @pytest.mark.latex
 @needs("siunitx.sty", "hyperref.sty")
-def test_a_value_prints_wherever_a_number_may_stand(tmp_path):
+def test_val_macro_prints_wherever_a_number_is_allowed(tmp_path):
     v = r"\val{heights/bean,1/gain:.3f}"
     main = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{siunitx,booktabs,hyperref}\n"
@@ -160,7 +160,7 @@ def test_a_value_prints_wherever_a_number_may_stand(tmp_path):
     assert "is unknown; run boundpaper build" in (root / "main.log").read_text()
 
 
-def test_stale_numbers_are_told_against_a_revision(tmp_path):
+def test_lint_against_a_revision_reports_stale_numbers(tmp_path):
     root = begun(tmp_path)
     committed(root)
     data = root / "results/trial.json"
@@ -172,7 +172,7 @@ def test_stale_numbers_are_told_against_a_revision(tmp_path):
     assert "not a git revision here" in run(root, "lint", "--against", "nowhere", code=1)
 
 
-def test_i_asks_and_takes_the_answer(tmp_path):
+def test_lint_interactive_asks_and_applies_the_answer(tmp_path):
     root = begun(tmp_path)
     path = root / "main.tex"
     path.write_text(path.read_text().replace("The bean gains 0.831", "The bean gains 0.52"))

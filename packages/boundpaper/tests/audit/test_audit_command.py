@@ -50,7 +50,7 @@ def run(*arguments):
     ("name", "text", "line", "target"),
     [("a.md", TABLE, 5, "Gain"), ("a.tex", LATEX, 13, "Δ"), ("a.html", HTML + "</table>", 5, "Gain")],
 )
-def test_one_slip_in_each_format(folder, name, text, line, target):
+def test_slip_is_reported_in_each_output_format(folder, name, text, line, target):
     (folder / name).write_text(text, encoding="utf-8")
     result = run(name)
     assert result.exit_code == 1
@@ -61,7 +61,7 @@ def test_one_slip_in_each_format(folder, name, text, line, target):
     assert "read 1 table with 12 numbers" in result.output
 
 
-def test_silence_says_what_was_read(folder):
+def test_audit_without_findings_reports_what_was_read(folder):
     (folder / "a.md").write_text(RIGHT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
     result = run("a.md")
     assert result.exit_code == 0
@@ -79,7 +79,7 @@ def test_silence_says_what_was_read(folder):
         (["a.docx", "--format", "html"], "marks lines of a text"),
     ],
 )
-def test_what_cannot_be_read_is_wrong_usage(folder, arguments, words):
+def test_unreadable_document_is_a_usage_error(folder, arguments, words):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
     (folder / "a.rst").write_text("=====", encoding="utf-8")
     (folder / "b.md").write_bytes(b"caf\xe9")
@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_wrong_usage(folder, arguments, words):
     assert words in result.output
 
 
-def test_the_forms_name_the_same_finding(folder):
+def test_text_json_and_html_output_report_the_same_finding(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
     told = json.loads(run("a.md", "--format", "json").output)
     (finding,) = told["findings"]
@@ -111,7 +111,7 @@ def sarif_schema():
     return json.loads((held / "jsondata" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def test_sarif_keeps_the_rules_of_its_schema(folder):
+def test_sarif_output_is_valid_against_its_schema(folder):
     (folder / "a b.md").write_text(TABLE, encoding="utf-8")
     both = f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n"
     (folder / "b.md").write_text(both, encoding="utf-8")
@@ -139,7 +139,7 @@ def baseline(folder, **changed):
     return run("a.md", "--baseline", "audit.yaml")
 
 
-def test_a_reason_lets_a_finding_stand(folder):
+def test_finding_with_a_reason_in_the_baseline_is_suppressed(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
     result = baseline(folder)
     assert result.exit_code == 0
@@ -150,7 +150,7 @@ def test_a_reason_lets_a_finding_stand(folder):
     ]
 
 
-def test_an_id_outlives_moved_lines_and_no_changed_number(folder):
+def test_finding_id_survives_moved_lines_but_not_a_changed_number(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
     assert baseline(folder).exit_code == 0
     (folder / "a.md").write_text("# Lamps\n\nWords.\n\n" + TABLE, encoding="utf-8")
@@ -176,7 +176,7 @@ def test_a_malformed_entry_is_refused(folder, changed, words):
     assert words in result.output + str(result.exception)
 
 
-def test_sentences_of_one_file_are_held_against_tables_of_all(folder):
+def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
     seen = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
     lines = ["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in seen)]
     (folder / "a.md").write_text("\n".join(lines), encoding="utf-8")
@@ -235,7 +235,7 @@ HEIGHTS = "\n".join(["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" 
         (f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n", ["old lamp, Height"], 4),
     ],
 )
-def test_an_equation_a_share_and_a_copy_become_checks_that_find_the_same(folder, text, contradicted, count):
+def test_promoted_equation_share_or_copy_becomes_a_check_with_the_same_finding(folder, text, contradicted, count):
     verdicts = promoted(folder, text)
     assert [each.key for each in verdicts if each.verdict == "contradicted"] == contradicted
     assert len(verdicts) == count
@@ -248,7 +248,7 @@ def test_an_equation_a_share_and_a_copy_become_checks_that_find_the_same(folder,
         ("Figure 1: A lamp.\n\nFigure 2: A bean.\n\nFigure 2: A pot.", "caption-number"),
     ],
 )
-def test_a_kind_that_is_no_check_is_refused_by_name(folder, text, kind):
+def test_promote_refuses_a_kind_that_has_no_check(folder, text, kind):
     (folder / "a.md").write_text(text, encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
@@ -264,7 +264,7 @@ def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
     assert (silent.exit_code, told.exit_code) == (0, 1)
 
 
-def test_what_is_no_relation_is_not_promoted(folder):
+def test_promote_refuses_a_finding_that_is_no_relation(folder):
     (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")

@@ -13,7 +13,7 @@ from boundpaper.audit import number
         ("2.5e-4", 2.5e-4, ""), ("8K", 8, "K"), ("55.1*", 55.1, ""), ("~40", 40, ""), ("7.1↑", 7.1, ""),
     ],
 )  # fmt: skip
-def test_a_cell_is_one_number(text, value, unit):
+def test_cell_with_one_number_is_read(text, value, unit):
     read = number.of_cell(text)
     assert read is not None
     assert read.value == pytest.approx(value)
@@ -23,7 +23,7 @@ def test_a_cell_is_one_number(text, value, unit):
 @pytest.mark.parametrize(
     "text", ["", "-", "n/a", "71.2 / 65.3", "3-5", "v1.2.3", "Llama-3.1", "0,5", "1.2, 3.4", "2024-01-02"]
 )
-def test_a_cell_that_holds_none_or_several_is_none(text):
+def test_cell_with_no_or_several_numbers_is_read_as_none(text):
     assert number.of_cell(text) is None
 
 
@@ -38,11 +38,11 @@ def test_a_cell_that_holds_none_or_several_is_none(text):
         ("At 10,000 tokens −0.3 is lost.", ["10,000", "−0.3"]),
     ],
 )
-def test_quantities_of_a_sentence(text, printed):
+def test_quantities_of_a_sentence_are_found(text, printed):
     assert [one.text for one in number.in_text(text)][: len(printed)] == printed
 
 
-def test_intervals_are_those_of_the_print():
+def test_rounding_interval_follows_the_printed_digits():
     exact, about = number.of_cell("18.4"), next(number.in_text("about 40 cm"))
     assert exact is not None
     assert (exact.interval.low, exact.interval.high) == pytest.approx((18.35, 18.45))

@@ -32,7 +32,7 @@ blue lamp & 19.32\,\% & 24.11 \\ % green & 1 & 2 \\
 """
 
 
-def test_a_grid_of_latex():
+def test_latex_table_is_read_with_header_and_caption():
     (table,) = latex.read(GRID, "a.tex").tables
     assert table.header == ("Lamp", "Day", "Night (cold, dark)")
     assert [row[0] for row in table.rows] == ["red lamp", "blue lamp", "green lamp"]
@@ -41,7 +41,7 @@ def test_a_grid_of_latex():
     assert table.caption == "Heights of lamps, in cm."
 
 
-def test_the_coordinates_of_a_drawing():
+def test_coordinates_of_a_pgfplots_figure_are_read_as_a_table():
     (table,) = latex.read(PLOT, "a.tex").tables
     assert (table.kind, table.header) == ("figure", ("Lamp", "Day", "Night (cold, dark)"))
     assert table.rows[1] == ("blue lamp", "19.32", "24.71")
@@ -60,13 +60,13 @@ def test_the_coordinates_of_a_drawing():
     ],
     ids=["latex", "markdown"],
 )
-def test_a_drawing_that_differs_from_its_table(document):
+def test_figure_value_that_differs_from_its_table_is_found(document):
     (finding,) = checks.audit([document])
     assert (finding.kind, finding.expected) == ("same-quantity", "24.11")
     assert "blue lamp, Night (cold, dark) = 24.71" in finding.what
 
 
-def test_latex_is_read_as_it_is_printed():
+def test_latex_macros_and_numbers_are_read_as_printed():
     text = r"""\documentclass{article}\newcommand{\n}{95\% of 20 participants}
 \begin{document}
 % In all 62.5\% of 20 participants left.
@@ -84,7 +84,7 @@ and $\chi^2(2) = 9.21$ with $p{=}.01$. We took 1{,}234 \emph{lamps}, 3.1\,$\time
     assert 31000 in printed
 
 
-def test_parts_of_a_latex_paper_are_read_and_named(tmp_path, monkeypatch):
+def test_input_files_of_a_latex_paper_are_read_and_named_in_findings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     main = (
@@ -98,7 +98,7 @@ def test_parts_of_a_latex_paper_are_read_and_named(tmp_path, monkeypatch):
     assert [each.kind for each in checks.audit([read(tmp_path / "a.tex", "a.tex")])] == ["statistic"]
 
 
-def test_cells_of_html_that_span():
+def test_html_cells_that_span_rows_or_columns_are_read():
     text = """<p>Seen.</p><table><caption>Heights.</caption>
 <tr><th rowspan="2">Lamp</th><th colspan="2">Height</th></tr>
 <tr><th>Day</th><th>Night</th></tr>
@@ -113,7 +113,7 @@ def test_cells_of_html_that_span():
     assert [sentence.text for sentence in document.sentences] == ["Seen.", "Heights."]
 
 
-def test_markdown_is_read_as_it_is_shown():
+def test_markdown_is_read_as_rendered():
     text = "---\ntitle: p = 7.5\n---\n\n# A `lamp`\n\nIt is **so**\nhere. In all 62.5% of 20 participants left.\n\n"
     text += "```\np = 7.5\n```\n\n- One $x^2$ item.\n\n"
     text += "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>1</td></tr></table>\n"
@@ -149,14 +149,14 @@ def test_a_pdf_gives_the_statistics_of_its_sentences(tmp_path):
 
 
 @pytest.mark.parametrize("label", [r"\begin{code}[code:a]{cpp}{A}", r"\begin{lstlisting}[label=code:a]"])
-def test_a_label_that_an_environment_sets(label):
+def test_label_set_by_an_environment_option_is_known(label):
     end = label[6:].partition("}")[0]
     text = f"\\begin{{document}}\nSee \\ref{{code:a}}.\n{label}\nx\n\\end{end}}}\n\\end{{document}}\n"
     assert checks.audit([latex.read(text, "a.tex")]) == []
 
 
 @pytest.mark.parametrize(("option", "count"), [(r"[escapechar=\%]", 0), ("", 1)])
-def test_a_label_inside_a_listing(option, count):
+def test_label_inside_a_listing_is_known_only_with_escape(option, count):
     listing = f"\\begin{{lstlisting}}{option}\nf(x) % \\label{{call}} %\n\\end{{lstlisting}}"
     text = f"\\begin{{document}}\n\\section{{Calls}}\n{listing}\nSee line \\ref{{call}}.\n\\end{{document}}\n"
     assert [each.kind for each in checks.audit([latex.read(text, "a.tex")])] == ["reference"] * count

@@ -113,5 +113,5 @@ RIGHT = [
 
 
 @pytest.mark.parametrize("text", RIGHT, ids=range(len(RIGHT)))
-def test_what_is_right_is_passed(text):
+def test_correct_text_has_no_findings(text):
     assert [str(each) for each in checks.audit([markdown.read(text, "paper.md")])] == []

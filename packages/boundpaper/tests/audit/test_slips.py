@@ -149,7 +149,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize("text", RIGHT, ids=range(len(RIGHT)))
-def test_what_is_right_is_passed_in_silence(text):
+def test_correct_text_has_no_findings(text):
     assert not found(text), [str(each) for each in found(text)]
 
 
@@ -178,7 +178,7 @@ def _planted(rng, formula, unit=""):
         ("Relative", lambda a, b: 100 * a / b, "%"),
     ],
 )
-def test_nine_of_ten_slips_in_a_column_that_follows_are_found(name, formula, unit):
+def test_nine_of_ten_slips_in_a_derived_column_are_found(name, formula, unit):
     rng = random.Random(38)
     hits = 0
     for _ in range(20):
@@ -188,7 +188,7 @@ def test_nine_of_ten_slips_in_a_column_that_follows_are_found(name, formula, uni
     assert hits >= 18
 
 
-def test_a_table_of_chance_gives_nothing():
+def test_random_table_has_no_findings():
     rng = random.Random(7)
     for _ in range(30):
         rows = [[f"lamp {i}", *(f"{rng.uniform(1, 99):.1f}" for _ in range(6))] for i in range(9)]

@@ -28,7 +28,7 @@ CUT = [
 
 @pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
 @pytest.mark.parametrize("text", CUT, ids=range(len(CUT)))
-def test_what_is_cut_off_is_read(reader, text):
+def test_truncated_document_is_read_without_error(reader, text):
     document = reader.read(text, "x")
     checks.audit([document])
     assert "silence" in checks.counts_in_words(checks.coverage([document]))
@@ -45,7 +45,7 @@ PARTS = [
 
 @pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
 @pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
-def test_time_grows_with_the_length(reader, part):
+def test_reading_time_is_at_most_linear_in_length(reader, part):
     took = []
     for length in (10_000, 40_000):
         text = "| r | b | c | total |\n|--|--|--|--|\n" * part.startswith("|") + part * (length // len(part))

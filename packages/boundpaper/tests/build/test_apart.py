@@ -17,7 +17,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_many_steps_run_apart_and_few_do_not(root: Path) -> None:
+def test_many_steps_run_in_worker_processes_and_few_in_this_one(root: Path) -> None:
     outcome, _, processes = build(root)
     assert len(outcome.built) == MANY + 4
     assert 1 <= len(processes) <= 2
@@ -29,11 +29,11 @@ def test_many_steps_run_apart_and_few_do_not(root: Path) -> None:
     assert os.getpid() in processes
 
 
-def test_one_job_is_this_process(root: Path) -> None:
+def test_one_job_runs_in_this_process(root: Path) -> None:
     assert build(root, jobs=1)[2] == {os.getpid()}
 
 
-def test_what_goes_wrong_apart_is_told_as_here(root: Path) -> None:
+def test_error_in_a_worker_process_is_reported_as_in_this_one(root: Path) -> None:
     for name, text in (("s00", "raise"), ("s05", "told"), ("s09", "note"), ("s11", "edit")):
         (root / f"{name}.txt").write_text(text)
     outcome, notes, _ = build(root)
@@ -50,7 +50,7 @@ def test_what_goes_wrong_apart_is_told_as_here(root: Path) -> None:
     assert len(outcome.built) == MANY + 1
 
 
-def test_a_process_that_is_killed_fails_what_it_ran_and_the_rest_goes_on(root: Path) -> None:
+def test_killed_worker_fails_its_step_and_the_other_steps_go_on(root: Path) -> None:
     (root / "s02.txt").write_text("die")
     outcome, _, _ = build(root)
     assert "numbered:s02" in outcome.failed

@@ -26,7 +26,7 @@ def test_unchanged_results_list_no_change(root):
     assert list(results(root, "HEAD", 1e-6, root / RESULTS)) == []
 
 
-def test_cells_rows_columns_and_tables(root):
+def test_changes_of_cells_rows_columns_and_whole_tables_are_listed(root):
     (root / "artifacts/results/r.csv").write_text("name,n,x,y\na,1,0.75,1\nc,1,2,1\n")
     (root / "artifacts/results/gone.csv").unlink()
     (root / "artifacts/results/new.csv").write_text("x\n1\n")
@@ -56,7 +56,7 @@ def test_a_summary_shows_few_changes_in_full():
     ]
 
 
-def test_a_summary_is_a_page_that_begins_with_what_matters():
+def test_summary_of_many_changes_fits_a_page_with_verdicts_first():
     curve = [Change("curve", f"{row}, y", "1", f"{1 + row / 1e4}") for row in range(1000)]
     others = [Change(f"t{number}", "a, x", "1.0", "1.1") for number in range(80)]
     gone = [Change("gone", "whole table", "present", "")]
@@ -71,7 +71,7 @@ def test_a_summary_is_a_page_that_begins_with_what_matters():
     assert lines[-1].endswith("more results; --all names every cell")
 
 
-def test_unknown_revision_and_no_checkout(root, tmp_path_factory):
+def test_changes_refuse_an_unknown_revision_and_a_folder_without_git(root, tmp_path_factory):
     with pytest.raises(DataError, match="no revision 'v9'"):
         list(results(root, "v9", 0, root / RESULTS))
     with pytest.raises(DataError, match="no checkout"):

@@ -21,7 +21,7 @@ def project(tmp_path, monkeypatch):
     return Project(tmp_path, monkeypatch)
 
 
-def test_builds_once_then_nothing(project):
+def test_second_build_without_changes_builds_nothing(project):
     assert project.build().built == ["upper:a", "upper:b", "join:all"]
     assert (project.root / "out/all").read_text() == "A B"
     outcome = project.build()
@@ -40,7 +40,7 @@ def test_touching_is_no_change_but_editing_is(project):
     assert (project.root / "out/all").read_text() == "C B"
 
 
-def test_the_wave_stops_where_the_output_is_the_same(project):
+def test_unchanged_output_stops_the_rebuild_of_dependents(project):
     project.build()
     (project.root / "a.txt").write_text("a ")
     before = (project.root / "out/a.up").stat().st_mtime_ns
@@ -50,7 +50,7 @@ def test_the_wave_stops_where_the_output_is_the_same(project):
 
 
 @pytest.mark.parametrize("action", ["edit", "remove"])
-def test_a_changed_output_is_built_again_and_said(project, action):
+def test_edited_or_deleted_output_is_built_again_and_reported(project, action):
     project.build()
     target = project.root / "out/a.up"
     target.write_text("mine") if action == "edit" else target.unlink()
@@ -60,7 +60,7 @@ def test_a_changed_output_is_built_again_and_said(project, action):
     assert project.notes == (["rewritten out/a.up"] if action == "edit" else [])
 
 
-def test_an_output_that_git_brought_back_is_built_again_without_a_word(project):
+def test_output_restored_by_git_is_built_again_without_a_message(project):
     project.build()
     (project.root / "a.txt").write_text("c")
     project.build()
@@ -71,7 +71,7 @@ def test_an_output_that_git_brought_back_is_built_again_without_a_word(project):
     assert project.notes == []
 
 
-def test_what_a_failed_builder_wrote_by_itself_is_no_edit(project):
+def test_output_of_a_failed_builder_is_not_reported_as_an_edit(project):
     project.build()
 
     def fail(job):
@@ -134,7 +134,7 @@ def test_an_unreadable_state_means_build_all(project, content):
     assert len(project.calls) == 3
 
 
-def test_a_kill_keeps_what_was_done(project):
+def test_interrupted_build_keeps_the_steps_that_ended(project):
     def kill(job):
         if job.name == "b":
             raise KeyboardInterrupt
@@ -159,14 +159,14 @@ def test_outputs_of_vanished_steps_are_removed_unless_a_file_is_unreadable(proje
     assert (project.root / "out/all").read_text() == "A"
 
 
-def test_a_builder_may_write_nowhere_else(project):
+def test_builder_that_writes_outside_its_outputs_fails(project):
     project.upper = None
     sys.modules["engine_builders"].__dict__["upper"] = lambda job: {"tables/x.py": "", f"out/{job.name}.up": ""}
     assert "tables/x.py" in str(project.build("upper:a").failed["upper:a"])
     assert not (project.root / "tables").exists()
 
 
-def test_one_thread_alone_asks_for_hashes(project, monkeypatch):
+def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
     """A step that runs beside others names its inputs only: another that ends drops the hashes of those they share."""
     asked, digests = set(), FactReader.digests
 
@@ -179,7 +179,7 @@ def test_one_thread_alone_asks_for_hashes(project, monkeypatch):
     assert asked == {threading.main_thread()}
 
 
-def test_an_error_that_names_a_result_says_what_that_is_computed_from(project):
+def test_error_that_names_a_result_also_names_its_sources(project):
     result, table = (Kind(name=name, builder="engine_builders:join", targets=()) for name in ("result", "table"))
     steps = {
         "result:heights": Step(key="result:heights", kind=result, name="heights", file="", artifacts={"lamps": ""}),
@@ -201,7 +201,7 @@ def test_parallel_steps_run_side_by_side_and_report_failures(project):
     assert list(outcome.failed) == ["upper:a"]
 
 
-def test_the_state_holds_no_times_of_files(project):
+def test_build_state_holds_no_file_times(project):
     project.build()
     entry = json.loads((project.root / "out/state/state.json").read_text())["value"]["steps"]["upper:a"]
     assert set(entry) == {"inputs", "outputs", "seconds"}

@@ -35,7 +35,7 @@ def graph(root: Path):
     return load(root, FactReader(root, root / "out/state/facts.json"))
 
 
-def test_steps_needs_and_targets(tmp_path, write):
+def test_graph_finds_steps_with_their_needs_and_targets(tmp_path, write):
     steps = graph(tmp_path).steps
     assert steps["result:mean_score"].needs == ("source:scores",)
     assert steps["result:mean_score"].doc == "Mean."
@@ -47,7 +47,7 @@ def test_steps_needs_and_targets(tmp_path, write):
     assert set(steps["thesis:thesis"].needs) == {"chapter:one", "table:means", "figure:means", "picture:means"}
 
 
-def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, write):
+def test_inputs_of_a_step_are_its_file_imports_and_templates(tmp_path, write):
     inputs = graph(tmp_path).steps["table:means"].inputs
     assert {
         "tables/means.py",
@@ -77,7 +77,7 @@ def test_a_clash_of_names_and_two_definitions_are_faults(tmp_path, write):
     assert "result:mean_score is also defined in analysis/studies/means.py" in graph(tmp_path).faults[0]
 
 
-def test_steps_are_found_in_folders_of_their_room_and_machinery_is_not(tmp_path, write):
+def test_steps_in_subfolders_are_found_and_helper_modules_are_not(tmp_path, write):
     before = set(graph(tmp_path).steps)
     write("tables/sinks/rates.py", "def table(mean_score): ...\n")
     write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
@@ -103,7 +103,7 @@ def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     assert said in steps.steps["table:means"].fault  # so that it is not built
 
 
-def test_a_circle_is_named(tmp_path, write):
+def test_circular_dependency_is_reported_with_its_steps(tmp_path, write):
     write("analysis/studies/ring.py", "def one(two): ...\ndef two(one): ...\n")
     with pytest.raises(SpecError, match="result:one -> result:two -> result:one"):
         graph(tmp_path).order(["result:one"])
@@ -116,12 +116,12 @@ def test_a_syntax_error_is_a_fault_with_its_line(tmp_path, write):
     assert "tables/broken.py: line 1" in steps.steps["table:broken"].fault
 
 
-def test_a_table_file_without_its_function(tmp_path, write):
+def test_table_file_without_table_function_is_a_fault(tmp_path, write):
     write("tables/empty.py", "x = 1\n")
     assert "tables/empty.py: no function table()" in graph(tmp_path).steps["table:empty"].fault
 
 
-def test_a_chapter_that_cites_what_does_not_exist(tmp_path, write):
+def test_chapter_that_cites_an_unknown_exhibit_is_a_fault(tmp_path, write):
     write(
         "paper/chapters/two.tex.j2",
         "a\n<< table('mean') >>\n<< claim('x') >>\n<< n('mean_scor') >>\n"
@@ -153,7 +153,7 @@ def test_find_suggests_and_disambiguates(tmp_path, write):
         steps.find("mean", ["table"])
 
 
-def test_facts_are_kept_and_follow_the_text(tmp_path, write):
+def test_cached_facts_of_a_file_are_updated_when_its_text_changes(tmp_path, write):
     graph(tmp_path)
     kept = (tmp_path / "out/state/facts.json").read_text()
     write("tables/means.py", "def table(scores): ...\n")
@@ -163,7 +163,7 @@ def test_facts_are_kept_and_follow_the_text(tmp_path, write):
     assert "table:means" in graph(tmp_path).steps
 
 
-def test_facts_of_a_function_with_all_kinds_of_parameters():
+def test_facts_of_a_function_cover_every_kind_of_parameter():
     facts = of_python("def f(a, /, b, c=1, *, d, e=2): ...")["functions"][0]
     assert facts["artifacts"] == ["a", "b", "d"]
     assert facts["options"] == ["c", "e"]
@@ -178,7 +178,7 @@ def test_facts_of_a_function_with_all_kinds_of_parameters():
         ("analysis/studies/odd.py", "def a_result(scores)\n"),
     ],
 )
-def test_what_gathers_a_kind_fails_on_a_file_of_it_that_cannot_be_read(file, content, tmp_path, write):
+def test_step_that_gathers_a_kind_fails_when_a_file_of_it_is_unreadable(file, content, tmp_path, write):
     """The ledger would hold fewer claims than there are, and say nothing of it."""
     for name in ("claims/ledger.py", "build/provenance.py"):
         write(f"packages/boundpaper/src/boundpaper/{name}")

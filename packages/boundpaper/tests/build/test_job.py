@@ -44,17 +44,17 @@ READS = {
 
 
 @pytest.mark.parametrize("way", READS)
-def test_an_absent_column_is_told_with_the_nearest(way: str) -> None:
+def test_missing_column_error_suggests_the_nearest_column(way: str) -> None:
     assert told(READS[way]) == "; engel has the columns income, foodexp; did you mean 'income'?"
 
 
-def test_where_no_name_is_near_the_columns_of_the_one_frame_are_told() -> None:
+def test_missing_column_error_lists_all_columns_when_no_name_is_near() -> None:
     frames = {"engel": FRAMES["engel"]}
     assert told(lambda engel: engel["zzz"], frames) == "; engel has the columns income, foodexp"
     assert told(lambda engel, firms: engel["zzz"]) == "; it reads engel, firms"
 
 
-def test_any_other_error_names_what_the_function_reads() -> None:
+def test_other_error_names_the_artifacts_that_the_function_reads() -> None:
     """A table that lacks a row fails a function in its own code: the cause lies in one of the tables."""
     assert told(lambda engel, firms: int("x")) == "; it reads engel, firms"
     assert told(lambda engel, firms: engel.loc[7]) == "; it reads engel, firms"
@@ -72,7 +72,7 @@ def test_any_other_error_names_what_the_function_reads() -> None:
         ("0 rows have lamp='sun', plant='pea'", ""),
     ],
 )
-def test_a_text_that_an_error_quotes_is_told_with_its_table(tmp_path: Path, message: str, held: str) -> None:
+def test_error_that_quotes_a_cell_text_names_the_table_that_holds_it(tmp_path: Path, message: str, held: str) -> None:
     (tmp_path / "artifacts/sources").mkdir(parents=True)
     (tmp_path / "artifacts/sources/beans.csv").write_text("lamp,day\nsun,1\nnan,2\n")
     (tmp_path / "artifacts/datapackage.yaml").write_text(
@@ -83,7 +83,7 @@ def test_a_text_that_an_error_quotes_is_told_with_its_table(tmp_path: Path, mess
     assert job.holding(message) == held
 
 
-def test_an_error_of_the_project_says_all_itself() -> None:
+def test_project_error_gets_no_added_hint() -> None:
     def refuse(engel, firms):
         raise DataError("engel: no row of 1857")
 

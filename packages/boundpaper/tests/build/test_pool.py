@@ -50,7 +50,7 @@ def command(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_workers_that_hear_of_nothing_end_with_a_killed_command(tmp_path: Path, number: signal.Signals) -> None:
+def test_idle_workers_end_when_their_command_is_killed(tmp_path: Path, number: signal.Signals) -> None:
     with command(tmp_path) as (running, workers):
         assert len(workers) == 2
         until(lambda: all((tmp_path / str(worker)).exists() for worker in workers))
@@ -59,7 +59,7 @@ def test_workers_that_hear_of_nothing_end_with_a_killed_command(tmp_path: Path, 
         until(lambda: all(gone(worker) for worker in workers))
 
 
-def test_workers_that_still_begin_end_with_a_killed_command(tmp_path: Path) -> None:
+def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> None:
     """They have imported nothing yet, so they follow nobody; the watchman knows them from their first moment."""
     with command(tmp_path) as (running, workers):
         running.kill()
@@ -69,7 +69,7 @@ def test_workers_that_still_begin_end_with_a_killed_command(tmp_path: Path) -> N
     assert not [name for name in os.listdir(tmp_path) if name.isdecimal()]
 
 
-def test_the_watchman_forgets_a_worker_that_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watchdog_forgets_a_worker_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int]] = []
 
     def noted(word: str) -> Callable[[int], None]:

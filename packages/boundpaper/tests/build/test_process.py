@@ -107,7 +107,7 @@ def test_end_all_makes_waiting_threads_raise(tmp_path: Path) -> None:
     assert process.run([sys.executable, "-c", "pass"], tmp_path, 10).returncode == 0
 
 
-def test_a_missing_tex_program_prints_the_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tex_program_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingDependency) as caught:
         process.run(["pdflatex", "x.tex"], tmp_path, 1)
@@ -120,12 +120,12 @@ def test_a_missing_other_program_is_named(tmp_path: Path) -> None:
         process.run(["no-such-program-here"], tmp_path, 1)
 
 
-def test_a_leftover_child_does_not_hold_the_caller(tmp_path: Path) -> None:
+def test_surviving_child_process_does_not_block_the_caller(tmp_path: Path) -> None:
     script = "import subprocess; subprocess.Popen(['sh', '-c', 'sleep 30; echo > late'])"
     assert process.run([sys.executable, "-c", script], tmp_path, 1000).returncode == 0
     assert not (tmp_path / "late").exists()
 
 
-def test_nothing_of_ours_is_left_in_the_registry(tmp_path: Path) -> None:
+def test_process_registry_is_empty_after_a_run(tmp_path: Path) -> None:
     process.run([sys.executable, "-c", f"print({os.getpid()})"], tmp_path, 10)
     assert not process._live

@@ -42,7 +42,7 @@ def kept(project):
     return project
 
 
-def test_what_is_as_it_was_is_fresh(kept):
+def test_step_without_changes_is_fresh(kept):
     assert unchanged(kept, ["table:a"])
     assert unchanged(kept, ["source:a", "table:a"])
     assert not unchanged(kept, ["table:b"])
@@ -81,12 +81,12 @@ def test_a_source_that_was_touched_is_left_to_the_hashes(kept, change):
 
 @pytest.mark.parametrize("path", [MADE, STATE, FILE])
 @pytest.mark.parametrize("change", [other_text, removed])
-def test_what_was_made_and_what_is_remembered_count_too(kept, path, change):
+def test_changed_output_or_build_record_is_not_taken_as_unchanged(kept, path, change):
     change(kept / path)
     assert not unchanged(kept, ["table:a"])
 
 
-def test_a_copy_knows_nothing(kept, tmp_path_factory):
+def test_copied_project_is_not_taken_as_unchanged(kept, tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "project"
     shutil.copytree(kept, copy)  # times are copied along
     assert not unchanged(copy, ["table:a"])
@@ -95,14 +95,14 @@ def test_a_copy_knows_nothing(kept, tmp_path_factory):
 @pytest.mark.parametrize(
     "text", [*("", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000)]
 )
-def test_a_damaged_record_is_none(kept, text):
+def test_damaged_record_is_ignored(kept, text):
     (kept / FILE).write_text(text)
     assert not unchanged(kept, [])
 
 
 @pytest.mark.parametrize("steps", [3, "table:a", [["table:a"]], ["table:a", {}]])
 @pytest.mark.parametrize("paths", ["paper", [["paper"]], ["a\0b"], {"paper": 1}])
-def test_a_record_of_another_shape_is_none(kept, steps, paths):
+def test_record_of_an_unknown_format_is_ignored(kept, steps, paths):
     for odd in ({"steps": steps, "paths": []}, {"steps": [], "paths": paths}):
         store.keep(kept / FILE, {"format": 1, "stamps": "", **odd})
         assert not unchanged(kept, [])
@@ -124,21 +124,21 @@ def test_a_source_as_young_as_the_mark_is_not_remembered(project):
     assert not keep(project, Watch(project, mark))
 
 
-def test_what_the_build_made_is_remembered_by_its_content(project):
+def test_built_output_is_recorded_by_its_content(project):
     seen = watch(project)
     (project / MADE).write_text("made anew\n")
     assert keep(project, seen)
     assert unchanged(project, ["table:a"])
 
 
-def test_what_someone_else_wrote_meanwhile_is_not(project):
+def test_output_written_by_another_process_during_the_build_is_not_recorded(project):
     seen = watch(project)
     entry = {"inputs": {}, "outputs": {MADE: digest(project / MADE)}}
     (project / MADE).write_text("mine\n")
     assert not seen.keep(["table:a"], [entry])
 
 
-def test_the_record_of_more_steps_stays(kept):
+def test_record_of_more_steps_is_kept_after_a_build_of_fewer(kept):
     before = (kept / FILE).read_bytes()
     time.sleep(0.03)
     assert keep(kept, watch(kept), steps=["source:a"])

@@ -32,7 +32,7 @@ def asked(folder, text):
         '0.05 >= pvalue, "because"',
     ],
 )
-def test_a_p_alone_contradicts_nothing(tmp_path, text):
+def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, text):
     with pytest.raises(
         SpecError, match=r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
     ) as told:
@@ -53,7 +53,7 @@ def test_a_p_alone_contradicts_nothing(tmp_path, text):
         '"p < .05", **more',
     ],
 )
-def test_what_else_is_judged_is_left_alone(tmp_path, text):
+def test_claim_judged_by_more_than_a_p_value_is_accepted(tmp_path, text):
     asked(tmp_path, text)
 
 

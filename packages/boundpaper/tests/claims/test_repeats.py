@@ -37,20 +37,20 @@ def settled(*rows):
         ("not supported", "contradicted", "not supported"),
     ],
 )
-def test_a_faithful_repeat_has_the_verdict_of_its_origin(own, origin, wanted):
+def test_repeat_that_matches_its_origin_inherits_its_verdict(own, origin, wanted):
     judged = settled(row("a", own, "b"), row("b", origin))
     assert judged["a"]["verdict"] == wanted
     assert judged["b"]["verdict"] == origin
 
 
-def test_an_inherited_verdict_names_its_origin_and_brings_what_it_rests_on():
+def test_inherited_verdict_names_its_origin_and_keeps_its_sources():
     found = settled(row("again", "holds", "first"), row("first", "contradicted", n=7, p_value=0.2, recomputed="45"))
     assert found["again"]["reason"] == "Repeats first: contradicted. Reason of first."
     assert (found["again"]["n"], found["again"]["p_value"], found["again"]["recomputed"]) == (7, 0.2, "45")
     assert "repeats" not in found["again"]
 
 
-def test_the_worst_of_several_origins_counts_and_chains_are_followed():
+def test_repeat_of_several_origins_inherits_the_worst_verdict_through_chains():
     rows = [
         row("a", "holds", "b c"),
         row("b", "holds after rounding"),
@@ -63,14 +63,14 @@ def test_the_worst_of_several_origins_counts_and_chains_are_followed():
     assert list(judged) == ["a", "b", "c", "d"]
 
 
-def test_an_unknown_origin_names_the_nearest_and_a_circle_is_refused():
+def test_unknown_origin_suggests_the_nearest_and_a_circular_repeat_is_refused():
     with pytest.raises(SpecError, match=r"repeats 'c004_later', which is no row .* did you mean c004_later_layers"):
         inherited([row("x", "holds", "c004_later"), row("c004_later_layers", "holds")])
     with pytest.raises(SpecError, match="in a circle: a -> b -> a"):
         inherited([row("a", "holds", "b"), row("b", "holds", "a")])
 
 
-def test_without_an_origin_a_verdict_stays_what_it_is():
+def test_verdict_without_origin_is_returned_unchanged():
     plain = Verdict(verdict="holds", reason="so")
     assert repeating(plain) is plain
     assert isinstance(repeating(plain, "b"), Repeat)
@@ -83,7 +83,7 @@ def printed(*cells, **columns):
     return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=True)
 
 
-def test_restated_and_copies_hand_the_origin_on():
+def test_restated_and_copied_claims_keep_their_origin():
     stated = printed("60%", statement=["fall"], quantity=["Fall"], positional=[""])
     table = printed("60%", layers=["2-31"])
     (made,) = Repeats(STATED, {"fall": TABLE(layers="2-31").by("c.x")}).verdicts({"stated": stated, "table": table})

@@ -31,7 +31,7 @@ from boundpaper.claims.build import severity
         ({"verdict": "contradicted", "failure": "fate"}, "none of number"),
     ],
 )
-def test_a_verdict_that_breaks_its_meaning_cannot_be_made(wrong, said):
+def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
         Verdict(**{"reason": "so", **wrong})
 
@@ -56,7 +56,7 @@ def test_a_directed_statement_is_judged_by_its_interval_and_the_corrected_p(esti
     assert judged.reason.startswith("A difference")
 
 
-def test_no_effect_need_not_be_zero():
+def test_directed_claim_compares_with_a_null_value_other_than_zero():
     assert directed(30.0, (26.0, 40.0), 1, "Above chance.", null=25.0).verdict == "holds"
     assert directed(30.0, (20.0, 40.0), 1, "Above chance.", null=25.0).verdict == "not significant"
 
@@ -69,7 +69,7 @@ def test_no_effect_need_not_be_zero():
         ((-46.0, -32.0), "contradicted", "lies beyond 10"),
     ],
 )
-def test_nothing_differs_only_within_a_margin(ci, verdict, word):
+def test_claim_of_no_difference_holds_only_within_a_margin(ci, verdict, word):
     """A large p is no evidence of no difference: the p that is given changes nothing."""
     for p_value in (None, 1.0):
         judged = equivalent(ci, 10.0, "The change", p_value=p_value)
@@ -77,7 +77,7 @@ def test_nothing_differs_only_within_a_margin(ci, verdict, word):
         assert word in judged.reason
 
 
-def test_every_failing_verdict_says_what_it_is_a_failure_of():
+def test_failing_verdicts_carry_a_failure_kind_and_holding_ones_none():
     assert judge(True, "yes", failure="unit").failure == ""
     assert judge(False, "no").failure == "reading"
     assert judge(False, "no", otherwise="not supported").failure == "overreach"
@@ -87,13 +87,13 @@ def test_every_failing_verdict_says_what_it_is_a_failure_of():
     assert tuple(MEANINGS) == VERDICTS
 
 
-def test_the_words_of_a_reason_may_depend_on_the_outcome():
+def test_reason_of_a_judged_claim_may_depend_on_the_outcome():
     words = ("each of them has a window", "none has a window")
     assert judge(True, words).reason == words[0]
     assert judge(False, words).reason == words[1]
 
 
-def test_severity_is_declared_or_follows_from_kind_and_section():
+def test_severity_is_declared_or_derived_from_kind_and_section():
     statement, cell = (Verdict(verdict="holds", reason="so", kind=kind) for kind in ("statement", "cell check"))
     assert severity(cell, "Conclusion", "headline") == "detail"
     assert severity(statement, "Conclusion", "") == "headline"

@@ -54,7 +54,7 @@ def test_bad_data_is_named_by_file_row_and_field(paper, old, new, words):
     fails(run(paper, "check"), SOURCE, *words)
 
 
-def test_a_truncated_or_missing_file(paper):
+def test_truncated_or_missing_data_file_is_reported(paper):
     text = (paper / SOURCE).read_text()
     (paper / SOURCE).write_text(text[: len(text) // 2])
     fails(run(paper, "check"), SOURCE)
@@ -94,6 +94,6 @@ def test_diff_shows_a_changed_cell_and_its_size(paper):
         ("1 / 0\n", "the commands of analysis.commands cannot be loaded: ZeroDivisionError"),
     ],
 )
-def test_commands_of_a_paper_that_cannot_be_loaded_are_told(paper, text, words):
+def test_error_while_loading_commands_of_a_paper_is_reported(paper, text, words):
     (paper / "analysis/commands.py").write_text(text)
     fails(run(paper, "check"), words)

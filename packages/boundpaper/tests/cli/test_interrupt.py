@@ -74,19 +74,19 @@ def interrupted(code):
 
 
 @pytest.mark.parametrize("code", [LIBRARY, THREAD + LIBRARY.join(";\n"), SWALLOWED])
-def test_a_command_that_does_not_end_is_ended(code):
+def test_ctrl_c_ends_a_command_that_would_not_end(code):
     status, seconds, _, errors = interrupted(code)
     assert status == interrupt.CODE
     assert errors == interrupt.WORDS + "\n"
     assert seconds < 30, "it would have gone on for more than a minute"
 
 
-def test_a_command_that_ends_by_itself_is_left_alone():
+def test_ctrl_c_lets_a_command_end_by_itself():
     status, _, _, errors = interrupted(BY_ITSELF)
     assert (status, errors) == (7, interrupt.WORDS + "\n")
 
 
-def test_what_takes_back_jobs_elsewhere_has_its_time():
+def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
     status, seconds, output, _ = interrupted(PATIENT)
     assert (status, output) == (interrupt.CODE, "taken back\n")
     assert seconds >= 3
@@ -95,7 +95,7 @@ def test_what_takes_back_jobs_elsewhere_has_its_time():
 @pytest.mark.parametrize(
     "after", ["raise", "raise ValueError('a library was interrupted')", "raise OSError('so was this')"]
 )
-def test_what_a_library_raises_after_ctrl_c_is_an_interruption_and_no_thread_is_waited_for(after):
+def test_library_error_after_ctrl_c_counts_as_interrupt_and_threads_are_not_awaited(after):
     status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
     assert (status, errors) == (interrupt.CODE, interrupt.WORDS + "\n")
     assert seconds < 30, "the thread would have gone on for more than a minute"
@@ -134,17 +134,17 @@ sys.argv = ["boundpaper", "list"]
         "from boundpaper.__main__ import main; main()",
     ],
 )
-def test_while_commands_are_imported_ctrl_c_ends_without_a_word(module, run, specimen):
+def test_ctrl_c_during_import_of_commands_ends_silently(module, run, specimen):
     code = IMPORTS.format(module=module, run=run)
     done = subprocess.run([sys.executable, "-c", code], cwd=specimen, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
-def test_a_second_is_not_exceeded():
+def test_interrupt_grace_period_is_below_one_second():
     assert interrupt.SECONDS < 1
 
 
-def test_each_interrupted_command_of_a_process_says_so():
+def test_every_interrupted_command_in_a_process_prints_the_message():
     @click.command()
     def stopped():
         raise KeyboardInterrupt

@@ -38,7 +38,7 @@ def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
     assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
 
 
-def test_a_folder_that_came_is_a_change(tmp_path):
+def test_watch_counts_a_new_folder_as_a_change(tmp_path):
     (tmp_path / "tables/overview").mkdir(parents=True)
     assert is_source(tmp_path.resolve(), str(tmp_path.resolve() / "tables/overview"))
 
@@ -99,7 +99,7 @@ def _runs(process):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_a_watch_that_ends_ends_its_build(tmp_path, number):
+def test_watch_stops_its_build_when_it_ends(tmp_path, number):
     pytest.importorskip("watchfiles")
     (tmp_path / "tables").mkdir()
     mark = tmp_path / "build"
@@ -147,7 +147,7 @@ def refused(server, path, host=None):
     return caught.value.code
 
 
-def test_the_page_is_told_of_every_build(server):
+def test_preview_server_notifies_the_page_of_every_build(server):
     assert server.address.startswith("http://127.0.0.1:")
     assert b'src="/thesis.pdf"' in got(server, "/")
     assert b"/version" in got(server, "/reload.js")
@@ -160,14 +160,14 @@ def test_the_page_is_told_of_every_build(server):
 
 
 @pytest.mark.parametrize("path", ["/secret.txt", "/site/../secret.txt", "/site/%2e%2e/%2e%2e/outside.txt", "/nothing"])
-def test_nothing_else_is_served(server, path):
+def test_preview_server_serves_no_other_files(server, path):
     assert refused(server, path) == 404
 
 
 @pytest.mark.parametrize(
     "path", ["/site/%00", "/site/a%00b", "/site/" + "x" * 5000, "/thesis.pdf/%00", "/site/table/%0a"]
 )
-def test_a_name_that_no_file_can_have_is_not_found(server, path, capfd):
+def test_preview_server_answers_404_for_an_impossible_file_name(server, path, capfd):
     assert refused(server, path) == 404
     assert "Traceback" not in capfd.readouterr().err
 
@@ -186,5 +186,5 @@ def test_links_that_leave_the_site_and_folders_are_not_served(server, tmp_path):
     assert refused(server, "/thesis.pdf") == 404
 
 
-def test_a_page_of_another_name_cannot_read_it(server):
+def test_preview_server_refuses_a_request_with_a_foreign_host_name(server):
     assert refused(server, "/thesis.pdf", "evil.example:80") == 403

@@ -22,7 +22,7 @@ def test_spread_leaves_distant_boxes_where_they_are():
     assert spread([10.0, 10.0], [4.0, 4.0], 0.0, 30.0) == [8.0, 12.0]
 
 
-def test_thirteen_names_among_points_cover_nothing():
+def test_thirteen_labels_among_points_overlap_nothing():
     rng = random.Random(3)
     points = [(rng.uniform(5, 115), rng.uniform(5, 55)) for _ in range(13)]
     placed = place(points, [18.0] * 13, 3.1, (120.0, 60.0), points, 0.63)
@@ -31,7 +31,7 @@ def test_thirteen_names_among_points_cover_nothing():
     assert all(box.left >= 0 and box.right <= 120 and box.low >= 0 and box.high <= 60 for box in placed)
 
 
-def test_a_lone_name_stands_right_of_its_point_without_a_leader():
+def test_single_label_is_placed_right_of_its_point_without_leader():
     (box,) = place([(20.0, 20.0)], [10.0], 3.0, (60.0, 40.0), [(20.0, 20.0)], 0.63)
     assert not box.leader
     assert box.left > 20.0

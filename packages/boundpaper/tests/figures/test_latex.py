@@ -82,7 +82,7 @@ def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
         assert (x, low, high, left + right) == (end_x, end_y, end_y, pytest.approx(2 * x, abs=0.001))
 
 
-def test_it_compiles_without_the_format_and_twice_the_same(tmp_path):
+def test_figure_compiles_without_precompiled_format_and_reproducibly(tmp_path):
     contents = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
@@ -117,7 +117,7 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
     assert "50% & more" in page.extract_text()
 
 
-def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_and_the_documents_fonts(format_folder):
+def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts(format_folder):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing
@@ -141,7 +141,7 @@ def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_a
 
 
 @pytest.mark.parametrize("style", ["usetex", "xkcd"])
-def test_a_drawing_in_tex_of_its_own_and_one_in_another_style_compile(style, format_folder, caplog):
+def test_figures_drawn_by_matplotlib_with_usetex_or_another_style_compile(style, format_folder, caplog):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib.figure import Figure as Drawing

@@ -69,7 +69,7 @@ def test_drawing_is_converted_as_the_golden_file(drawing, golden):
     golden("kinds/matplotlib.tex", body(drawing))
 
 
-def test_it_says_that_it_converted(drawing):
+def test_from_matplotlib_reports_that_it_converted_the_drawing(drawing):
     assert from_matplotlib(drawing, caption="c").way == "converted to PGFPlots"
 
 
@@ -111,7 +111,7 @@ def test_marks_have_the_shape_of_matplotlib_in_plot_and_legend():
         (lambda a: a.axvspan(0, 1, color="r", alpha=0.25), "fill opacity=0.25"),
     ],
 )
-def test_looks_are_taken_over(draw, style):
+def test_line_and_marker_styles_are_converted(draw, style):
     drawing, axes = axes_of()
     draw(axes)
     assert style in body(drawing)
@@ -125,7 +125,7 @@ def test_lines_break_at_missing_values():
     assert "1 1\n2 2\n3 3\nnan nan\n" in body(drawing)
 
 
-def test_ticks_say_what_matplotlib_says():
+def test_ticks_match_those_of_matplotlib():
     drawing, axes = axes_of()
     axes.plot([0, 1], [0, 1])
     axes.set_xticks([0, 0.5, 1], ["none", "half, of it", "50% & more"])
@@ -144,7 +144,7 @@ def test_hollow_marks_are_hollow_in_the_legend_too():
     assert "fill={rgb,255:red,255;green,255;blue,255}" not in filled
 
 
-def test_the_drawing_is_left_alone(drawing):
+def test_conversion_leaves_the_drawing_unchanged(drawing):
     before = [len(a.get_children()) for a in drawing.axes]
     size = tuple(drawing.get_size_inches())
     canvas = drawing.canvas
@@ -156,7 +156,7 @@ def test_the_drawing_is_left_alone(drawing):
 
 
 @pytest.mark.latex
-def test_a_drawing_that_matplotlib_draws_itself_is_left_alone_too():
+def test_drawing_rendered_by_matplotlib_is_left_unchanged():
     drawing, axes = axes_of()
     mesh = axes.pcolormesh(np.arange(4000).reshape(40, 100))
     canvas, size = drawing.canvas, tuple(drawing.get_size_inches())
@@ -181,7 +181,7 @@ def test_small_cells_of_a_picture_are_enlarged_and_opaque():
 
 
 @pytest.mark.latex
-def test_the_same_drawing_gives_the_same_bytes():
+def test_conversion_of_the_same_drawing_is_reproducible():
     def once():
         drawing, axes = axes_of()
         axes.scatter([1, 2], [1, 2], c=[1, 2], rasterized=True)
@@ -200,7 +200,7 @@ def test_the_same_drawing_gives_the_same_bytes():
     ],
 )
 @pytest.mark.latex
-def test_what_cannot_be_drawn_is_refused_by_name_in_a_line(draw, named):
+def test_unsupported_drawing_is_refused_with_its_part_in_at_most_two_lines(draw, named):
     drawing, axes = axes_of()
     axes.plot([1, 2], [1, 2])
     draw(axes)
@@ -215,7 +215,7 @@ def test_an_empty_drawing_is_refused():
 
 
 @pytest.mark.latex
-def test_a_fault_in_the_conversion_is_said_and_matplotlib_draws(monkeypatch):
+def test_failure_of_the_conversion_is_reported_and_matplotlib_renders_the_figure(monkeypatch):
     from boundpaper.figures.matplotlib import convert
 
     def broken(*_):
@@ -235,7 +235,7 @@ def test_without_latex_the_program_is_named(monkeypatch):
         from_matplotlib(drawing, caption="c")
 
 
-def test_a_property_that_nobody_thought_of_is_named():
+def test_unknown_artist_property_prevents_conversion_and_is_named():
     """Whatever differs from a new artist and is not heeded keeps a drawing from being converted."""
     from boundpaper.figures.matplotlib.convert import pgfplots
     from boundpaper.figures.matplotlib.usual import NotConverted
@@ -286,7 +286,7 @@ def test_a_property_that_nobody_thought_of_is_named():
         (lambda a: a.grid(color="red"), "grid"),
     ],
 )
-def test_what_the_house_does_not_take_over_is_named(change, named):
+def test_unsupported_style_prevents_conversion_and_is_named(change, named):
     from boundpaper.figures.matplotlib.convert import pgfplots
     from boundpaper.figures.matplotlib.usual import NotConverted
 
@@ -298,7 +298,7 @@ def test_what_the_house_does_not_take_over_is_named(change, named):
         pgfplots(drawing, 150, None)
 
 
-def test_entities_look_the_same_in_matplotlib():
+def test_matplotlib_style_matches_the_entity_style():
     assert matplotlib_style("peas") == {
         "color": pytest.approx((213 / 255, 94 / 255, 0)),
         "marker": "s",

@@ -24,11 +24,11 @@ def after_preamble(text):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_text_of_each_kind(name, golden):
+def test_each_kind_of_figure_matches_the_golden_file(name, golden):
     golden(f"kinds/{name}.tex", after_preamble(tex(SAMPLES[name], name)))
 
 
-def test_the_document_begins_with_the_preamble_and_repeats_the_first_line_behind_it():
+def test_document_begins_with_the_shared_preamble_and_repeats_its_first_line():
     text = tex(SAMPLES["line"], "line")
     repeatable = "\\pdftrailerid{}\\pdfsuppressptexinfo=-1\\pdfinfoomitdate=1\n"
     preamble = (TEMPLATES / "preamble.tex").read_text()
@@ -86,7 +86,7 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     assert assets(SAMPLES["heatmap"], "heatmap") == {}
 
 
-def test_cells_that_cannot_occur_stay_white():
+def test_masked_heat_map_cells_stay_white():
     from PIL import Image
 
     text = tex(panel(Heatmap(values=[[1, None], [3, 5]])), "holes")
@@ -129,7 +129,7 @@ def test_legends_list_each_name_once_and_lone_names_not():
     assert len(rows) == 2
 
 
-def test_the_same_text_under_any_hash_seed():
+def test_figure_text_does_not_depend_on_the_hash_seed():
     code = (
         "from boundpaper.figures.render import tex\nfrom figure_samples import SAMPLES\n"
         "import hashlib; print(hashlib.sha256(''.join(tex(f, n) for n, f in SAMPLES.items()).encode()).hexdigest())"
@@ -149,7 +149,7 @@ def test_the_same_text_under_any_hash_seed():
     assert runs[0] == runs[1]
 
 
-def test_own_templates_and_their_faults(tmp_path, monkeypatch):
+def test_own_templates_are_used_and_their_faults_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(tmp_path))
     (tmp_path / "figures").mkdir()
     tmp_path /= "figures"
@@ -181,7 +181,7 @@ def test_build_of_a_heat_map_returns_its_files(tmp_path, monkeypatch):
     assert isinstance(files["out/figures/sample-1.png"], bytes)
 
 
-def test_builder_names_the_file(tmp_path, monkeypatch):
+def test_build_errors_name_the_figure_file(tmp_path, monkeypatch):
     with pytest.raises(SpecError, match=r"^sample_figures\.py: figure\(\) returned a list"):
         build(job(tmp_path, monkeypatch, "return []"))
     body = "return Figure(panels=[Panel(series=[Line(x=[], y=[])])], caption='c')"
@@ -189,7 +189,7 @@ def test_builder_names_the_file(tmp_path, monkeypatch):
         build(job(tmp_path, monkeypatch, body))
 
 
-def test_room_for_printed_values_opens_only_beyond_the_bars():
+def test_printed_values_extend_the_axis_only_beyond_the_bars():
     text = tex(panel(Bars(x=["a", "b", "c"], y=[1, 50, 100], values=True)), "room")
     low, high = map(float, re.findall(r"ymin=(\S+), ymax=(\S+),", text)[0])
     assert low == 0
@@ -197,7 +197,7 @@ def test_room_for_printed_values_opens_only_beyond_the_bars():
     assert re.findall(r"\{\$(\d+)\$\};", text) == ["1", "50", "100"]
 
 
-def test_no_mark_stands_on_the_frame_of_a_narrow_panel():
+def test_no_marker_is_drawn_on_the_frame_of_a_narrow_panel():
     """A share of the range is less than half a mark where three panels stand beside one another."""
     points = Points(x=[1.0, 2.0], y=[0.0, 1.0], entity="neutral")
     figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
@@ -206,7 +206,7 @@ def test_no_mark_stands_on_the_frame_of_a_narrow_panel():
             assert 1.5 < scale.at(value) < scale.length - 1.5
 
 
-def test_names_above_the_axes_keep_apart():
+def test_labels_above_the_axes_do_not_overlap():
     shades = [
         Shade(low=0, high=9, label="long stage"),
         Shade(low=9, high=9.5, label="mid"),

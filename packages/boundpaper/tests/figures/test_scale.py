@@ -34,14 +34,14 @@ def test_limits_leave_a_margin_and_bars_stand_on_zero():
 
 
 @pytest.mark.parametrize(("kind", "reverse"), [("linear", False), ("linear", True), ("log", False), ("symlog", True)])
-def test_ends_of_the_axis_are_its_limits(kind, reverse):
+def test_axis_ends_are_its_limits(kind, reverse):
     scale = Scale(kind=kind, low=1.0, high=100.0, length=60.0, reverse=reverse)
     assert scale.at(1.0) == pytest.approx(60.0 if reverse else 0.0)
     assert scale.at(100.0) == pytest.approx(0.0 if reverse else 60.0)
     assert scale.limits[0] < scale.limits[1]
 
 
-def test_log_and_symlog_positions():
+def test_log_and_symlog_scales_place_values():
     assert Scale(kind="log", low=1, high=100, length=60).at(10) == pytest.approx(30)
     even = Scale(kind="symlog", low=-99, high=99, length=60)
     assert even.at(0) == pytest.approx(30)
@@ -55,7 +55,7 @@ def test_cells_of_a_heat_map_are_equally_wide():
     assert Scale(kind="edges", low=0, high=4, edges=(0, 2, 4)).drawn(3) == pytest.approx(1.5)
 
 
-def test_room_for_a_label_beyond_the_data():
+def test_scale_is_extended_to_make_room_for_a_label():
     scale = Scale(kind="linear", low=0, high=10, length=50).extended(10, 5.0, upper=True)
     assert scale.length - scale.at(10) == pytest.approx(5.0)
     log = Scale(kind="log", low=1, high=10, length=50).extended(10, 5.0, upper=True)
@@ -73,7 +73,7 @@ def test_ticks_are_round_numbers():
 
 
 @given(st.floats(-1e6, 1e6, allow_nan=False), st.floats(1e-3, 1e6, allow_nan=False), st.integers(2, 9))
-def test_linear_ticks_are_inside_and_even(low, span, wanted):
+def test_linear_ticks_are_within_limits_and_even(low, span, wanted):
     ticks = linear_ticks(low, low + span, wanted)
     assert 1 <= len(ticks) <= 2 * wanted + 2
     assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in ticks)
@@ -111,7 +111,7 @@ def test_text_is_broken_into_even_lines():
     assert balanced("unbreakable", 5) == ["unbreakable"]
 
 
-def test_cells_of_a_reversed_axis_keep_their_places():
+def test_reversed_axis_keeps_cell_positions():
     scale = Scale(kind="edges", low=0.0, high=6.0, length=30.0, edges=(0.0, 1.0, 2.0, 6.0), reverse=True)
     assert scale.limits == (0.0, 3.0)  # where the cells are drawn
     assert [scale.drawn(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
@@ -133,7 +133,7 @@ def shown(axis, series, **axes):
 
 
 @pytest.mark.parametrize("start", [1_700_000_000, -1_700_000_000, 19_783.4, 1e12])
-def test_values_close_together_far_from_zero_keep_their_distances(start):
+def test_close_values_far_from_zero_keep_their_distances(start):
     x = [start + 60 * i for i in range(6)] if abs(start) > 1e6 else [start + i / 1440 for i in range(6)]
     drawn = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3, 2, 1, 2]))]
     steps = [b - a for a, b in itertools.pairwise(drawn)]
@@ -155,7 +155,7 @@ def test_cells_of_a_heat_map_with_close_values_keep_their_colours():
     assert sorted(cells) == pytest.approx([0, 0.1, 0.2, 0.3], abs=1e-6)
 
 
-def test_bars_below_zero_hang_from_the_limit_next_to_it():
+def test_bars_below_zero_start_at_the_nearest_limit():
     bars = Bars(x=["a", "b"], y=[-1000.5, -1000.7])
     assert [row[1] for row in coordinates(bars, y=Axis(low=-1001, high=-1000))] == pytest.approx([-0.5, -0.7])
 
@@ -168,13 +168,13 @@ def test_bars_below_zero_hang_from_the_limit_next_to_it():
         ([1850, 1900, 1950, 2000], None),
     ],
 )
-def test_years_are_whole_and_have_no_comma(years, said):
+def test_year_ticks_are_whole_and_have_no_comma(years, said):
     texts_ = shown("x", Line(x=years, y=range(len(years))))
     assert said is None or texts_ == said
     assert all(text.isdigit() and len(text) == 4 for text in texts_)
 
 
-def test_years_as_categories_and_as_ticks_of_ones_own_have_no_comma():
+def test_years_as_categories_or_given_ticks_have_no_comma():
     assert [t[-4:] for t in shown("x", Bars(x=["1999", "2000"], y=[1, 2]))] == ["1999", "2000"]
     assert shown("x", Line(x=[1999, 2001], y=[1, 2]), x=Axis(ticks=[1999, 2000, 2001])) == ["1999", "2000", "2001"]
 

@@ -48,7 +48,7 @@ def test_importing_figures_loads_no_heavy_library():
     assert done.stdout.strip() == "[]"
 
 
-def test_specs_are_frozen_and_take_columns():
+def test_figure_specs_are_frozen_and_accept_columns():
     import numpy as np
     import pandas as pd
 
@@ -97,7 +97,7 @@ def test_faulty_axes_are_refused():
     assert "'a' is no category of axis x: it has numbers" in fault(DataError, line, rules=[Rule(at="a", axis="x")])
 
 
-def test_lines_may_leave_given_limits():
+def test_lines_may_exceed_given_axis_limits():
     assert "ymax=2" in tex(figure(Line(x=[1, 2], y=[0, 5]), y=Axis(high=2)), "cut")
 
 
@@ -120,7 +120,7 @@ def test_unknown_entities_name_the_nearest():
     assert "unknown entity" in fault(SpecError, Forest(rows=["a"], estimate=[1], low=[0], high=[2], entity="who"))
 
 
-def test_entities_by_key_label_and_own():
+def test_entity_style_is_found_by_key_or_label_or_given_explicitly():
     assert style("Beans", {}, "") is styles()["beans"]
     own = {"ours": Style(color="okblack", label="Ours"), "theirs": "peas"}
     assert style("ours", own, "").label == "Ours"

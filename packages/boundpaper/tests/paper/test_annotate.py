@@ -76,7 +76,7 @@ LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", 
         ("no number", []),
     ],
 )
-def test_numbers_that_state_a_quantity(text, found):
+def test_numbers_that_state_a_quantity_are_found(text, found):
     assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in found]
 
 
@@ -89,12 +89,12 @@ def test_numbers_that_state_a_quantity(text, found):
         ("| -1 |-2|", ["-1", "-2"]),
     ],
 )
-def test_the_sign_of_a_number_stands_in_its_colour_and_the_dash_of_a_range_does_not(text, found):
+def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, found):
     assert [text[each.start : each.end] for each in tokens(text)] == found
     assert all(each.size > 0 for each in tokens(text))
 
 
-def test_numbers_of_headings_items_and_names_state_none():
+def test_numbers_of_headings_items_and_names_are_ignored():
     assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
     assert [each.size for each in tokens("3. Of 5", begins=True)] == [5]
     assert [each.size for each in tokens("3. Of 5")] == [3, 5]
@@ -102,7 +102,7 @@ def test_numbers_of_headings_items_and_names_state_none():
     assert sizes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
 
 
-def test_a_statement_that_stands_is_found_and_its_number_judged():
+def test_unchanged_statement_is_found_and_its_number_judged():
     copy = copy_of()
     [where] = place([row("loss", loses(), **LOSS)], copy)
     assert (where.state, where.sentence) == ("same", loses())
@@ -113,7 +113,7 @@ def test_a_statement_that_stands_is_found_and_its_number_judged():
     }
 
 
-def test_a_check_covers_the_cell_that_it_reports_and_data_are_told_apart():
+def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
     copy = copy_of()
     check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
     elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
@@ -147,7 +147,7 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
 
 
-def test_moved_altered_and_gone_are_told_apart():
+def test_moved_altered_and_removed_statements_are_distinguished():
     claim = row("loss", loses(), **LOSS)
     moved = place([claim], copy_of("A line before.\n\n" + TEXT))[0]
     assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
@@ -161,7 +161,7 @@ def test_moved_altered_and_gone_are_told_apart():
     assert "“1. Results”, is no longer there" in where.words
 
 
-def test_marks_and_line_ends_are_no_change():
+def test_markup_and_line_breaks_do_not_count_as_changes():
     text = TEXT.replace("The small reader loses 39.5 points.", "The **small** reader loses `39.5` points!")
     assert place([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
 
@@ -172,7 +172,7 @@ def test_an_altered_sentence_covers_no_number():
     assert covered.counts["judged"] == 0
 
 
-def test_the_document_is_text_and_its_colours_ours():
+def test_document_html_is_escaped_in_annotated_copies():
     copy = copy_of()
     covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
     blocks = list(lines(copy, covered))
@@ -184,7 +184,7 @@ def test_the_document_is_text_and_its_colours_ours():
     assert [each["claim"] for block in blocks for each in block.rows] == ["loss"]
 
 
-def test_a_document_is_known_by_its_sentences_then_by_its_name(tmp_path):
+def test_copy_of_a_document_is_recognised_by_its_sentences_then_its_name(tmp_path):
     (tmp_path / "renamed.md").write_text(TEXT)
     (tmp_path / "b-1.md").write_text("Nothing of it.")
     (tmp_path / "b2.md").write_text("Another.")
@@ -196,7 +196,7 @@ def test_a_document_is_known_by_its_sentences_then_by_its_name(tmp_path):
         copies(tmp_path, {"a": [loses().anchor]})
 
 
-def test_what_cannot_be_read_or_is_no_document_is_said_in_a_line(tmp_path):
+def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: no such folder"):
         copies(tmp_path / "nowhere", {"a": []})
     (tmp_path / "notes.md").write_text("Nothing.")
@@ -209,7 +209,7 @@ def test_what_cannot_be_read_or_is_no_document_is_said_in_a_line(tmp_path):
         copies(tmp_path, {"a": []})
 
 
-def test_the_command_annotates_a_paper_of_another(tmp_path):
+def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_path):
     """Where no places are recorded, statements are looked for by their words."""
     root = begin(tmp_path / "paper")
     folder = tmp_path / "copies"

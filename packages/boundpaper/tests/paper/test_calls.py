@@ -37,7 +37,7 @@ def test_comments_strings_and_prose_are_not_calls() -> None:
     "call",
     ["n(name)", "n('a' ~ b)", "table()", "figure(names[0])", "claim", "rows | map(n)", "n == 3", "n(artifact='a')"],
 )
-def test_what_cannot_be_read_from_the_text_is_refused(call: str) -> None:
+def test_call_without_a_string_literal_is_refused(call: str) -> None:
     with pytest.raises(SpecError, match=r"^3: \w+\(\.\.\.\) needs a string literal"):
         dependencies(f"a\nb\nc << {call} >>")
 
@@ -67,7 +67,7 @@ UNCLOSED = {
 
 
 @pytest.mark.parametrize("text", UNCLOSED)
-def test_what_never_ends_is_told_with_its_line(text: str) -> None:
+def test_unclosed_tag_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(SpecError) as caught:
         dependencies(text, "a.tex.j2")
     assert str(caught.value).startswith("a.tex.j2:" + UNCLOSED[text])

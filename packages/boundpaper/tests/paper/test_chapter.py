@@ -56,11 +56,11 @@ def test_numbers_are_formatted_for_latex() -> None:
     assert render("<< n('lbp', comparison='ap_drop', test='spearman', value='p_value') | pvalue >>") == "0.0504"
 
 
-def test_an_exhibit_that_no_chapter_shows_is_named_as_a_link() -> None:
+def test_supplement_of_an_exhibit_is_rendered_as_a_link() -> None:
     assert render("<< supplement('figure/drop') >>") == "\\supplement{figure/drop}{figure in the supplement}"
 
 
-def test_whole_numbers_need_no_format_and_become_words() -> None:
+def test_whole_numbers_need_no_format_and_can_be_written_as_words() -> None:
     count = "n('lbp', comparison='ap_drop', test='pearson', value='n')"
     assert render(f"<< {count} >> <<{count} | words >>") == "7 seven"
     assert render("<< n('lbp', comparison='bias', value='n') | words >>") == "21"
@@ -164,7 +164,7 @@ def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:
 # --- short forms
 
 
-def test_a_row_is_an_estimate_with_interval_and_p() -> None:
+def test_r_call_is_rendered_as_estimate_with_interval_and_p() -> None:
     assert render("<< r('lbp', 'ap_drop', 'pearson') >>") == "$-$0.88 [$-$0.98, $-$0.36], $p$~$=$\\,0.010"
     assert render("<< r('lbp', 'ap_drop', test='pearson').bare | fixed(1) >>") == "$-$0.9 [$-$1.0, $-$0.4]"
     assert render("<< r('lbp', 'ap_drop', 'pearson') | percent(0, share=true) >>") == (
@@ -182,7 +182,7 @@ def test_a_row_is_an_estimate_with_interval_and_p() -> None:
     assert "Holm" not in shown[1], "a correction that changes nothing is not told"
 
 
-def test_a_plan_of_contrasts_has_the_same_convention() -> None:
+def test_r_call_on_contrasts_is_rendered_in_the_same_form() -> None:
     frame = pd.DataFrame(
         {"item": ["keys"], "difference": [0.31], "low": [0.2], "high": [0.4], "p": [0.0004], "p_holm": [0.004]}
     )
@@ -190,17 +190,17 @@ def test_a_plan_of_contrasts_has_the_same_convention() -> None:
     assert shown.startswith("0.31 [0.20, 0.40], $p$~$<$\\,0.001, Holm $p$~$=$\\,0.004\n")
 
 
-def test_a_handle_is_set_once() -> None:
+def test_use_sets_an_artifact_handle_for_later_calls() -> None:
     body = "<% set lbp = use('lbp', test='pearson') %>\n<< lbp('ap_drop') >>; << lbp('bias').n >>"
     assert render(body) == "$-$0.88 [$-$0.98, $-$0.36], $p$~$=$\\,0.010; 21"
 
 
-def test_a_verdict_is_a_mark_that_knows_its_row() -> None:
+def test_mark_is_rendered_as_verdict_mark_of_its_claim() -> None:
     assert render("It falls.<< mark('slope') >>") == "It falls.\\verdictmark{slope}{unsupported}"
     assert render("<< claim('slope').reason >><< mark('slope') >>").startswith("it rests on")
 
 
-def test_ranges_have_one_form() -> None:
+def test_span_filter_formats_a_range() -> None:
     assert render("<< (97, 100) | span(0, percent=true) >>") == "97--100\\%"
     assert render("<< (-2.04, 67) | span(1) >>") == "$-$2.0 to 67.0"
 
@@ -220,11 +220,11 @@ def test_ranges_have_one_form() -> None:
         ("<< 3 | span >>", "1: span takes two numbers"),
     ],
 )
-def test_short_forms_name_the_nearest(body: str, expected: str) -> None:
+def test_errors_of_short_calls_suggest_the_nearest_name(body: str, expected: str) -> None:
     assert fault(body).startswith(f"{FILE}:{expected}")
 
 
-def test_a_word_in_two_columns_is_not_guessed() -> None:
+def test_value_found_in_two_columns_is_refused_as_ambiguous() -> None:
     frame = pd.DataFrame({"first": ["rope", "drope"], "second": ["drope", "rope"], "value": [1.0, 2.0]})
     with pytest.raises(SpecError, match=r"arms has 'rope' in 2 columns: write first='rope' or second='rope'"):
         chapter.render("<< r('arms', 'rope') >>", FILE, {"arms": frame})
@@ -242,11 +242,11 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize("body", ESCAPES)
-def test_a_template_reaches_nothing_but_what_it_is_given(body: str) -> None:
+def test_template_cannot_access_anything_beyond_its_context(body: str) -> None:
     assert fault(body).startswith(f"{FILE}:1: a chapter may not do that: ")
 
 
-def test_a_macro_gives_what_it_set_and_escapes_data_once():
+def test_macro_returns_its_text_and_escapes_data_once():
     body = (
         "<% macro found(name) %>$r$ of << n('lbp', comparison=name, test='pearson', value='estimate') | fixed(2) >>, "
         "<< n('lbp', comparison='bias', value='reason') >> & more<% endmacro %><< found('ap_drop') >>."
@@ -284,20 +284,20 @@ def test_a_macro_gives_what_it_set_and_escapes_data_once():
         ("<% extends 'other.tex.j2' %>", "includes 'other.tex.j2'"),
     ],
 )
-def test_what_would_fill_memory_or_reach_other_files_is_refused_by_line(body: str, words: str) -> None:
+def test_template_that_would_fill_memory_or_read_files_is_refused_with_its_line(body: str, words: str) -> None:
     told = fault(f"One.\n{body}\n")
     assert told.startswith(f"{FILE}:2: ")
     assert words in told
 
 
-def test_a_chapter_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_template_is_stopped_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chapter, "SECONDS", 0.3)
     loops = "<% for i in 'x' * 90000 %><% for j in 'x' * 90000 %><% endfor %><% endfor %>"
     assert fault(f"One.\n{loops}") == f"{FILE}:2: takes more than 0.3 s; a loop in it has no end, or is much too long"
     assert render("<< 7 >>") == "7"
 
 
-def test_ordinary_operators_are_right() -> None:
+def test_ordinary_operators_work_in_expressions() -> None:
     assert render("<< 3 * 4 >> << 2**10 >> << 'ab' * 3 >> << '%s: %5.1f' % ('a', 2.5) >> << 7 % 4 >>") == (
         "12 1,024 ababab a:   2.5 3"
     )

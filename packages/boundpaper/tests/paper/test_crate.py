@@ -91,7 +91,7 @@ def entities(folder):
     return {entity["@id"]: entity for entity in graph}
 
 
-def test_the_whole_package_is_valid_as_published_with_gaps_hashes_and_sizes(root, tmp_path):
+def test_data_package_of_the_crate_is_valid_with_hashes_and_sizes(root, tmp_path):
     crate.lay_out(root, tmp_path / "crate")
     package = json.loads((tmp_path / "crate/artifacts/datapackage.json").read_text())
     assert {entry["name"]: entry["path"] for entry in package["resources"]} == {
@@ -104,7 +104,7 @@ def test_the_whole_package_is_valid_as_published_with_gaps_hashes_and_sizes(root
     assert not frictionless.validate(str(tmp_path / "crate/artifacts/datapackage.json")).valid
 
 
-def test_only_what_the_store_knows_goes_in_and_the_rest_is_named(root, tmp_path):
+def test_crate_holds_only_stored_files_and_lists_those_left_out(root, tmp_path):
     strays = (
         "artifacts/measurements/sinks/m.json~",
         "artifacts/measurements/sinks/notes.txt",
@@ -127,7 +127,7 @@ def test_only_what_the_store_knows_goes_in_and_the_rest_is_named(root, tmp_path)
 @pytest.mark.parametrize(
     "place", ["artifacts/sources/lamps.csv", "artifacts/measurements/sinks/m.json", "LICENSE", "out/site/more.html"]
 )
-def test_a_link_is_refused_where_its_content_would_go_in(root, tmp_path, place):
+def test_crate_refuses_a_link_in_place_of_a_file(root, tmp_path, place):
     (tmp_path / "elsewhere").write_text("lamp,height,reason\nsun,18,\n")
     (root / place).unlink(missing_ok=True)
     os.symlink(tmp_path / "elsewhere", root / place)
@@ -154,7 +154,7 @@ def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path
     assert (identifier["@type"], identifier["url"]) == ("PropertyValue", "https://doi.org/10.5281/zenodo.1")
 
 
-def test_without_an_author_nothing_is_published_and_the_citation_may_name_them(root, tmp_path):
+def test_crate_without_an_author_is_refused_unless_the_citation_file_names_one(root, tmp_path):
     (root / "paper/metadata.yaml").write_text("title: Beans\ndate: '2026'\nauthor: Nobody yet\n")
     with pytest.raises(SpecError, match="`author` names nobody"):
         crate.lay_out(root, tmp_path / "crate")

@@ -117,7 +117,7 @@ CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has c
 
 
 @needs_latex
-def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
+def test_preview_compiles_one_chapter_alone(project: Callable[[str], Path]) -> None:
     root = project("alone")
     settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
     assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
@@ -135,7 +135,7 @@ def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
 @pytest.mark.latex
 @needs_latex
 @pytest.mark.parametrize("marked", [True, False])
-def test_what_a_killed_run_left_fails_no_other(
+def test_leftovers_of_a_killed_run_do_not_fail_the_next(
     marked: bool, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project()
@@ -157,7 +157,7 @@ def test_what_a_killed_run_left_fails_no_other(
 
 @pytest.mark.latex
 @needs_latex
-def test_a_fault_that_comes_back_from_clean_is_told(
+def test_error_that_persists_in_a_clean_run_is_raised(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, calls = project(), []
@@ -273,7 +273,7 @@ def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[
 
 @pytest.mark.latex
 @needs_latex
-def test_all_faults_of_a_thesis_that_compiles(project: Callable[..., Path]) -> None:
+def test_all_faults_of_a_compiled_thesis_are_listed(project: Callable[..., Path]) -> None:
     root = project()
     put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\ref{nowhere}"))
     wide = "\\noindent\\rule{8in}{1pt}\n\n\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200\n"
@@ -325,7 +325,7 @@ def test_the_bibliography_is_checked_before_latex(
     ]
 
 
-def test_without_latex_the_tex_is_written(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tex_is_written_when_latex_is_missing(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = project()
     job = settle(root)
     monkeypatch.setenv("PATH", str(root))
@@ -385,13 +385,13 @@ def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) ->
 
 
 @pytest.mark.parametrize("text", ["\\label{a}\n\\label{a}\n", "<< table('a') >>\n<< table('a') >>\n"])
-def test_what_stands_twice_in_a_chapter_is_told_by_its_preview(tmp_path: Path, text: str) -> None:
+def test_preview_reports_a_sentence_that_a_chapter_repeats(tmp_path: Path, text: str) -> None:
     put(tmp_path, "paper/chapters/one.tex.j2", text)
     with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* paper/chapters/one.tex.j2:1 already"):
         preview.compile_chapter(tmp_path, "one")
 
 
-def test_several_authors_are_joined_and_kept_apart(tmp_path: Path) -> None:
+def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Path) -> None:
     told = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
     put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{told}\n")
     described = metadata.read(tmp_path)
@@ -421,7 +421,7 @@ def test_affiliations_stand_below_the_names_on_the_title_page(tmp_path: Path, to
 
 @pytest.mark.latex
 @needs_latex
-def test_a_preamble_of_the_paper_adds_to_that_of_the_engine(project: Callable[..., Path]) -> None:
+def test_preamble_of_the_paper_is_added_to_the_document(project: Callable[..., Path]) -> None:
     root = project()
     put(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
     made = document.build(settle(root, f"{ONE}\nUnder the \\lamp.\n"))
@@ -430,7 +430,7 @@ def test_a_preamble_of_the_paper_adds_to_that_of_the_engine(project: Callable[..
 
 @pytest.mark.latex
 @needs_latex
-def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Path]) -> None:
+def test_error_in_the_preamble_is_reported_with_its_line(project: Callable[..., Path]) -> None:
     root = project()
     path = root / "paper/preamble.tex"
     path.write_text("\\notacommand\n")
@@ -457,7 +457,7 @@ def _calls_of_latexmk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.latex
 @needs_latex
-def test_a_change_that_moves_nothing_takes_one_pass(
+def test_change_that_moves_no_reference_takes_one_pass(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project()
@@ -478,7 +478,7 @@ def test_a_change_that_moves_nothing_takes_one_pass(
 
 @pytest.mark.latex
 @needs_latex
-def test_drafts_first_give_the_document_that_latexmk_gives(
+def test_draft_first_build_gives_the_same_document_as_latexmk(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project("one")
@@ -493,7 +493,7 @@ def test_drafts_first_give_the_document_that_latexmk_gives(
 
 @pytest.mark.latex
 @needs_latex
-def test_a_draft_that_stops_leaves_nothing_to_stumble_over(project: Callable[..., Path]) -> None:
+def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) -> None:
     root = project("one")
     document.build(settle(root))
     out, state = root / "out", root / "out" / document.STATE

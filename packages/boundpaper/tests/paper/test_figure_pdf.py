@@ -64,7 +64,7 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
 
 @pytest.mark.latex
 @needs_latex
-def test_of_formats_those_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_recently_used_formats_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "KEPT", 2)
     other = FIGURE.replace("\\csname", "\\newcommand\\OTHER{}\n\\csname", 1)
     (first,) = forms(tmp_path, "one", FIGURE)
@@ -96,7 +96,7 @@ def test_an_error_names_the_exhibit_and_the_line(tmp_path: Path) -> None:
 
 @pytest.mark.latex
 @needs_latex
-def test_an_error_in_the_preamble(tmp_path: Path) -> None:
+def test_error_in_the_preamble_is_reported(tmp_path: Path) -> None:
     job = write(tmp_path, "bad", text=FIGURE.replace("{tikz}", "{tikz}\n% a comment\n\\undefinde"))
     with pytest.raises(LatexError) as caught:
         figure_pdf.build(job)
@@ -109,7 +109,7 @@ def test_an_error_in_the_preamble(tmp_path: Path) -> None:
 
 @pytest.mark.latex
 @needs_latex
-def test_a_lost_character_fails(tmp_path: Path) -> None:
+def test_figure_with_a_missing_character_fails(tmp_path: Path) -> None:
     job = write(tmp_path, "lost", r"\node {\fontencoding{OT1}\fontfamily{cmr}\selectfont\char200};")
     with pytest.raises(LatexError, match="missing character: There is no"):
         figure_pdf.build(job)
@@ -134,20 +134,20 @@ def test_labels_inside_a_figure_get_their_second_pass(tmp_path: Path) -> None:
     assert pdf.text(content) == "1"
 
 
-def test_without_the_end_of_the_preamble(tmp_path: Path) -> None:
+def test_figure_without_end_of_preamble_mark_is_refused(tmp_path: Path) -> None:
     text = FIGURE.replace("\\csname endofdump\\endcsname\n", "")
     with pytest.raises(SpecError, match=r"^out/figures/x.tex: no line"):
         formats.preamble(text, "figures/x.tex")
 
 
-def test_comments_do_not_part_preambles() -> None:
+def test_comments_do_not_change_the_preamble_key() -> None:
     one, lines = formats.preamble(FIGURE.replace("NAME", "one"), "one")
     two, _ = formats.preamble(FIGURE.replace("NAME", "two"), "two")
     assert one == two
     assert lines == [2, 3, 4, 5, 6]
 
 
-def test_a_figure_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_figure_is_refused_with_the_build_command(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="build the figure gone first"):
         figure_pdf.compile_figure(tmp_path, "gone")
 

@@ -97,14 +97,14 @@ def words(root):
 
 
 @pytest.mark.latex
-def test_a_verdict_leads_to_its_row(built):
+def test_verdict_in_the_pdf_links_to_its_ledger_row(built):
     counts = links(built)
     assert counts["entry:claim:recall_mean_large"] == 1
     assert not [target for target in counts if target.startswith("https:")]
 
 
 @pytest.mark.latex
-def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, tmp_path):
+def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built, tmp_path):
     root = tmp_path / "sited"
     shutil.copytree(built, root)
     done = run(root, "paper", "--site", f"{ADDRESS}/")
@@ -156,7 +156,7 @@ def test_another_clone_gives_the_same_bytes(built, tmp_path):
 
 
 @pytest.mark.latex
-def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
+def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
     done = run(built, "bundle")
     assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
     with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
@@ -203,7 +203,7 @@ def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
 
 
 @pytest.mark.latex
-def test_the_crate_describes_every_file_and_its_verdicts_are_two_clicks_from_function_and_data(built, tmp_path):
+def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(built, tmp_path):
     pytest.importorskip("rocrate")
     project = tmp_path / "published"
     shutil.copytree(built, project)
@@ -243,7 +243,7 @@ def test_the_crate_describes_every_file_and_its_verdicts_are_two_clicks_from_fun
 
 
 @pytest.mark.latex
-def test_every_fault_is_told_and_the_last_good_pdf_stays(built, tmp_path):
+def test_all_faults_are_reported_and_the_last_good_pdf_is_kept(built, tmp_path):
     root = tmp_path / "faulty"
     shutil.copytree(built, root)
     chapter = root / CHAPTER
@@ -276,7 +276,7 @@ def test_the_pdf_names_its_author(built, tmp_path):
         crate.cited_authors(tmp_path)
 
 
-def test_a_bundle_names_no_folder_of_this_machine(tmp_path):
+def test_bundle_with_a_local_folder_name_is_refused(tmp_path):
     from boundpaper.errors import SpecError
     from boundpaper.paper import bundle, document
 

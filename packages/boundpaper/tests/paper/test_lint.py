@@ -35,7 +35,7 @@ def found(text: str) -> list[tuple[int, str]]:
         "\\verb|x=12|",
     ],
 )
-def test_what_may_hold_digits(text: str) -> None:
+def test_lint_allows_digits_in_names_and_references(text: str) -> None:
     assert found(text) == []
 
 
@@ -62,7 +62,7 @@ def test_typed_digits_are_found(text: str, expected: list[tuple[int, str]]) -> N
     assert found(text) == expected
 
 
-def test_a_literal_in_an_expression_is_typed_in_too() -> None:
+def test_lint_finds_a_literal_number_in_an_expression() -> None:
     (finding,) = lint.find_typed_digits("x\n<< 0.87 | fixed(2) >>", "c")
     assert str(finding) == "c:2: a number typed into << >>: read it with n('artifact', ...)"
 
@@ -77,7 +77,7 @@ def test_unknown_citations_are_found() -> None:
     assert finding.what.endswith("does not hold; did you mean 'holm1979'?")
 
 
-def test_an_entry_that_nothing_cites() -> None:
+def test_lint_reports_an_uncited_bibliography_entry() -> None:
     text = "\\citep[see][]{holm1979} % \\cite{cohen1988}"
     (finding,) = lint.uncited({"c": text}, BIBLIOGRAPHY)
     assert str(finding).endswith("no chapter cites 'cohen1988': cite it where it is used, or take it out")
@@ -104,21 +104,21 @@ def test_check_finds_every_kind_of_fault_at_once() -> None:
 
 
 @pytest.mark.parametrize("apart", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
-def test_a_percent_sign_follows_its_number(apart: str) -> None:
+def test_lint_reports_a_percent_sign_apart_from_its_number(apart: str) -> None:
     wrong = lint.find_spaced_percents(f"Text.\nIn {apart} of heads.", "c")
     assert [(each.file, each.line) for each in wrong] == [("c", 2)]
     assert "percent sign follows its number" in str(wrong[0])
     assert not lint.find_spaced_percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
 
 
-def test_an_exhibit_that_nobody_calls_is_found() -> None:
+def test_lint_reports_an_exhibit_that_is_never_referenced() -> None:
     chapters = {"a": "<< table('one') >> << figure('two') >>", "b": r"\Cref{tab:one,fig:three}"}
     assert [str(each) for each in lint.find_uncalled_exhibits(chapters)] == [
         r"a:1: the figure 'two' is shown and never called: write \cref{fig:two}"
     ]
 
 
-def test_a_label_set_twice_names_both_places() -> None:
+def test_lint_reports_a_duplicate_label_with_both_places() -> None:
     chapters = {"a": "\\label{eq:one}\n<< table('t') >>", "b": "x\n\\label{eq:one}\n\\label{eq:two}\n<< table('t') >>"}
     assert [str(finding) for finding in lint.find_label_faults(chapters)] == [
         "b:2: the label 'eq:one' is set in a:1 already: give one of them another name",

@@ -11,7 +11,7 @@ from boundpaper.paper.tex.log import LogMessage
 HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
 
 
-def test_an_error_with_its_context() -> None:
+def test_log_error_is_read_with_its_context() -> None:
     text = HEAD + (
         "(./chapters/one.tex\nChapter 1.\n./chapters/one.tex:12: Undefined control sequence.\n"
         "l.12 some text \\undefinde\n                          {here}\nThe control sequence at the end\n"
@@ -36,7 +36,7 @@ def test_a_message_over_several_lines() -> None:
     assert (error.file, error.line, error.context) == ("figures/x.tex", 9, "\\addplot")
 
 
-def test_a_missing_file_takes_the_place_of_the_stop_that_follows() -> None:
+def test_missing_file_error_replaces_the_emergency_stop_after_it() -> None:
     text = (
         "! LaTeX Error: File `tables/gone.tex' not found.\n\nType X to quit or <RETURN> to proceed,\nor enter new name."
         " (Default extension: tex)\n\nEnter file name: \n./chapters/one.tex:4: Emergency stop.\n<read *> \n\n"
@@ -52,7 +52,7 @@ def test_emergency_stop_alone_is_an_error() -> None:
     assert error.message.startswith("Emergency stop.")
 
 
-def test_warnings_with_their_files() -> None:
+def test_log_warnings_are_read_with_their_files() -> None:
     text = HEAD + (
         "(/usr/share/texlive/texmf-dist/tex/latex/koma-script/scrreprt.cls\nDocument Class: scrreprt (KOMA-Script)\n)\n"
         "(./chapters/one.tex\nLaTeX Warning: Reference `tab:x' on page 3 undefined on input line 7.\n\n"
@@ -107,7 +107,7 @@ def test_line_of_the_document_leads_to_its_source(line: int, source: str) -> Non
     assert log.origin(text, line) == source
 
 
-def test_a_file_without_a_mark_has_no_origin() -> None:
+def test_tex_file_without_a_source_mark_has_no_origin() -> None:
     assert log.origin("\\relax\n% a comment\n", 2) == ""
 
 
@@ -152,7 +152,7 @@ def test_failing_documents_give_message_and_line(tmp_path: Path, body: str, kind
     assert first.line in (line, line + 1) if kind == "error" else first.line == line
 
 
-def test_a_box_names_its_sheet_and_what_to_do() -> None:
+def test_overfull_box_message_names_its_page_and_remedies() -> None:
     text = (
         HEAD
         + "[1] [2{/x/pdftex.map}]\n(./a.tex [3]\nOverfull \\hbox (9.5pt too wide) in paragraph at lines 3--3\n[]\n\n)\n"
@@ -173,13 +173,13 @@ def test_a_box_names_its_sheet_and_what_to_do() -> None:
         ("Something that nobody knows.", ""),
     ],
 )
-def test_an_error_has_a_hint_where_one_is_known(message: str, words: str) -> None:
+def test_known_latex_errors_have_a_hint(message: str, words: str) -> None:
     hint = log.LogMessage("error", message).hint
     assert words in hint
     assert bool(hint) == bool(words)
 
 
-def test_a_line_is_that_of_the_template_also_after_statements(tmp_path: Path) -> None:
+def test_origin_line_is_that_of_the_template_even_after_statements(tmp_path: Path) -> None:
     (tmp_path / "paper/chapters").mkdir(parents=True)
     (tmp_path / "out/chapters").mkdir(parents=True)
     template = "<% set a = 1 %>\n<% if a %>\nFirst.\n<% endif %>\n\nSecond << a >>.\nThird.\n"
@@ -190,14 +190,14 @@ def test_a_line_is_that_of_the_template_also_after_statements(tmp_path: Path) ->
     assert places == [f"paper/chapters/one.tex.j2:{line}" for line in (3, 6, 7)]
 
 
-def test_a_picture_that_a_package_does_not_find_is_a_finding():
+def test_missing_picture_warning_is_read_as_a_missing_file():
     found = log.parse(
         'Package pgf Warning: File "heat-000.png" not found when defining image "pgflastimage".\n'
     ).warnings
     assert [(finding.kind, finding.message) for finding in found] == [("missing file", "heat-000.png")]
 
 
-def test_what_bibtex_says_is_told_in_its_words(tmp_path: Path) -> None:
+def test_bibtex_complaints_are_read_from_its_report(tmp_path: Path) -> None:
     report = tmp_path / "thesis.blg"
     assert bibtex.complaints(report) == []
     report.write_text(

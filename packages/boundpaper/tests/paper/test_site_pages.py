@@ -34,7 +34,7 @@ def row_of(trees, site, claim):
     return rows[0]
 
 
-def test_every_page_is_valid_and_every_id_is_its_own(trees):
+def test_every_page_is_valid_html_with_unique_ids(trees):
     assert len(trees) > 30
     for page, tree in trees.items():  # the parser has raised on anything that is no HTML
         ids = made.ids(tree)
@@ -45,7 +45,7 @@ def test_every_page_is_valid_and_every_id_is_its_own(trees):
         assert [label for label in made.elements(tree, "label") if not made.words(label)] == [], page
 
 
-def test_every_link_leads_somewhere_and_nothing_comes_from_outside(trees):
+def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
     known = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
     seen = 0
     for page, tree in trees.items():
@@ -63,7 +63,7 @@ def test_every_link_leads_somewhere_and_nothing_comes_from_outside(trees):
     assert seen > 500
 
 
-def test_what_is_cited_leads_to_its_work_and_back(built, trees):
+def test_citation_links_to_its_work_and_back(built, trees):
     _, site = built
     works = trees[site / "bibliography.html"]
     [entry] = [each for each in made.elements(works, "tr") if each.get("id") == "nobody2026"]
@@ -83,7 +83,7 @@ def test_what_is_cited_leads_to_its_work_and_back(built, trees):
     assert "(Nobody, 2026)" in made.words(row_of(trees, site, "recall_half"))
 
 
-def test_data_are_never_markup(built, trees):
+def test_data_are_escaped_in_pages(built, trees):
     _, site = built
     assert "<script>alert" not in "".join(page.read_text() for page in trees)
     for page, tree in trees.items():
@@ -95,7 +95,7 @@ def test_data_are_never_markup(built, trees):
     assert made.EVIL in cells
 
 
-def test_no_page_runs_what_a_field_says(trees):
+def test_no_page_executes_markup_from_a_field(trees):
     for page, tree in trees.items():
         for each in tree.iter():
             if isinstance(each.tag, str):
@@ -106,7 +106,7 @@ def test_no_page_runs_what_a_field_says(trees):
     assert shown.count(made.TAG) > 5
 
 
-def test_a_row_of_the_ledger_says_all_that_is_known(built, trees):
+def test_ledger_row_shows_verdict_reason_and_links(built, trees):
     root, site = built
     row = row_of(trees, site, "recall_mean_large")
     assert row.get("data-verdict") == "contradicted"
@@ -128,7 +128,7 @@ def test_a_row_of_the_ledger_says_all_that_is_known(built, trees):
     assert "by itself" in better
 
 
-def test_exhibits_show_their_table_their_data_and_what_rests_on_it(built, trees):
+def test_exhibit_page_shows_its_table_data_and_dependents(built, trees):
     _, site = built
     page = trees[site / addresses.exhibit("table", "recall_loss")]
     assert "39.5" in [made.words(cell) for cell in made.elements(page, "td")]
@@ -148,7 +148,7 @@ def test_exhibits_show_their_table_their_data_and_what_rests_on_it(built, trees)
     assert ("512", "92.0") in points
 
 
-def test_the_graph_is_walked_both_ways(built, trees):
+def test_graph_page_links_both_directions(built, trees):
     _, site = built
     page = trees[site / addresses.artifact("recall_drop")]
     sides = {each.get("aria-labelledby"): each for each in made.elements(page, "section")}
@@ -168,7 +168,7 @@ def test_the_graph_is_walked_both_ways(built, trees):
     assert nodes == set(edges)
 
 
-def test_the_overview_counts_what_its_links_choose(built, trees):
+def test_overview_counts_equal_the_rows_their_links_select(built, trees):
     _, site = built
     rows = made.elements(trees[site / "ledger.html"], "details")
     for name, address in made.addresses(trees[site / "index.html"]):
@@ -180,7 +180,7 @@ def test_the_overview_counts_what_its_links_choose(built, trees):
         assert int(made.words(link)) == len(fitting) > 0
 
 
-def test_it_is_the_same_in_another_folder_time_zone_and_language(built, tmp_path):
+def test_site_is_identical_across_folder_time_zone_and_language(built, tmp_path):
     root, site = built
     other = tmp_path / "elsewhere" / "with space"
     shutil.copytree(root, other, ignore=shutil.ignore_patterns("out"))
@@ -193,7 +193,7 @@ def test_it_is_the_same_in_another_folder_time_zone_and_language(built, tmp_path
     assert "0 changed" in run(other, "site", env=env).stdout
 
 
-def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):
+def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     root, site = built
     assert "no git checkout, so there is no history" in made.words(made.parsed(site / "artifact/recall_drop.html"))
     other = tmp_path / "versioned"
@@ -223,7 +223,7 @@ def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):
     assert began.endswith("began")
 
 
-def test_an_empty_frame_has_a_site_without_a_ledger(tmp_path):
+def test_empty_paper_has_a_site_without_a_ledger(tmp_path):
     root = tmp_path / "frame"
     assert new(root, "--title", "Words: kept & lost").returncode == 0
     site = made.site(root)

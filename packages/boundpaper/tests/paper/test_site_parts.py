@@ -47,13 +47,13 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_contrast_of_known_pairs():
+def test_contrast_of_known_colour_pairs_is_correct():
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_text_has_the_contrast_that_wcag_asks(theme):
+def test_every_text_colour_meets_wcag_contrast(theme):
     colours = themes()[theme]
     low = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in TEXTS}
     assert {pair: value for pair, value in low.items() if value < AA} == {}
@@ -73,7 +73,7 @@ def node(key, *reads, makes=True):
     return Node(key, kind, name, f"{name}.py", 1, "", makes, reads)
 
 
-def test_an_outline_is_walked_down_and_up():
+def test_outline_is_walked_down_and_up_and_refuses_unknown_nodes():
     nodes = [node("source:a"), node("result:b", "a"), node("table:t", "b", makes=False), node("chapter:c", makes=False)]
     outline = Outline(nodes, {"chapter:c": ["table:t"]})
     assert outline.below("chapter:c") == ("table:t", "result:b", "source:a")
@@ -83,17 +83,17 @@ def test_an_outline_is_walked_down_and_up():
         Outline(nodes, {"chapter:c": ["table:x"]})
 
 
-def test_addresses_are_safe_whatever_a_name_holds():
+def test_addresses_are_url_safe():
     assert addresses.claim("c1.a b/ö#") == "ledger.html#c1.a%20b/%C3%B6%23"
     assert addresses.artifact("x y") == "artifact/x%20y.html"
     assert addresses.code("tables/a.py", 3) == "code/tables/a.py.html#L3"
 
 
-def test_json_in_a_page_cannot_end_its_element():
+def test_embedded_json_cannot_close_its_script_element():
     assert embedded({"</script>": ["&"]}) == Markup('{"\\u003c/script\\u003e":["\\u0026"]}')
 
 
-def test_formulas_become_mathml_and_words_for_pictures():
+def test_formulas_become_mathml_with_plain_text_alternatives():
     html = 'of <span class="math">\\(x &lt; y_1\\)</span> &amp; <em>more</em>'
     made = typeset(html)
     assert "<math" in made
@@ -108,7 +108,7 @@ def test_a_fault_in_a_template_names_the_page():
         page("chapter.html.j2", "chapter/x.html", title="X")
 
 
-def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of_claims():
+def test_ledger_text_shows_display_names_and_keeps_claim_names():
     names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
     said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
     assert reader_text(said, names, claims) == (
@@ -116,11 +116,11 @@ def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of
     )
 
 
-def test_numbers_are_shown_short_and_absent_ones_not_at_all():
+def test_cell_text_shortens_numbers_and_leaves_missing_ones_empty():
     assert [cell_text(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
 
 
-def test_what_is_plotted_is_every_point():
+def test_plotted_rows_hold_every_point_of_a_figure():
     line = Line(x=[1, 2], y=[3.0, 4.0], label="one")
     other = Line(x=[1], y=[5.0], low=[4.0], high=[6.0], label="two")
     frame = plotted_rows(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
@@ -132,7 +132,7 @@ def test_what_is_plotted_is_every_point():
     assert plotted_rows(Figure(body="\\draw;", caption="C.")).empty
 
 
-def test_a_grid_says_what_it_leaves_out():
+def test_cut_grid_states_its_total_number_of_rows():
     shown = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
     assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
     assert shown.numeric == (False, False)
@@ -143,11 +143,11 @@ def test_a_grid_says_what_it_leaves_out():
     assert (frame.rows, frame.titles, frame.numeric) == ((("1.5", "x"), ("", "")), ("the number", ""), (True, False))
 
 
-def test_a_change_without_a_number_is_told_as_such():
+def test_summary_of_no_changes_says_rounding_only():
     assert _summary([]) == "no number by more than rounding"
 
 
-def test_a_shallow_clone_says_that_its_history_is_cut(tmp_path):
+def test_shallow_clone_reports_cut_history(tmp_path):
     whole, table = tmp_path / "whole", tmp_path / "whole/artifacts/results/drop.csv"
     table.parent.mkdir(parents=True)
 
@@ -185,7 +185,7 @@ BIB = r"""
 
 
 @pytest.mark.latex
-def test_works_are_named_as_they_are_cited(tmp_path):
+def test_works_are_listed_as_cited(tmp_path):
     (tmp_path / "paper").mkdir()
     assert works(tmp_path) == {}
     (tmp_path / "paper/references.bib").write_text(BIB)
@@ -207,14 +207,14 @@ def test_works_are_named_as_they_are_cited(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["@misc{a, title = {never closed", "@article{a, year = {2020}}"])
-def test_a_bibliography_that_is_none_is_told(text, tmp_path):
+def test_invalid_bibliography_is_reported(text, tmp_path):
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper/references.bib").write_text(text)
     with pytest.raises(SpecError, match=r"paper/references\.bib:1: a: "):
         works(tmp_path)
 
 
-def test_a_chapter_shows_what_its_template_calls(tmp_path):
+def test_chapter_of_the_site_lists_what_its_template_calls(tmp_path):
     text = (
         r"\chapter{On \emph{Beans}~now}" + "\nA << n('heights', value='h') >> and << r('tests', 'x') >>,"
         "<% set s = use('sizes') %> true<< mark('grows') >>, << claim('falls.one').phrase >> << mark('grows') >>"

@@ -52,7 +52,7 @@ def reader(text):
     )
 
 
-def test_a_chapter_is_set_with_the_numbers_of_print():
+def test_chapter_page_shows_the_numbers_of_the_pdf():
     made = reader(CHAPTER)
     html = made.html()
     assert made.faults == []
@@ -73,7 +73,7 @@ def test_a_chapter_is_set_with_the_numbers_of_print():
     assert "source:" not in html
 
 
-def test_run_in_headings_skip_no_level_and_equations_are_reached_by_keyboard():
+def test_run_in_headings_keep_levels_and_equations_are_focusable():
     added = "\n\\paragraph{Below a section.} One.\n\n\\subsection{Part}\n\n\\paragraph{Deeper.} Two."
     page = reader(CHAPTER + added).html()
     assert re.findall(r'<(h\d)( class="run-in")?', page) == [
@@ -95,7 +95,7 @@ def test_run_in_headings_skip_no_level_and_equations_are_reached_by_keyboard():
         ("\\begin{itemize}\n\\item one", "has no end"),
     ],
 )
-def test_what_the_web_edition_does_not_know_is_told_with_its_line(written, said):
+def test_unsupported_latex_is_reported_with_its_line(written, said):
     made = reader(f"\\chapter{{Recall}}\n\nWords.\n{written}\n")
     made.html()
     assert len(made.faults) == 1

@@ -51,14 +51,14 @@ def test_check_accepts_the_specimen_and_lists_its_steps(foreign):
     assert [name for name in TABLES if f"table:{name} " not in listed] == []
 
 
-def test_every_claim_has_its_verdict_on_the_frozen_document(foreign):
+def test_claims_have_the_expected_verdicts_on_the_frozen_document(foreign):
     assert verdicts(foreign) == {name: verdict for name, (verdict, _) in CLAIMS.items()}
     shown = run(foreign, "claims", "recall_mean_large")
     assert "recall_mean_large: contradicted (supporting, statement, number)" in shown.stdout, shown.stderr
     assert "reported 88.4, recomputed 88.00" in shown.stdout
 
 
-def test_its_words_and_looks_are_those_of_its_vocabulary(foreign):
+def test_specimen_uses_words_and_colours_of_its_vocabulary(foreign):
     shown = run(foreign, "claims", "recall_near_large")
     assert "recall_near_large: not supported (headline, " in shown.stdout, "a section of its `headlines`"
     assert "The largest rise is" in run(foreign, "claims", "recall_falls").stdout, "by its `ledger`"
@@ -69,7 +69,7 @@ def test_its_words_and_looks_are_those_of_its_vocabulary(foreign):
     assert "okgreen" in drawn
 
 
-def test_every_claim_turns_with_what_it_reads(foreign, tmp_path):
+def test_each_claim_changes_verdict_with_the_cell_it_reads(foreign, tmp_path):
     """One cell at a time for claims that share a table; the others stay as they were."""
     root = tmp_path / "turned"
     shutil.copytree(foreign, root)
@@ -94,7 +94,7 @@ def test_every_claim_turns_with_what_it_reads(foreign, tmp_path):
             del left[name]
 
 
-def test_tables_print_what_the_document_says(foreign):
+def test_tables_print_the_values_of_the_document(foreign):
     done = run(foreign, "table", "recall_loss", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert [row["drop"]["value"] for row in json.loads(done.stdout)["rows"]] == [39.5, 17.0]
@@ -115,14 +115,14 @@ def test_specimen_compiles_to_a_pdf(foreign):
     assert (foreign / "out/thesis.pdf").stat().st_size > 30_000
 
 
-def test_a_frame_is_not_written_over_something(tmp_path):
+def test_new_refuses_a_folder_that_is_not_empty(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     done = new(tmp_path)
     assert done.returncode == 2
     assert "is not empty; name a folder that does not exist yet" in done.stderr
 
 
-def test_a_frame_is_not_written_inside_a_paper(foreign):
+def test_new_refuses_a_folder_inside_a_paper(foreign):
     inside = run(foreign, "new", "here")
     assert inside.returncode == 2
     assert "lies inside the paper" in inside.stderr
@@ -130,7 +130,7 @@ def test_a_frame_is_not_written_inside_a_paper(foreign):
 
 
 @pytest.mark.latex
-def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
+def test_new_empty_paper_passes_check_and_compiles(tmp_path):
     root = tmp_path / "frame"
     assert new(root, "--title", "Words: kept & lost").returncode == 0
     done = run(root, "check")
@@ -144,7 +144,7 @@ def test_an_empty_frame_is_checked_and_compiles_at_once(tmp_path):
 
 @pytest.mark.latex
 @pytest.mark.skipif(shutil.which("latexdiff") is None, reason="no latexdiff")
-def test_what_moved_since_a_revision_is_marked_in_the_print(tmp_path):
+def test_diff_pdf_marks_what_changed_since_a_revision(tmp_path):
     root = tmp_path / "frame"
     assert new(root).returncode == 0
     chapter = root / "paper/chapters/introduction.tex.j2"
@@ -164,7 +164,7 @@ def test_what_moved_since_a_revision_is_marked_in_the_print(tmp_path):
 
 @pytest.mark.latex
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc")
-def test_the_words_of_adopted_papers_do_there_what_fits(foreign, tmp_path):
+def test_commands_of_adopted_papers_work_or_give_usage_in_a_full_paper(foreign, tmp_path):
     assert run(foreign, "lint").returncode == 0
     done = run(foreign, "docx", "-o", str(tmp_path / "paper.docx"))
     assert done.returncode == 0, done.stdout + done.stderr

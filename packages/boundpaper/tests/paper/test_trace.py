@@ -49,7 +49,7 @@ def line_of(root, path, start):
     return f"{path}:{1 + next(number for number, row in enumerate(rows) if row.startswith(start))}"
 
 
-def test_a_number_is_found_wherever_it_is_printed(foreign):
+def test_trace_finds_a_number_wherever_it_is_printed(foreign):
     trail = traced(foreign, "39.5")
     lines = (foreign / "paper/chapters/recall.tex.j2").read_text().splitlines()
     chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', reader='reader-s'" in line)
@@ -65,7 +65,7 @@ def test_a_number_is_found_wherever_it_is_printed(foreign):
 
 
 @pytest.mark.parametrize("what", ["39.5", "71.0", "88.4", "1"])
-def test_a_number_is_answered_on_a_page_and_in_full_when_asked(foreign, what):
+def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(foreign, what):
     short, full = traced(foreign, what).splitlines(), traced(foreign, what, "--all").splitlines()
     assert len(short) <= 45
     assert len(full) >= len(short)
@@ -81,7 +81,7 @@ def test_a_cell_is_followed_to_the_line_of_its_source(foreign):
     assert "recall_lengths.py:" in trail.partition(place)[0]
 
 
-def test_what_is_computed_names_the_rows_that_it_came_from(foreign):
+def test_trace_of_a_computed_cell_names_its_input_rows(foreign):
     trail = traced(foreign, "result:recall_drop/reader-s/drop")
     assert "python build.py analyze recall_drop" in trail
     assert "artifacts/sources/recall_by_length.csv:" in trail
@@ -96,7 +96,7 @@ def test_a_verdict_leads_to_its_function_and_its_data(foreign):
     assert "artifacts/sources/recall_stated.csv" in trail
 
 
-def test_unknown_things_are_answered_with_the_nearest(foreign):
+def test_trace_of_an_unknown_name_suggests_the_nearest(foreign):
     assert "did you mean recall_lengths" in refused(foreign, "table:recall_length/reader-s/at_2048").replace(
         "table:", ""
     )
@@ -107,7 +107,7 @@ def test_unknown_things_are_answered_with_the_nearest(foreign):
     assert "recall_loss" in refused(foreign, "recall_los")
 
 
-def test_a_numeral_fits_what_is_printed_like_it():
+def test_numeral_fits_values_that_print_alike():
     numeral = SearchedNumber.read("0.935")
     assert numeral is not None
     assert [numeral.fits(text) for text in ("0.935", "0.9350", "0.93512", "0.9361", "words", "")] == [
@@ -125,7 +125,7 @@ def test_a_numeral_fits_what_is_printed_like_it():
     assert tokens("$-$0.88 of 1,234 and 5 × 3") == ["-0.88", "1234", "5", "3"]
 
 
-def test_what_an_earlier_trace_found_is_said_again_only_while_it_is_true(foreign, tmp_path):
+def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
     root = shutil.copytree(foreign, tmp_path / "paper")
     shutil.rmtree(root / "out")
     asked = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
@@ -141,7 +141,7 @@ def test_what_an_earlier_trace_found_is_said_again_only_while_it_is_true(foreign
 
 
 @pytest.mark.latex
-def test_what_is_built_is_traced_as_what_is_not(foreign, tmp_path):
+def test_trace_is_the_same_before_and_after_a_build(foreign, tmp_path):
     root = shutil.copytree(foreign, tmp_path / "paper")
     assert run(root, "paper").returncode == 0
     assert (root / "out/bound/recall.json").is_file()
@@ -155,7 +155,7 @@ def test_what_is_built_is_traced_as_what_is_not(foreign, tmp_path):
 
 
 @pytest.mark.parametrize("number", ["1,234.5", "-0.88", "0.935", "1.2e-05", "93.5%"])
-def test_a_table_is_left_out_only_where_the_digits_do_not_stand(number):
+def test_table_is_skipped_only_when_the_digits_do_not_occur(number):
     numeral = SearchedNumber.read(number)
     assert numeral is not None
     assert numeral.may_be_in(rf"Reader & {number.replace(',', '{,}').replace('-', '$-$')}")
@@ -263,7 +263,7 @@ CELLS = st.one_of(
 
 @given(asked=st.one_of(st.sampled_from(ASKED), NUMBERS), cell=CELLS)
 @example(asked="93.5%", cell="0.935")
-def test_no_cell_that_fits_is_passed_over(asked, cell):
+def test_prefilter_skips_no_cell_that_fits(asked, cell):
     numeral = SearchedNumber.read(asked)
     assert numeral is not None
     assert numeral.may_fit(cell) or not numeral.fits(cell)
@@ -280,7 +280,7 @@ def fitting(found, numeral):
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_few_rows_are_looked_into_and_the_same_cells_are_found(tmp_path, asked):
+def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, asked):
     """As where every cell is parsed: in text, numbers and truths of Parquet, in CSV that is cut or has blank lines."""
     numeral = SearchedNumber.read(asked)
     assert numeral is not None
@@ -330,17 +330,17 @@ def rendered(body):
         ("<< figure('x') >>", r"\exhibit{figure/x}\input{figures/x.float}"),
     ],
 )
-def test_what_is_bound_is_a_link(body, text):
+def test_bound_value_is_rendered_as_a_link(body, text):
     assert rendered(body)[0] == text
 
 
-def test_each_printed_value_tells_its_line_and_its_cell():
+def test_each_printed_value_records_its_line_and_cell():
     _, printed = rendered("A.\n<% set low = n('drops', model='a', value='drop') %>\nB << low | fixed(3) >>.\n")
     origin = {"artifact": "drops", "column": "drop", "where": {"model": "a"}}
     assert printed == [{"line": 3, "shown": "0.935", "origins": [origin]}]
 
 
-def test_arithmetic_of_two_cells_knows_both():
+def test_arithmetic_of_two_cells_records_both():
     first, second = (bound.bound(value, [bound.origin("t", name, {})]) for value, name in ((3.0, "a"), (4, "b")))
     assert [each.column for each in bound.origins_of(first - second)] == ["a", "b"]
     assert [each.column for each in bound.origins_of(second / first)] == ["b", "a"]

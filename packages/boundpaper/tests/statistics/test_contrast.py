@@ -50,7 +50,7 @@ def test_interval_of_overlapping_correlations_of_a_known_example():
 
 @pytest.mark.parametrize("n", [4, 7, 10])
 @pytest.mark.parametrize("rs", [(0.7, 0.7, 0.5), (0.7, 0.3, 0.4), (-0.67, 0.45, -0.5), (0.8, 0.1, 0.0)])
-def test_interval_of_a_difference_of_correlations_covers_it_over_few_units(n, rs):
+def test_interval_of_a_difference_of_correlations_has_coverage_with_few_units(n, rs):
     """A percentile bootstrap over 4 to 8 units covers .41 to .96 of these."""
     generator = np.random.default_rng(8)
     covariance = np.array([[1, rs[0], rs[1]], [rs[0], 1, rs[2]], [rs[1], rs[2], 1]])
@@ -87,7 +87,7 @@ def test_p_of_a_difference_of_correlations_agrees_with_its_interval():
     assert 10 < sum(verdicts) < len(verdicts) - 10
 
 
-def test_what_has_no_difference_of_correlations_says_why():
+def test_undefined_difference_of_correlations_states_the_reason():
     row = correlation_difference([1, 2, 3], [1, 3, 2], [2, 1, 3], **META)
     assert row.estimate is not None
     assert row.ci_low is None
@@ -113,14 +113,14 @@ def test_difference_of_a_variable_with_itself_is_zero():
         correlation_difference(outcome, first, first, method="kendall", **META)
 
 
-def test_difference_is_found_when_it_is_there():
+def test_true_difference_of_correlations_is_significant():
     outcome = RANDOM.normal(size=40)
     row = correlation_difference(outcome, outcome + 0.1 * RANDOM.normal(size=40), RANDOM.normal(size=40), **META)
     assert row.ci_low > 0
     assert row.p_value < 0.001
 
 
-def test_two_declining_series_correlate_in_levels_only():
+def test_two_declining_series_correlate_in_levels_but_not_in_differences():
     x = np.array([10.0, 9.5, 8.0, 7.8, 6.0, 5.9])
     y = np.array([50.0, 47.0, 46.5, 42.0, 41.5, 37.0])
     levels, differences = levels_and_differences(x, y, study="s", comparison="c", unit="length")
@@ -134,7 +134,7 @@ def test_two_declining_series_correlate_in_levels_only():
     assert "dependent units" not in fired(differences.note)
 
 
-def test_equal_steps_have_no_variance_although_subtraction_rounds():
+def test_equal_steps_count_as_zero_variance_despite_rounding():
     x = np.array([0.1, 0.2, 0.30000000000000004, 0.4])
     _, differences = levels_and_differences(x, [4.0, 3, 1, 0], study="s", comparison="c", unit="length")
     assert differences.estimate is None

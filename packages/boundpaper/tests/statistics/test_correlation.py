@@ -45,7 +45,7 @@ def test_coefficients_agree_with_scipy(method, n):
 @pytest.mark.parametrize("method", FUNCTIONS)
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(pair=small_integers)
-def test_exact_p_is_the_share_of_all_relabelings(method, pair):
+def test_exact_p_is_the_share_of_all_permutations(method, pair):
     x, y = (np.array(values, dtype=float) for values in pair)
     row = correlate(x, y, method, **META)
     if len(set(pair[0])) == 1 or len(set(pair[1])) == 1:
@@ -78,7 +78,7 @@ def test_exact_kendall_and_spearman_agree_with_scipy_exact_null():
 
 
 @pytest.mark.parametrize("method", FUNCTIONS)
-def test_exact_p_of_eight_units_goes_over_its_relabelings_in_arrays(method):
+def test_exact_p_of_eight_units_is_computed_in_chunks(method):
     x, y = RANDOM.normal(size=(2, 8))
     correlate(x, y, method, **META)
     calls = []
@@ -137,7 +137,7 @@ def test_interval_needs_more_than_three_units():
     assert kendall([1, 2, 4, 6], [3, 1, 5, 2], **META).ci_low is None
 
 
-def test_tiny_samples_are_answered_with_reasons():
+def test_tiny_samples_return_notes_with_reasons():
     assert "n = 1" in pearson([1.0], [2.0], **META).note
     assert "n = 0" in kendall([], [], **META).note
     two = pearson([1, 2], [1, 3], **META)
@@ -146,7 +146,7 @@ def test_tiny_samples_are_answered_with_reasons():
     assert "leaves no degree of freedom" in two.note
 
 
-def test_guards_of_values_fire_in_the_note():
+def test_guards_on_values_appear_in_the_note():
     row = pearson([1, 1, 1, 1], [1, 2, 3, 4], names=("bias", "lbp"), **META)
     assert row.estimate is None
     assert "guard zero variance: bias is 1 in all 4 units" in row.note
@@ -155,7 +155,7 @@ def test_guards_of_values_fire_in_the_note():
     assert fired(pearson([1, 2, 3, 4.0, 7], [1, 5, 3, 9, 8.0], **META).note) == ()
 
 
-def test_guard_of_the_smallest_p_fires_below_four_units():
+def test_guard_on_smallest_p_appears_below_four_units():
     assert (
         "guard smallest attainable p: no outcome could give a p below 0.3333"
         in spearman([1, 2, 3], [1, 2, 3], **META).note
@@ -179,7 +179,7 @@ def test_intervals_cover_the_true_coefficient(method, least):
 
 @settings(derandomize=True, max_examples=30, deadline=None)
 @given(scale=st.floats(0.01, 100), shift=st.floats(-100, 100), seed=st.integers(0, 1000))
-def test_affine_maps_change_nothing_but_the_sign(scale, shift, seed):
+def test_affine_maps_change_only_the_sign(scale, shift, seed):
     x, y = np.random.default_rng(seed).normal(size=(2, 6))
     for method in FUNCTIONS:
         row = correlate(x, y, method, **META)
@@ -206,7 +206,7 @@ def test_leave_one_out_finds_the_unit_that_carries_the_correlation():
     assert row.effect_name == "leave_one_out_range"
 
 
-def test_leave_one_out_where_nothing_is_left():
+def test_leave_one_out_reports_undefined_cases():
     row = leave_one_out([1, 1, 2], [1, 2, 3], units=["a", "b", "c"], **META)
     assert "undefined without c" in row.note
     assert row.effect_ci_low is not None
@@ -250,7 +250,7 @@ def test_blocks_keep_their_units():
     assert len({tuple(row) for row in drawn}) == 12
 
 
-def test_drawn_p_approaches_the_exact_one():
+def test_sampled_p_approaches_the_exact_one():
     x, y = RANDOM.normal(size=(2, 8))
     exact = pearson(x, y, **META).p_value
     value = coefficient(x, y)

@@ -11,7 +11,7 @@ RANDOM = np.random.default_rng(4)
 
 
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (13, 2), (40, 3)])
-def test_partial_has_the_t_and_p_of_multiple_regression(n, k):
+def test_partial_correlation_matches_multiple_regression(n, k):
     given = RANDOM.normal(size=(n, k))
     x = RANDOM.normal(size=n) + given.sum(axis=1)
     y = RANDOM.normal(size=n) + 0.3 * x - given[:, 0]
@@ -24,7 +24,7 @@ def test_partial_has_the_t_and_p_of_multiple_regression(n, k):
     assert "given size" in make_row.note
 
 
-def test_partial_by_the_closed_form_of_one_covariate():
+def test_partial_correlation_matches_the_closed_form_for_one_covariate():
     x, y, z = RANDOM.normal(size=(3, 9))
     xy, xz, yz = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), (x, z), (y, z)))
     expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
@@ -42,7 +42,7 @@ def test_partial_does_not_depend_on_the_covariates_scale():
     assert partial(x, y, 1e9 * z + 7e9, **META).estimate == pytest.approx(make_row.estimate, abs=1e-6)
 
 
-def test_partial_without_freedom_or_variance_says_so():
+def test_partial_correlation_without_freedom_or_variance_states_the_reason():
     x, y, z = RANDOM.normal(size=(3, 3))
     assert "n = 3 with 1 held fixed leaves no degree of freedom" in partial(x, y, z, **META).note
     one, two = RANDOM.normal(size=(2, 7))
@@ -68,7 +68,7 @@ def test_partial_refuses_faulty_input():
         partial(x, y, z, method="kendall", **META)
 
 
-def test_within_family_removes_levels():
+def test_within_family_correlation_ignores_levels_between_families():
     families = ["a"] * 4 + ["b"] * 4
     inside = np.array([0.0, 1, 2, 3, 0, 1, 2, 3])
     level = np.array([0.0] * 4 + [100.0] * 4)
@@ -84,7 +84,7 @@ def test_within_family_removes_levels():
     assert row.p_value == pytest.approx(2 / 576, abs=6 / 576)
 
 
-def test_within_family_by_brute_force():
+def test_within_family_correlation_matches_brute_force():
     from itertools import permutations
 
     x, y = RANDOM.normal(size=(2, 6))
@@ -117,7 +117,7 @@ def test_within_family_of_pairs_cannot_be_significant():
     assert "guard smallest attainable p: no outcome could give a p below 0.125" in row.note
 
 
-def test_within_family_of_many_draws():
+def test_within_family_p_of_many_units_is_monte_carlo():
     x = RANDOM.normal(size=20)
     y = x + 0.1 * RANDOM.normal(size=20)
     row = within_family(x, y, ["a"] * 10 + ["b"] * 10, draws=999, **META)
@@ -125,7 +125,7 @@ def test_within_family_of_many_draws():
     assert "Monte-Carlo p over 999" in row.note
 
 
-def test_within_family_without_anything_inside():
+def test_within_family_correlation_needs_a_family_of_two_units():
     assert "no family has two units" in within_family([1, 2], [3, 4], ["a", "b"], **META).note
     row = within_family([1, 1, 2, 2], [1, 2, 3, 5], list("aabb"), **META)
     assert "x does not vary inside families" in row.note

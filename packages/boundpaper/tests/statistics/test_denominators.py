@@ -8,7 +8,7 @@ from boundpaper.statistics.denominators import Unread, denominators
 
 
 @pytest.mark.parametrize("items", [1, 2, 7, 20, 97, 100, 200])
-def test_every_fraction_is_found_with_all_its_multiples_and_no_other(items: int) -> None:
+def test_denominators_finds_every_fraction_with_all_multiples_and_no_other(items: int) -> None:
     pairs = [(right, n) for n in range(1, items + 1) for right in range(n + 1)]
     shares = sorted({Fraction(*pair) for pair in pairs})
     for share in shares[:: max(1, len(shares) // 25)]:
@@ -22,7 +22,7 @@ def test_every_fraction_is_found_with_all_its_multiples_and_no_other(items: int)
 
 @pytest.mark.parametrize("items", [3, 20, 97])
 @pytest.mark.parametrize("thousandths", [0, 1, 67, 333, 500, 575, 895, 1000])
-def test_a_rounded_share_allows_what_rounds_to_it(thousandths: int, items: int) -> None:
+def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(thousandths: int, items: int) -> None:
     apart = {
         (right, n): abs(2 * (1000 * right - thousandths * n)) - n for n in range(1, items + 1) for right in range(n + 1)
     }
@@ -71,6 +71,6 @@ def test_a_zero_may_be_of_no_answer() -> None:
         (0.5, 10, 0.0, "possible", "at least one answer"),
     ],
 )
-def test_what_is_no_share_is_an_error(share: float, items: int, half: float, unread: Unread, match: str) -> None:
+def test_denominators_refuses_invalid_shares(share: float, items: int, half: float, unread: Unread, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         denominators(share, items, half_unit=half, unread=unread)

@@ -20,7 +20,7 @@ def test_williams_t_of_a_known_example():
     assert 0.365 < 2 * stats.t.sf(abs(t), df) < 0.375
 
 
-def test_williams_t_is_the_t_of_two_uncorrelated_predictors():
+def test_williams_t_matches_the_case_of_uncorrelated_predictors():
     # with r_between = 0 and r_second = -r_first the pooled term vanishes, and t can be written down
     known = williams_t(0.3, -0.3, 0.0, 20)
     assert known is not None
@@ -28,7 +28,7 @@ def test_williams_t_is_the_t_of_two_uncorrelated_predictors():
     assert t == pytest.approx(0.6 * np.sqrt(19 / (2 * 19 / 17 * (1 - 2 * 0.09))))
 
 
-def test_steiger_z_has_the_spread_of_fishers_z():
+def test_steiger_z_has_the_standard_error_of_fishers_z():
     """Over many samples the difference of Fisher's z has the standard error that the statistic divides by."""
     generator = np.random.default_rng(5)
     covariance = np.array([[1, 0.6, 0.6], [0.6, 1, 0.3], [0.6, 0.3, 1]])
@@ -42,7 +42,7 @@ def test_steiger_z_has_the_spread_of_fishers_z():
 
 
 @pytest.mark.parametrize(("test", "least", "most"), [("williams", 0.03, 0.07), ("steiger", 0.03, 0.085)])
-def test_equal_correlations_are_told_apart_at_the_level_only(test, least, most):
+def test_dependent_correlation_test_rejects_equal_correlations_at_its_level(test, least, most):
     generator = np.random.default_rng(6)
     rejected = 0
     for _ in range(1000):
@@ -52,7 +52,7 @@ def test_equal_correlations_are_told_apart_at_the_level_only(test, least, most):
     assert least <= rejected / 1000 <= most
 
 
-def test_four_units_are_the_fewest():
+def test_dependent_correlation_test_needs_four_units():
     # z grows with sqrt(n - 3), and t with sqrt(n - 1) where the pooled term vanishes as above
     assert steiger_z(0.6, 0.3, 0.2, 4) == pytest.approx(steiger_z(0.6, 0.3, 0.2, 103) / 10)
     known = williams_t(0.3, -0.3, 0.0, 4)
@@ -63,7 +63,7 @@ def test_four_units_are_the_fewest():
     assert williams_t(0.3, -0.3, 0.0, 3) is None
 
 
-def test_a_metric_that_falls_is_compared_by_size():
+def test_decreasing_metric_is_compared_by_absolute_correlation():
     generator = np.random.default_rng(7)
     outcome = generator.normal(size=9)
     first, second = (outcome + generator.normal(size=9) for _ in range(2))
@@ -76,7 +76,7 @@ def test_a_metric_that_falls_is_compared_by_size():
     assert (swapped.statistic, swapped.p_value) == pytest.approx((-up.statistic, up.p_value))
 
 
-def test_what_cannot_be_tested_says_why():
+def test_untestable_correlations_state_the_reason():
     few = dependent_correlations([1, 2, 4], [1, 3, 2], [2, 1, 3], **META)
     assert few.p_value is None
     assert "n = 3" in few.note

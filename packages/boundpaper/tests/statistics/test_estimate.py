@@ -11,7 +11,7 @@ from boundpaper.statistics.sample import distinct, is_constant, matched, sample
 ROW = {"study": "s", "comparison": "c", "test": "t", "unit": "model", "n": 3, "note": "no p: none wanted"}
 
 
-def test_columns_are_the_tidy_schema_in_order():
+def test_estimate_columns_are_the_schema_in_order():
     assert ",".join(COLUMNS) == (
         "study,comparison,test,unit,n,estimate,ci_low,ci_high,statistic,df,p_value,p_adjusted,adjustment,"
         "effect_name,effect,effect_ci_low,effect_ci_high,note"
@@ -30,14 +30,14 @@ def test_frame_keeps_order_and_leaves_undefined_numbers_missing():
     assert not np.isinf(table.select_dtypes("number").to_numpy()).any()
 
 
-def test_frame_of_nothing_has_the_columns_and_types():
+def test_frame_of_no_rows_has_columns_and_types():
     table = frame([])
     assert list(table.columns) == list(COLUMNS)
     assert len(table) == 0
     assert table["p_value"].dtype == "float64"
 
 
-def test_frame_names_what_is_no_row():
+def test_frame_refuses_items_that_are_no_estimate():
     with pytest.raises(ValueError, match=r"item 1 is a tuple.*unpack"):
         frame([Estimate(**ROW), (Estimate(**ROW),)])  # type: ignore[list-item]
 

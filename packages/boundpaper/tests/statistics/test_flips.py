@@ -20,14 +20,14 @@ def test_the_p_is_the_share_of_flips_that_reach_the_mean(n: int) -> None:
     assert (row.statistic, row.df) == (None, None)
 
 
-def test_interval_and_effect_are_students() -> None:
+def test_sign_flip_interval_and_effect_are_those_of_students_t() -> None:
     one, two = [8.1, 9.0, 7.7, 8.8], [2.2, 3.9, 2.4, 3.0]
     flips, student = sign_flips(one, two, **NAMED), paired_t(one, two, **NAMED)
     for name in ("estimate", "ci_low", "ci_high", "effect", "effect_ci_low", "effect_ci_high"):
         assert getattr(flips, name) == getattr(student, name)
 
 
-def test_differences_without_variance_have_a_p_and_no_pairs_have_none() -> None:
+def test_sign_flips_without_variance_have_a_p_and_without_pairs_none() -> None:
     row = sign_flips([1, 1, 1], [0, 0, 0], **NAMED)
     assert (row.p_value, row.ci_low) == (0.25, None)
     assert "no interval, d_z, d_z interval" in row.note

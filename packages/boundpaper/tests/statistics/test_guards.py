@@ -98,6 +98,6 @@ def test_attached_guards_are_read_back_from_the_note():
     assert attach(ROW) == ROW
 
 
-def test_every_guard_has_a_name_that_fired_knows():
+def test_every_guard_name_is_recognised_in_a_note():
     for name in guards.NAMES:
         assert fired(attach(ROW, guards.raised(name, "seen")).note) == (name,)

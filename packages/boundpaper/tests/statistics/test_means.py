@@ -35,7 +35,7 @@ def test_paired_agrees_with_scipy(n):
 
 
 @pytest.mark.parametrize(("n", "seen"), [(2, True), (3, True), (10, True), (11, False)])
-def test_intervals_of_means_over_few_units_carry_their_guard(n, seen):
+def test_interval_of_means_over_few_units_raises_the_few_units_guard(n, seen):
     first, second = RANDOM.normal(size=(2, n))
     longer = RANDOM.normal(size=30)
     rows = [paired_t(first, second, **META), pooled_t(first, longer, **META), welch_t(longer, first, **META)]
@@ -65,7 +65,7 @@ def test_paired_with_a_constant_arm_keeps_the_test_but_not_the_effect_interval()
 
 
 @pytest.mark.parametrize("test", [paired_t, welch_t])
-def test_only_another_level_than_95_is_noted(test):
+def test_note_states_a_confidence_level_other_than_95(test):
     first, second = [1.0, 2.0, 4.0, 4.5], [1.5, 2.0, 3.0, 5.0]
     assert "intervals" not in test(first, second, **META).note
     assert "90 % intervals" in test(first, second, confidence=0.9, **META).note
@@ -80,7 +80,7 @@ def test_paired_without_variance_of_differences_gives_the_mean_only():
     assert "the differences have no variance" in row.note
 
 
-def test_paired_with_too_few_pairs_says_so():
+def test_paired_t_of_too_few_pairs_states_the_reason():
     assert "a single pair" in paired_t([1.0], [2.0], **META).note
     assert "no pairs" in paired_t([], [], **META).note
 
@@ -92,7 +92,7 @@ def test_paired_refuses_unequal_lengths_and_bad_levels():
         paired_t([1, 2], [1, 3], confidence=95, **META)
 
 
-def test_small_samples_say_what_they_could_detect():
+def test_note_of_a_small_sample_states_its_detectable_effect():
     first, second = RANDOM.normal(size=(2, 16))
     assert "80 % power" in paired_t(first[:15], second[:15], **META).note
     assert "80 % power" not in paired_t(first, second, **META).note
@@ -147,7 +147,7 @@ def test_hedges_factor_is_near_its_approximation_and_removes_the_bias():
         hedges_factor(1)
 
 
-def test_welch_with_printed_zero_deviation():
+def test_welch_t_accepts_a_printed_deviation_of_zero():
     row = welch_t_from_stats(0.5, 0.0, 10, 0.4, 0.1, 10, names=("a", "b"), **META)
     assert row.p_value == pytest.approx(stats.ttest_ind_from_stats(0.5, 0, 10, 0.4, 0.1, 10, equal_var=False).pvalue)
     assert row.effect is not None
@@ -159,7 +159,7 @@ def test_welch_with_printed_zero_deviation():
     assert "neither group has variance" in both.note
 
 
-def test_welch_with_one_unit_in_a_group():
+def test_welch_t_with_one_unit_in_a_group_has_no_statistic():
     row = welch_t([1.0], [0.0, 0.5, 0.7], **META)
     assert row.statistic is None
     assert "a group of one unit" in row.note
@@ -184,7 +184,7 @@ def test_effects_are_undefined_without_variance():
 
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(t=st.floats(-30, 30), df=st.integers(1, 60), confidence=st.sampled_from([0.8, 0.95, 0.99]))
-def test_noncentrality_interval_has_the_tails_it_promises(t, df, confidence):
+def test_noncentrality_interval_has_the_requested_tails(t, df, confidence):
     interval = noncentrality_interval(t, df, confidence)
     assert interval is not None
     low, high = interval

@@ -34,7 +34,7 @@ def test_holm_agrees_with_statsmodels(size):
     assert holm_p(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist(), rel=1e-14)
 
 
-def test_a_correction_leaves_the_garbage_alone():
+def test_holm_does_not_trigger_garbage_collection():
     collected = []
     gc.disable()  # what is collected now, somebody asked for
     gc.callbacks.append(lambda phase, found: collected.append(phase))
@@ -46,7 +46,7 @@ def test_a_correction_leaves_the_garbage_alone():
     assert not collected
 
 
-def test_families_are_kept_apart_and_stated():
+def test_holm_families_are_corrected_separately_and_named():
     rows = holm([row(0.01), row(0.02, "t"), row(0.03), row(None)])
     assert [one.p_adjusted for one in rows] == [0.02, 0.02, 0.03, None]
     assert rows[0].adjustment == "Holm over 2 tests of s"
@@ -56,7 +56,7 @@ def test_families_are_kept_apart_and_stated():
     assert [one.p_value for one in rows] == [0.01, 0.02, 0.03, None]
 
 
-def test_families_are_named_row_by_row():
+def test_holm_family_can_be_given_per_row():
     rows = holm([row(0.01), row(0.02, test="kendall"), row(0.5), row(None)], ["one", "one", "", ""])
     assert [one.p_adjusted for one in rows] == [0.02, 0.02, None, None]
     assert rows[1].adjustment == "Holm over 2 tests of one"

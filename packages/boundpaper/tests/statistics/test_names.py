@@ -8,7 +8,7 @@ import pytest
 import boundpaper.statistics as statistics
 
 
-def test_every_name_is_there_and_no_other():
+def test_every_public_name_exists_and_others_raise_attribute_error():
     for name in statistics.__all__:
         assert callable(getattr(statistics, name)) or name == "COLUMNS", name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

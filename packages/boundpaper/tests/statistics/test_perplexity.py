@@ -10,7 +10,7 @@ BASE = np.exp(RANDOM.normal(2, 0.3, 12))
 HURT = BASE * np.exp(RANDOM.normal(1.5, 0.4, 12))
 
 
-def test_difference_is_the_mean_change_in_nats_with_students_interval():
+def test_log_perplexity_difference_is_the_mean_change_with_students_interval():
     row = log_perplexity_difference(BASE, HURT, **META)
     change = np.log(HURT) - np.log(BASE)
     known = stats.ttest_1samp(change, 0)
@@ -25,7 +25,7 @@ def test_difference_is_the_mean_change_in_nats_with_students_interval():
     assert "by sign flips p is 0.000488 (exact p over 4096 sign flips)" in row.note
 
 
-def test_three_texts_get_students_interval_and_its_guard():
+def test_log_perplexity_difference_of_three_texts_has_students_interval_and_guard():
     """The numbers of a published run: a percentile bootstrap gave the least and the largest change instead."""
     change = np.array([7.05, 8.41, 8.5])
     row = log_perplexity_difference(np.ones(3), np.exp(change), **META)
@@ -41,7 +41,7 @@ def test_three_texts_get_students_interval_and_its_guard():
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
-def test_interval_over_few_texts_holds_its_level(n):
+def test_interval_over_few_texts_has_nominal_coverage(n):
     generator = np.random.default_rng(n)
     covered = 0
     for _ in range(1000):
@@ -65,7 +65,7 @@ def test_one_text_has_no_interval():
     assert "a single text" in row.note
 
 
-def test_texts_that_change_alike_fire_the_guard():
+def test_equal_changes_of_all_texts_fire_the_zero_variance_guard():
     row = log_perplexity_difference([5.0, 6, 7], [10.0, 12, 14], **META)
     assert "zero variance" in fired(row.note)
     assert row.ci_low is None
@@ -75,7 +75,7 @@ def test_texts_that_change_alike_fire_the_guard():
     assert fired(log_perplexity_difference(BASE, HURT, **META).note) == ()
 
 
-def test_an_increase_beyond_all_numbers_is_left_out():
+def test_perplexity_increase_beyond_the_float_range_is_omitted():
     row = log_perplexity_difference([1e-200, 1e-200], [1e200, 3e200], **META)
     assert row.estimate == pytest.approx(400 * np.log(10) + np.log(3) / 2)
     assert row.effect is None

@@ -43,7 +43,7 @@ def test_correlation_power_agrees_with_simulation():
     assert correlation_power(0.0, n) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_power_refuses_what_has_no_degree_of_freedom():
+def test_power_refuses_samples_without_degree_of_freedom():
     with pytest.raises(ValueError, match="paired_power: 1 units"):
         paired_power(1, 1)
     with pytest.raises(ValueError, match="correlation_power: 2 units"):
@@ -57,7 +57,7 @@ def test_the_note_is_for_small_samples():
     assert detectable_note("|r|", 0.5, 16) == ""
 
 
-def test_the_exact_test_of_few_signs_can_never_come_out():
+def test_sign_flip_test_of_few_pairs_has_no_detectable_effect():
     """Of five signs the least p is 1/16; of eight 1/128, above .05 / 7 and below .05 / 6."""
     assert smallest_d_flips(5) is None
     assert smallest_d_flips(8, alpha=0.05 / 7) is None
@@ -66,6 +66,6 @@ def test_the_exact_test_of_few_signs_can_never_come_out():
         smallest_d_flips(16)
 
 
-def test_all_signs_alike_are_needed_where_the_level_is_the_least_there_is():
+def test_smallest_d_flips_at_the_least_level_needs_all_signs_alike():
     """Phi(d)^8 = .8 gives d = 1.92, when only eight signs alike are below the level."""
     assert smallest_d_flips(8, alpha=0.0125) == pytest.approx(stats.norm.ppf(0.8 ** (1 / 8)), abs=0.03)

@@ -112,7 +112,7 @@ def test_mcnemar_of_items_equals_mcnemar_of_counts():
         mcnemar_from_counts(0, 0, 0, 0, **META)
 
 
-def test_mcnemar_at_the_edges():
+def test_mcnemar_handles_extreme_counts():
     same = mcnemar_from_counts(5, 0, 0, 5, **META)
     assert same.p_value == 1
     assert same.effect is None
@@ -137,7 +137,7 @@ def test_fisher_agrees_with_scipy(arms):
     assert row.effect == pytest.approx(stats.contingency.odds_ratio([[a, n - a], [b, m - b]]).statistic)
 
 
-def test_fisher_interval_is_newcombes_example():
+def test_fisher_interval_matches_newcombes_example():
     # Newcombe (1998a), table II, method 10: 56/70 against 48/80 gives 0.0524 to 0.3339; 9/10 against 3/10 gives
     # 0.1705 to 0.8090
     row = fisher(56, 70, 48, 80, **META)
@@ -146,7 +146,7 @@ def test_fisher_interval_is_newcombes_example():
     assert (row.ci_low, row.ci_high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
 
 
-def test_fisher_at_the_edges():
+def test_fisher_handles_extreme_counts():
     none = fisher(0, 5, 0, 7, **META)
     assert none.p_value == 1
     assert none.effect is None
@@ -160,7 +160,7 @@ def test_fisher_at_the_edges():
     assert fired(apart.note) == ()
 
 
-def test_degradation_by_its_formula():
+def test_degradation_matches_its_formula():
     row = degradation(80, 100, 40, 100, 0.25, **META)
     assert row.estimate == pytest.approx(0.4 / 0.55)
     assert row.ci_low < row.estimate < row.ci_high
@@ -215,7 +215,7 @@ def test_fractional_counts_are_refused():
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 7), (3, 7), (7, 7), (41, 200)])
-def test_clopper_pearson_is_the_exact_interval(count, n):
+def test_clopper_pearson_matches_statsmodels_and_the_binomial(count, n):
     low, high = clopper_pearson(count, n, 0.9)
     assert (low, high) == pytest.approx(proportion_confint(count, n, 0.1, method="beta"), abs=1e-12)
     if count:

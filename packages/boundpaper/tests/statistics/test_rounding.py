@@ -35,7 +35,7 @@ def point(interval, share):
 
 @QUICK
 @given(a=numbers, b=numbers, wa=st.floats(0, 10), wb=st.floats(0, 10), s=inside, t=inside)
-def test_every_possible_result_lies_in_the_range(a, b, wa, wb, s, t):
+def test_interval_arithmetic_contains_every_possible_result(a, b, wa, wb, s, t):
     first, second = box(a, wa), box(b, wb)
     x, y = point(first, s), point(second, t)
     results = [(first + second, x + y), (difference(first, second), x - y), (first * second, x * y), (-first, -x)]
@@ -49,7 +49,7 @@ def test_every_possible_result_lies_in_the_range(a, b, wa, wb, s, t):
         assert interval.low - slack <= value <= interval.high + slack
 
 
-def test_ranges_are_as_narrow_as_they_can_be():
+def test_interval_arithmetic_gives_the_narrowest_range():
     assert difference(Interval(1, 2), Interval(0, 3)) == Interval(-2, 2)
     assert Interval(-1, 2) * Interval(3, 4) == Interval(-4, 8)
     assert Interval(1, 2) / Interval(4, 8) == Interval(0.125, 0.5)
@@ -81,7 +81,7 @@ def test_printed_interval_is_half_a_unit_either_way():
 
 @QUICK
 @given(value=st.decimals(-100, 100, places=4), decimals=st.integers(0, 4))
-def test_a_number_rounds_to_its_rounded_self_and_to_no_other(value, decimals):
+def test_rounds_to_accepts_a_rounded_value_and_no_other(value, decimals):
     printed = float(round(value, decimals))
     assert rounds_to(float(value), printed, decimals)
     assert not rounds_to(float(value), printed + 1.01 * 10**-decimals, decimals)
@@ -113,7 +113,7 @@ def test_agreement_allows_for_rounding():
 
 
 @pytest.mark.parametrize(("value", "decimals"), [(6586, 0), (1815, 0), (-43.5, 1), (0.06, 2), (128_000, -3)])
-def test_numbers_printed_one_unit_apart_are_two_numbers(value, decimals):
+def test_numbers_printed_one_unit_apart_disagree(value, decimals):
     unit = 10.0**-decimals
     for printed in (value - unit, value + unit):
         assert agreement(value, printed_interval(value, decimals), printed, decimals) == "contradicted"
@@ -134,13 +134,13 @@ def test_p_bound_is_rounded_up():
 
 @QUICK
 @given(p=st.floats(1e-299, 1))
-def test_a_printed_bound_never_claims_more(p):
+def test_printed_p_bound_is_never_below_p(p):
     exponent = bound_exponent(p)
     assert Decimal(repr(p)) < Decimal(10) ** exponent
     assert Decimal(repr(p)) >= Decimal(10) ** (exponent - 1)
 
 
-def test_a_printed_bound_is_judged():
+def test_printed_p_bound_is_checked():
     assert bound_holds(3.4e-12, 1e-11)
     assert not bound_holds(3.4e-12, 1e-12)
     assert bound_holds(0.0, 1e-48)

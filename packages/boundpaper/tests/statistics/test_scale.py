@@ -41,7 +41,7 @@ FAMILIES = ["a", "a", "a", "b", "b", "b", "b"]
 
 
 @pytest.mark.parametrize("scale", [2.0**1019, 2.0**600, 2.0**-600, 2.0**-1060])
-def test_a_coefficient_knows_no_scale(scale):
+def test_coefficients_do_not_depend_on_scale(scale):
     x = X * scale
     for test in (pearson, spearman, kendall):
         plain, scaled = test(X, Y, **META), test(x, Y, **META)
@@ -55,7 +55,7 @@ def test_a_coefficient_knows_no_scale(scale):
     assert d_z(x) == pytest.approx(d_z(X))
 
 
-def test_noise_between_equal_values_is_no_order():
+def test_rounding_noise_between_equal_values_counts_as_ties():
     noisy, plain = [0.1 + 0.2, 0.3, 0.5, 0.7], [0.3, 0.3, 0.5, 0.7]
     assert noisy[0] != noisy[1]
     other = [1.0, 2.0, 3.0, 4.0]
@@ -67,7 +67,7 @@ def test_noise_between_equal_values_is_no_order():
     assert (difference.estimate, difference.ci_low) == pytest.approx((known.estimate, known.ci_low))
 
 
-def test_relabelings_that_tie_in_exact_arithmetic_tie_far_from_zero():
+def test_permutations_that_tie_exactly_also_tie_far_from_zero():
     # integers are exact, so the share of relabelings that reach r can be counted without rounding
     x, y = [0, 1, 1, 2], [0, 3, 1, 2]
     products = [sum(x[i] * y[j] for i, j in enumerate(order)) for order in permutations(range(4))]
@@ -139,7 +139,7 @@ def test_unknown_coefficients_are_refused():
         denominators(0.0, 10, unread="maybe")
 
 
-def test_units_are_counted_whole():
+def test_fractional_unit_counts_are_refused():
     for counted in (
         lambda: interval(0.5, 8.5),
         lambda: welch_t_from_stats(0.0, 1.0, 2.5, 1.0, 1.0, 3, **META),
@@ -151,7 +151,7 @@ def test_units_are_counted_whole():
             counted()
 
 
-def test_pooled_t_is_students():
+def test_pooled_t_matches_students_test_of_scipy():
     row = pooled_t(X, Y[:5], **META)
     known = stats.ttest_ind(X, Y[:5])
     within = known.confidence_interval()
@@ -168,7 +168,7 @@ def test_pooled_t_is_students():
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 40])
-def test_student_interval_is_scipys(n):
+def test_student_interval_matches_scipy(n):
     values = np.random.default_rng(n).normal(3, 2, n)
     known = stats.ttest_1samp(values, 0).confidence_interval(0.9)
     assert student_interval(values, 0.9) == pytest.approx((known.low, known.high))
@@ -190,7 +190,7 @@ def test_student_interval_needs_two_values_that_differ():
         student_interval([1.0, 2.0], 1.0)
 
 
-def test_wilcoxon_is_scipys_with_ties_and_zeros_counted_out():
+def test_wilcoxon_matches_scipy_with_ties_and_excludes_zeros():
     row = wilcoxon(X, Y, **META)
     known = stats.wilcoxon(X, Y, method="exact")
     assert row.p_value == pytest.approx(known.pvalue)

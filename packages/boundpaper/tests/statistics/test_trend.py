@@ -13,7 +13,7 @@ profiles = st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=9)
 
 @QUICK
 @given(profiles)
-def test_draw_up_by_all_pairs(values):
+def test_draw_up_matches_brute_force_over_pairs(values):
     expected = max(values[j] - values[i] for j in range(len(values)) for i in range(j))
     assert draw_up(values) == pytest.approx(expected, abs=1e-15)
 
@@ -35,7 +35,7 @@ def lowest_draw_up(lows, highs):
 
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(profiles, st.floats(0.001, 0.5), st.floats(-1, 1))
-def test_draw_up_interval_is_exact(values, half, slope):
+def test_draw_up_interval_equals_its_exact_bounds(values, half, slope):
     profile = np.array(values) - slope * np.arange(len(values))
     interval = draw_up_interval(profile - half, profile + half)
     assert interval.low == pytest.approx(lowest_draw_up(profile - half, profile + half), abs=1e-7)
@@ -67,7 +67,7 @@ def test_isotonic_fit_is_the_nearest_decline(values):
         assert largest == pytest.approx(0, abs=1e-12)
 
 
-def test_distance_to_a_decline_by_hand():
+def test_distance_to_a_decline_matches_values_computed_by_hand():
     # the nearest decline of 3, 1, 2 is 3, 1.5, 1.5
     largest, rms = isotonic_distance([3.0, 1.0, 2.0])
     assert largest == pytest.approx(0.5)

@@ -28,7 +28,7 @@ def root(tmp_path):
         (None, "which is missing; restore it first"),
     ],
 )
-def test_a_damaged_table_is_told_once_by_each_that_names_it(root, content, words):
+def test_damaged_table_is_reported_once_per_table_that_references_it(root, content, words):
     named = root / "artifacts/sources/models.csv"
     named.unlink() if content is None else named.write_bytes(content)
     [own] = check(root, "models")
@@ -38,13 +38,13 @@ def test_a_damaged_table_is_told_once_by_each_that_names_it(root, content, words
     assert f"names rows of artifacts/sources/models.csv, {words}" in fault.message.replace("which cannot", "cannot")
 
 
-def test_a_byte_that_is_no_utf_8_is_told_with_its_line(root):
+def test_invalid_utf_8_byte_is_reported_with_its_line(root):
     (root / "artifacts/sources/scores.csv").write_bytes(GOOD.encode().replace(b"unknown", b"unknown\xe9"))
     [fault] = check(root, "scores")
     assert str(fault).startswith("artifacts/sources/scores.csv: line 5: not UTF-8")
 
 
-def test_changed_cells_are_not_told_as_lost_rows(root):
+def test_changed_cells_are_not_reported_as_lost_rows(root):
     from boundpaper.store.manifest import sealed
 
     folder = root / "artifacts/measurements/sinks"

@@ -60,14 +60,14 @@ def test_faults_name_file_row_field_and_what(root, old, new, row, field, words):
         assert fault.field == field
 
 
-def test_a_number_that_is_no_number(root):
+def test_non_numeric_text_in_a_number_field_is_a_fault(root):
     (root / "artifacts/measurements/sinks/one.csv").write_text("value\nNaN\n")
     assert "NaN" in check(root, "sinks")[0].message
     (root / "artifacts/measurements/sinks/one.csv").write_text("value\nINF\n")
     assert "INF" in check(root, "sinks")[0].message
 
 
-def test_an_undescribed_table_and_a_missing_file(root):
+def test_undescribed_table_and_missing_file_are_faults(root):
     (root / "artifacts/sources/extra.csv").write_text("a\n1\n")
     assert "no resource 'extra'" in check(root, "extra")[0].message
     (root / "artifacts/sources/scores.csv").unlink()
@@ -83,7 +83,7 @@ def test_reading_adds_parsed_numbers_and_keeps_text(root):
     assert frame["layer"].dtype == "Int64"
 
 
-def test_a_frame_is_the_caller_s_own_and_follows_the_file(root):
+def test_read_returns_a_new_frame_that_follows_the_file(root):
     frame = read(root, "scores")
     frame["value"] = 0
     assert read(root, "scores")["value"][0] == 0.5
@@ -101,7 +101,7 @@ def test_unknown_artifact_is_refused_by_name(root):
         read(root, "score")
 
 
-def test_wide_pivots_and_refuses_doubles(root):
+def test_wide_pivots_and_refuses_duplicates(root):
     frame = read(root, "scores").drop(columns=["layer"])
     table = wide(frame)
     assert list(table.columns) == ["model", "ap", "size"]
@@ -112,7 +112,7 @@ def test_wide_pivots_and_refuses_doubles(root):
         wide(frame, metric="kind")
 
 
-def test_result_text_is_stable_and_refuses_what_is_unexplained():
+def test_result_text_is_stable_and_unexplained_missing_values_are_refused():
     frame = pd.DataFrame({"a": [1 / 3, -0.0], "b": ["x", "y"]})
     assert text(frame, "r") == "a,b\n0.33333333,x\n0,y\n"
     with pytest.raises(DataError, match="row 2, a: missing without a reason"):
@@ -124,7 +124,7 @@ def test_result_text_is_stable_and_refuses_what_is_unexplained():
         text(pd.DataFrame({"a": []}), "r")
 
 
-def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
+def test_result_bytes_are_kept_while_the_numbers_agree(tmp_path):
     path = tmp_path / "r.csv"
     assert bytes_to_keep(path, b"a,b\n1.0,x\n") == b"a,b\n1.0,x\n"
     path.write_bytes(b"a,b\n1.0,x\n")
@@ -148,7 +148,7 @@ def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
         (GOOD.replace(",7,", ",1e" + "9" * 5000 + ",").encode(), 3, "commas part thousands"),
     ],
 )
-def test_a_damaged_table_is_told_by_its_file(root, content, row, words):
+def test_damaged_table_is_reported_with_its_file(root, content, row, words):
     (root / "artifacts/sources/scores.csv").write_bytes(content)
     [fault] = check(root, "scores")
     assert (fault.file, fault.row) == ("artifacts/sources/scores.csv", row)
@@ -156,7 +156,7 @@ def test_a_damaged_table_is_told_by_its_file(root, content, row, words):
     assert len(str(fault)) < 400
 
 
-def test_a_folder_in_the_place_of_a_table_is_told(root):
+def test_folder_in_place_of_a_table_is_reported(root):
     (root / "artifacts/sources/scores.csv").unlink()
     (root / "artifacts/sources/scores.csv").mkdir()
     [fault] = check(root, "scores")
@@ -174,7 +174,7 @@ def measured(root: Path) -> Path:
 
 
 @pytest.mark.parametrize("cut", ["value\n0.10622368\n", "value\n0.1\n0.5\n", "value\n0.5\n0.10622368\n"])
-def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
+def test_truncated_measurement_does_not_match_its_checksum(root, cut):
     path = measured(root)
     path.write_text(cut)
     [fault] = check(root, "sinks")
@@ -193,14 +193,14 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
         ("\udcff", "one.json:1: not UTF-8"),
     ],
 )
-def test_a_damaged_manifest_is_named(root, note, words):
+def test_damaged_manifest_is_reported_with_its_file(root, note, words):
     path = measured(root)
     path.with_suffix(".json").write_text(note, errors="surrogateescape")
     [fault] = check(root, "sinks")
     assert words in str(fault)
 
 
-def test_a_seal_is_set_where_there_is_none(root, monkeypatch):
+def test_missing_measurement_checksum_is_added_once(root, monkeypatch):
     path = measured(root)
     path.with_suffix(".json").write_text('{"command": "x"}')
     monkeypatch.chdir(root)
@@ -229,7 +229,7 @@ def test_a_seal_is_set_where_there_is_none(root, monkeypatch):
         ("name: test\n", "name: \udcff\n", "datapackage.yaml:2: not UTF-8"),
     ],
 )
-def test_a_damaged_package_is_told(root, old, new, words):
+def test_damaged_data_package_is_reported(root, old, new, words):
     assert old in SCHEMA
     text = SCHEMA.replace(old, new, 1)
     (root / "artifacts/datapackage.yaml").write_text(text, errors="surrogateescape")
@@ -246,7 +246,7 @@ def test_aliases_of_aliases_are_refused(root):
 
 
 @pytest.mark.parametrize("place", ["package", "profile", "dialect", "schema"])
-def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
+def test_urls_in_the_data_package_are_not_fetched(root, place, monkeypatch):
     url = "http://127.0.0.1:9/x.json"
 
     def refused(*arguments, **options):

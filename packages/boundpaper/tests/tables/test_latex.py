@@ -95,7 +95,7 @@ def words(folder: Path) -> list[tuple[float, float, float, str]]:
     return [(float(left), float(right), float(top), word) for left, top, right, word in names]
 
 
-def test_nasty_tables_compile(tmp_path: Path) -> None:
+def test_tables_with_difficult_content_compile(tmp_path: Path) -> None:
     marks = {"ck": "another checkpoint, 100% & more", "win": "per window, $n = 7$"}
     first = Table(
         rows=NASTY,
@@ -162,7 +162,7 @@ def test_nasty_tables_compile(tmp_path: Path) -> None:
     assert complaints(log) == []
 
 
-def test_alone_with_the_packages_it_names(tmp_path: Path) -> None:
+def test_table_compiles_with_only_the_packages_it_names(tmp_path: Path) -> None:
     shown = render(Table(rows=NASTY, columns=[Column("model", "Model"), Column("r", "r", fixed(2))], caption="X."), "x")
     packages = re.search(r"^% Packages: (.*)\.$", shown, re.M)
     assert packages
@@ -181,7 +181,7 @@ def test_alone_with_the_packages_it_names(tmp_path: Path) -> None:
     assert ran.returncode == 0
 
 
-def test_decimals_line_up_on_paper(tmp_path: Path) -> None:
+def test_decimals_are_aligned_in_the_pdf(tmp_path: Path) -> None:
     rows = pd.DataFrame(
         {
             "row": ["alpha", "beta", "gamma", "delta", "epsilon"],

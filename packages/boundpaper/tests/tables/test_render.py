@@ -89,16 +89,16 @@ Qwen,*D,"ck,win",-3.0,-4.0,8.0,0.2,,256
 """
 
 
-def test_latex_to_the_letter() -> None:
+def test_latex_output_matches_exactly() -> None:
     assert render(SPEC, "scores") == LATEX
 
 
-def test_csv_to_the_letter() -> None:
+def test_csv_output_matches_exactly() -> None:
     assert render(SPEC, "scores", "csv") == CSV
     assert len(list(csv.reader(io.StringIO(render(SPEC, "scores", "csv"))))) == 4
 
 
-def test_markdown_to_the_letter() -> None:
+def test_markdown_output_matches_exactly() -> None:
     shown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
     assert shown.splitlines() == [
         "<!-- Table scores: made from table:scores; do not edit. -->",
@@ -163,7 +163,7 @@ def test_html_is_semantic() -> None:
     assert "<p>– not run.</p>" in shown
 
 
-def test_json_holds_the_numbers_themselves() -> None:
+def test_json_output_holds_unformatted_numbers() -> None:
     content = json.loads(render(SPEC, "scores", "json"))
     assert content["rows"][0]["lbp"] == {"value": 45.25, "low": 40.0, "high": 50.0, "p": 0.004}
     assert content["rows"][1]["lbp"] == {"value": None, "reason": "not run"}
@@ -173,7 +173,7 @@ def test_json_holds_the_numbers_themselves() -> None:
     assert [column["unit"] for column in content["columns"]] == [None, None, "tokens"]
 
 
-def test_a_single_reason_is_said_once_and_several_get_letters() -> None:
+def test_single_missing_reason_is_printed_once_and_several_get_letters() -> None:
     rows = ROWS.assign(lbp=[float("nan"), float("nan"), 1.0], why=["not run", "too long", ""])
     columns = [Column("model", "Model"), Column("lbp", "LBP", fixed(1), reason="why")]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
@@ -181,7 +181,7 @@ def test_a_single_reason_is_said_once_and_several_get_letters() -> None:
     assert "\\textsuperscript{a}\\,Not run.\\par\n\\textsuperscript{b}\\,Too long.\\par" in shown
 
 
-def test_rules_spaces_and_repeats() -> None:
+def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
     rows = pd.DataFrame({"a": list("xxyyyyyyy"), "n": range(9), "below": [False] * 7 + [True, False]})
     columns = [Column("a", "A", repeat=False), Column("n", "N")]
     shown = render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t")
@@ -202,7 +202,7 @@ def test_rules_spaces_and_repeats() -> None:
     )
 
 
-def test_close_paragraphs_show_where_a_row_begins() -> None:
+def test_paragraph_cells_are_indented_where_no_space_separates_rows() -> None:
     """Where no space parts the rows, further lines are indented; below names of groups the whole column is."""
     rows = pd.DataFrame({"k": ["long words", "more"], "n": [1, 2], "g": ["a", "b"]})
     columns = [Column("k", "K", width="20mm"), Column("n", "N")]
@@ -215,7 +215,7 @@ def test_close_paragraphs_show_where_a_row_begins() -> None:
     assert group + hang + "\\arraybackslash}p{" in grouped
 
 
-def test_rows_of_different_units_have_digits_of_their_own() -> None:
+def test_digits_can_be_given_per_row() -> None:
     rows = pd.DataFrame({"k": ["a", "b"], "v": [1.25, 30.0], "lo": [1.0, 20.5], "hi": [2.0, 40.5], "d": [2, 0]})
     column = Column("v", "V", fixed(1), digits="d", ci=("lo", "hi"))
     shown = render(Table(rows=rows, columns=[Column("k", "K"), column], caption="x"), "t", "markdown")
@@ -230,7 +230,7 @@ def test_rows_of_different_units_have_digits_of_their_own() -> None:
         render(Table(rows=broken, columns=[Column("k", "K"), column], caption="x"), "t")
 
 
-def test_long_turned_and_paragraph_tables() -> None:
+def test_long_rotated_and_paragraph_tables_are_rendered() -> None:
     rows = pd.DataFrame({"k": ["a_b/c"], "t": ["*x* [@k]"]})
     columns = [Column("k", "K", width="20mm"), Column("t", "T", markup, width=0.5)]
     long = render(Table(rows=rows, columns=columns, caption="x", long=True, landscape=True, size="scriptsize"), "t")
@@ -275,7 +275,7 @@ def test_wide_tables_are_set_smaller() -> None:
     assert fit(narrow).width < LINE / 3
 
 
-def test_paragraphs_give_way_to_the_other_columns() -> None:
+def test_paragraph_columns_shrink_to_fit_the_other_columns() -> None:
     rows = pd.DataFrame({"a": ["x"], "b": ["y"], "n": [1234567890123], "m": [1234567890123]})
     shares = [Column("a", "A", width=0.4), Column("b", "B", width=0.4)]
     alone = fit(read(Table(rows=rows, columns=shares, caption="x"), "t"))
@@ -324,7 +324,7 @@ A note.
 """
 
 
-def test_text_for_a_terminal():
+def test_text_output_for_a_terminal_matches_exactly():
     assert render(SPEC, "scores", "text") == TEXT
     narrow = screen(read(SPEC, "scores"), 20)
     assert all(each in narrow for each in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
@@ -364,7 +364,7 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
     assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
 
 
-def test_a_bare_power_hangs_over_the_digits_beside_it() -> None:
+def test_power_of_ten_overhangs_the_digits_beside_it() -> None:
     column = [number_pieces(pvalue().parts(p)) for p in (0.012, 3.4e-12)]
     assert lined_up(column, "latex", [False, False]) == ["0.012", r"$<$\,10\rlap{$^{-11}$}\phantom{.000}"]
     alone = [number_pieces(pvalue().parts(p)) for p in (1e-20, 3.4e-12)]

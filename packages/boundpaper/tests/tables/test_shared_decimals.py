@@ -18,5 +18,5 @@ from boundpaper.statistics.rounding import shared_decimals
         ([0.0] * 5, 2, 2),
     ],
 )
-def test_the_last_place_that_any_value_needs(values: list[float], printed: int, found: int) -> None:
+def test_shared_decimals_is_the_last_place_that_any_value_needs(values: list[float], printed: int, found: int) -> None:
     assert shared_decimals(values, printed) == found

@@ -97,7 +97,7 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), SPEC_FAULTS)
-def test_faults_of_a_specification(make: Callable[[], Table], message: str) -> None:
+def test_faulty_specification_is_refused_with_the_table_name(make: Callable[[], Table], message: str) -> None:
     with pytest.raises(SpecError, match=message) as caught:
         render(make(), "t")
     assert "table t" in str(caught.value)
@@ -153,7 +153,7 @@ def test_formats_that_are_left_out() -> None:
     assert [cell.words for cell in grid.rows[1]][3] == "no"
 
 
-def test_reasons_come_from_the_field_the_table_or_the_column() -> None:
+def test_reason_for_a_missing_cell_comes_from_field_table_or_column() -> None:
     rows = frame(lbp=[None, None, None], lo=[None, 1, 2], why=["lbp: not run; lo: not run either", "no scores", ""])
     shown = table(
         Column("lbp", "LBP", fixed(1), missing="standing"), Column("lo", "Low", fixed(1)), rows=rows, reason="why"
@@ -183,7 +183,7 @@ def test_best_is_judged_within_groups() -> None:
     assert [row[1].best for row in grid.rows] == [True, False, False]
 
 
-def test_one_precision_where_uncertainties_agree() -> None:
+def test_shared_precision_is_used_only_when_uncertainties_agree() -> None:
     rows = frame(sd=[1.2, 0.34, 0.99])
     column = Column("lbp", "LBP", uncertain(), uncertainty="sd")
     shown = render(table(column, rows=rows), "t", "csv")
@@ -200,7 +200,7 @@ def _job(tmp_path: Path, body: str) -> Job:
     return Job(root=tmp_path, kind="table", name="example", file="t_example.py", function="table")
 
 
-def test_the_builder_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "t_example", raising=False)
     body = (
@@ -214,7 +214,7 @@ def test_the_builder_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "\\label{tab:example}" in written["out/tables/example.tex"]
 
 
-def test_the_builder_names_what_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_names_what_table_returned_instead_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "t_example", raising=False)
     with pytest.raises(SpecError, match=r"t_example.py: table\(\) returned dict, not a Table"):
@@ -242,7 +242,7 @@ def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None
         fill("x.j2", "t", tmp_path)
 
 
-def test_importing_tables_is_light() -> None:
+def test_importing_tables_loads_no_heavy_package() -> None:
     code = "import sys, boundpaper.tables; print(sorted({'pandas', 'numpy', 'jinja2', 'yaml'} & set(sys.modules)))"
     root = Path(__file__).parent.parent
     ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)

@@ -42,12 +42,12 @@ def table(field, unit):
         ("own", "cm"),
     ],
 )
-def test_a_unit_that_agrees_or_is_not_declared_may_stand(root, field, unit):
+def test_matching_or_undeclared_unit_is_accepted(root, field, unit):
     assert contradicted(root, ["sales"], table(field, unit)) == ""
 
 
 @pytest.mark.parametrize(("field", "unit"), [("paid", "furlongs"), ("share", "points"), ("paid", "thousand francs")])
-def test_another_unit_than_that_of_the_data_is_told(root, field, unit):
+def test_unit_that_differs_from_the_data_package_is_reported(root, field, unit):
     said = contradicted(root, ["sales"], table(field, unit))
     assert said.startswith(f"the column {field!r} has the unit {unit!r}, where artifacts/datapackage.yaml says")
     assert "in sales; mend one of them" in said

@@ -88,12 +88,12 @@ def test_each_format_prints_as_expected(show: Show, value: object, latex: str, m
     assert normal == [latex, markdown.replace("\u00a0", " "), plain]
 
 
-def test_html_raises_and_escapes() -> None:
+def test_html_numbers_are_superscripted_and_escaped() -> None:
     assert scientific(1).show(-3.4e-12, "html") == "−3.4 × 10<sup>−12</sup>"
     assert pvalue().show(0.0001, "html") == "&lt;\u202f10<sup>−3</sup>".replace("10<sup>−3</sup>", "0.001")
 
 
-def test_csv_is_the_number_itself() -> None:
+def test_csv_numbers_are_not_rounded() -> None:
     assert fixed(1).show(0.123456789, "csv") == "0.123456789"
     assert raw(np.float64(1e-7)) == "1e-07"
     assert raw(np.int64(7)) == "7"
@@ -102,7 +102,7 @@ def test_csv_is_the_number_itself() -> None:
 
 
 @given(FINITE, st.integers(0, 6))
-def test_never_minus_zero_and_within_half_a_unit(value: float, digits: int) -> None:
+def test_rounded_number_is_never_minus_zero_and_off_by_at_most_half_a_unit(value: float, digits: int) -> None:
     shown = fixed(digits).show(value, "plain")
     assert not re.fullmatch(r"[-+]0(\.0+)?", shown)
     assert abs(Decimal(shown.replace(",", "")) - Decimal(repr(value))) <= Decimal(5).scaleb(-digits - 1)
@@ -110,7 +110,7 @@ def test_never_minus_zero_and_within_half_a_unit(value: float, digits: int) -> N
 
 
 @given(FINITE.filter(lambda x: x != 0), st.integers(0, 6))
-def test_scientific_reads_back(value: float, digits: int) -> None:
+def test_scientific_format_reads_back_to_the_number(value: float, digits: int) -> None:
     shown = scientific(digits).show(value, "plain")
     mantissa = shown.partition("e")[0].lstrip("-")
     assert 1 <= Decimal(mantissa) < 10
@@ -119,7 +119,7 @@ def test_scientific_reads_back(value: float, digits: int) -> None:
 
 
 @given(st.floats(0, 1))
-def test_a_printed_p_never_claims_more(p: float) -> None:
+def test_printed_p_is_never_below_the_exact_p(p: float) -> None:
     shown = pvalue().show(p, "plain")
     if shown.startswith("< "):
         bound = Decimal(shown[2:].replace("10^", "1e"))
@@ -149,7 +149,7 @@ def test_nan_and_infinity_are_refused(show: Show, value: object, output: str) ->
 
 
 @pytest.mark.parametrize("value", ["0.5", True, None, object()])
-def test_what_is_no_number_is_refused(value: object) -> None:
+def test_values_that_are_no_numbers_are_refused(value: object) -> None:
     with pytest.raises(DataError, match="is not a number"):
         fixed(2).show(value)
 
@@ -166,12 +166,12 @@ def test_what_is_no_number_is_refused(value: object) -> None:
         (printed(), 3.5, "text of a document"),
     ],
 )
-def test_wrong_values_are_named(show: Show, value: object, message: str) -> None:
+def test_invalid_values_are_refused_by_name(show: Show, value: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         show.show(value)
 
 
-def test_wrong_formats_are_named() -> None:
+def test_invalid_format_options_are_refused() -> None:
     with pytest.raises(SpecError, match="0 to 15"):
         fixed(-1)
     with pytest.raises(SpecError, match="significant digit"):

@@ -51,7 +51,7 @@ def test_printed_ranges_have_ends_and_no_value(text, low, high):
 
 
 @pytest.mark.parametrize("text", ["", "high", "NaN", "inf", "1.2.3", "varies", "—", "1e", "5-3"])
-def test_what_is_no_number_is_refused(text):
+def test_text_that_is_no_number_is_refused(text):
     with pytest.raises(DataError):
         parse(text)
 
@@ -64,12 +64,12 @@ def test_a_decimal_comma_is_refused(text):
 
 
 @pytest.mark.parametrize("text", ["1e400", "10⁹⁹⁹", "1e-400", "1" * 400, "1e" + "9" * 5000, "10" + "⁹" * 5000])
-def test_what_no_number_can_hold_is_refused(text):
+def test_number_beyond_the_supported_size_is_refused(text):
     with pytest.raises(Unreadable):
         parse(text)
 
 
-def test_a_number_is_not_taken_for_words():
+def test_number_in_a_column_of_words_is_refused():
     frame = pd.DataFrame({"printed": ["0,5"]})
     with pytest.raises(Unreadable):
         parsed(frame, words=True)
@@ -78,7 +78,7 @@ def test_a_number_is_not_taken_for_words():
 
 @settings(derandomize=True, max_examples=200)
 @given(st.decimals(min_value=-10000, max_value=10000, places=3))
-def test_any_decimal_comes_back(number):
+def test_any_decimal_is_parsed_to_its_value(number):
     parsed = parse(f"{number:.3f}")
     assert parsed.value == pytest.approx(float(number))
     assert parsed.decimals == 3
@@ -87,7 +87,7 @@ def test_any_decimal_comes_back(number):
 
 
 @pytest.mark.parametrize("text", ["10⁹⁹⁹", "2 × 10⁻⁹⁹⁹", "1e400", "3-1e400", "-1e-400"])
-def test_a_number_beyond_all_is_told_as_it_is_printed(text):
+def test_number_beyond_the_float_range_is_refused_as_printed(text):
     with pytest.raises(Unreadable) as told:
         parse(text)
     assert str(told.value) == f"{text!r} is beyond the numbers that can be computed with"

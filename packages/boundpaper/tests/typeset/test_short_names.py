@@ -20,6 +20,6 @@ def test_a_long_name_loses_its_middle(name: str, short: str) -> None:
     assert len(short) <= FITS
 
 
-def test_names_that_would_be_alike_stay_as_they_are() -> None:
+def test_names_that_would_become_equal_are_not_shortened() -> None:
     names = ["one-of-many-long-names-first-end", "one-of-many-long-names-second-end", "short"]
     assert short_names(names) == {name: name for name in names}

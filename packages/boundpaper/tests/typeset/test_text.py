@@ -71,14 +71,14 @@ def test_no_raw_special_survives_in_latex(text: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Co", "Cn"]), max_size=40))
-def test_html_reads_back(text: str) -> None:
+def test_escaped_html_reads_back(text: str) -> None:
     shown = escape(text, "html")
     assert html_module.unescape(shown) == unicodedata.normalize("NFC", text)
     assert not set(shown) & set("<>\"'")
 
 
 @given(st.text(st.sampled_from([*map(chr, range(32, 127))]), max_size=40))
-def test_markdown_reads_back(text: str) -> None:
+def test_escaped_markdown_reads_back(text: str) -> None:
     shown = escape(text, "markdown")
     assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", shown) == text
     assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`$<\[]", re.sub(r"\\\\", "", shown))
@@ -92,7 +92,7 @@ def test_markdown_starts_no_list(text: str, expected: str) -> None:
 PROSE = r"A *slow $\alpha_k$* drop of 5% [@a2020; @b-1], see [@c, Table 2]; 2\$ \* x"
 
 
-def test_prose_in_each_format() -> None:
+def test_prose_is_rendered_in_each_format() -> None:
     assert prose(PROSE, "latex") == (
         r"A \emph{slow $\alpha_k$} drop of 5\% \citep{a2020,b-1}, see \citep[{Table 2}]{c}; 2\$ {*} x"
     )
@@ -103,7 +103,7 @@ def test_prose_in_each_format() -> None:
     )
 
 
-def test_math_keeps_its_markup_and_learns_unicode() -> None:
+def test_math_keeps_its_markup_and_translates_unicode() -> None:
     assert prose("$a<b * c$ $α−1≤x$", "latex") == r"$a<b * c$ $\alpha -1\leq x$"
     assert prose("$a<b$", "html") == '<span class="math">\\(a&lt;b\\)</span>'
 
@@ -125,7 +125,7 @@ def test_math_keeps_its_markup_and_learns_unicode() -> None:
         ("漢", "cannot set"),
     ],
 )
-def test_malformed_prose_is_named(text: str, message: str) -> None:
+def test_malformed_prose_is_refused_with_its_fault(text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         prose(text, "latex")
 
@@ -176,7 +176,7 @@ def test_html_prose_opens_only_known_tags() -> None:
         ("runs/1234/a-5.csv", "runs/1234/a-5.csv"),
     ],
 )
-def test_numbers_in_words_have_one_set_of_signs(written: str, shown: str) -> None:
+def test_numbers_in_prose_get_uniform_signs(written: str, shown: str) -> None:
     assert numerals(written) == shown
     assert numerals(shown) == shown
     assert prose(written, "html") == escape(shown, "html")
@@ -189,5 +189,5 @@ def test_a_key_without_its_brackets_is_refused(text):
 
 
 @pytest.mark.parametrize("text", ["to a@garden.example", "recall@k", "recall @10", r"the \@handle", "cite [@a; @b]"])
-def test_an_at_sign_that_is_no_key_may_stand(text):
+def test_at_sign_that_is_no_citation_is_accepted(text):
     assert prose(text, "html")

@@ -74,7 +74,7 @@ A = [0.1, 0.25, 0.3, 0.15, 0.4, 0.2, 0.33, 0.27]
 B = [0.3, 0.2, 0.5, 0.45, 0.6, 0.35, 0.5, 0.31]
 
 
-def test_texts_are_paired_and_tested_by_every_flip_of_signs(tmp_path: Path) -> None:
+def test_texts_are_paired_and_tested_by_sign_flips(tmp_path: Path) -> None:
     put(tmp_path, "a", PATTERNS, of_texts(list(A)))
     put(tmp_path, "b", PATTERNS, list(reversed(of_texts(list(B)))))
     [tested] = against(tmp_path, "a", "b").tests
@@ -87,7 +87,7 @@ def test_texts_are_paired_and_tested_by_every_flip_of_signs(tmp_path: Path) -> N
     assert (tested.row.unit, tested.row.n, tested.means[0]) == ("text", 8, pytest.approx(100 * np.mean(A)))
 
 
-def test_items_are_paired_by_mcnemar_and_shares_are_in_percent(tmp_path: Path) -> None:
+def test_items_are_tested_by_mcnemar_with_shares_in_percent(tmp_path: Path) -> None:
     put(tmp_path, "a", KNOWLEDGE, of_items([1, 1, 1, 1, 1, 1, 1, 0]))
     put(tmp_path, "b", KNOWLEDGE, of_items([0, 0, 0, 0, 0, 0, 1, 0]))
     [tested] = against(tmp_path, "a", "b").tests
@@ -106,7 +106,7 @@ def test_query_heads_that_read_the_same_keys_are_one_unit(tmp_path: Path) -> Non
     assert tested.row.estimate == pytest.approx(0.15 + 0.0075)
 
 
-def test_networks_of_other_shapes_are_two_groups_and_it_is_said(tmp_path: Path) -> None:
+def test_models_of_different_shapes_are_compared_unpaired_with_a_note(tmp_path: Path) -> None:
     heads(tmp_path, "a", {(layer, 0): [0.5 + 0.01 * layer] for layer in range(6)})
     heads(tmp_path, "b", {(layer, 0): [0.7 + 0.02 * layer] for layer in range(9)})
     found = against(tmp_path, "a", "b")
@@ -124,7 +124,7 @@ def test_holm_is_over_all_tests_of_the_comparison(tmp_path: Path) -> None:
     assert [each.models for each in found.tests] == [("a", "b")] * 2 + [("a", "c")] * 2
 
 
-def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told(tmp_path: Path) -> None:
+def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_path: Path) -> None:
     put(tmp_path, "a", PATTERNS, of_texts(list(A)))
     put(tmp_path, "b", PATTERNS, of_texts([None, *B[1:]]))
     [tested] = against(tmp_path, "a", "b").tests
@@ -146,14 +146,14 @@ def test_a_text_without_a_value_leaves_its_pair_out_and_parts_of_a_text_are_told
         ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where None, pre\)"),
     ],
 )
-def test_what_was_asked_otherwise_is_refused(tmp_path: Path, facts: Made, words: str) -> None:
+def test_measurements_with_different_settings_are_refused(tmp_path: Path, facts: Made, words: str) -> None:
     put(tmp_path, "a", PATTERNS, of_texts(list(A)))
     put(tmp_path, "b", PATTERNS, of_texts(list(B)), **facts)
     with pytest.raises(DataError, match=words):
         against(tmp_path, "a", "b")
 
 
-def test_items_may_be_read_with_other_tokenizers_and_other_precision_is_told(tmp_path: Path) -> None:
+def test_item_measurements_may_differ_in_tokenizer_and_precision_with_a_note(tmp_path: Path) -> None:
     put(tmp_path, "a", KNOWLEDGE, of_items([1, 1, 1, 1, 1, 1, 1, 0]))
     other = {"tokenizer": "others", "dtype": "bfloat16", "quantization": {"type": "nf4"}}
     put(tmp_path, "b", KNOWLEDGE, of_items([0, 0, 0, 0, 0, 0, 1, 0]), model=other)
@@ -162,7 +162,7 @@ def test_items_may_be_read_with_other_tokenizers_and_other_precision_is_told(tmp
     assert "Guard mixed protocol: tokenizer words (a) against others (b)." in said
 
 
-def test_prompts_that_two_tokenizers_fill_otherwise_are_left_out_and_the_other_items_compared(tmp_path: Path) -> None:
+def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_path: Path) -> None:
     for name, shift in (("a", 0), ("b", 1)):
         keys = [
             {**each, "metric": "passkey_right", "unit_id": f"passkey-{n}"} for n, each in enumerate(of_items([1] * 8))
@@ -187,7 +187,7 @@ def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Pat
     )
 
 
-def test_a_model_measured_half_is_told_and_a_cut_table_is_refused(tmp_path: Path) -> None:
+def test_partly_measured_model_is_noted_and_truncated_table_refused(tmp_path: Path) -> None:
     path = put(tmp_path, "a", PATTERNS, of_texts(list(A)))
     put(tmp_path, "a", KNOWLEDGE, of_items([1, 0] * 4))
     put(tmp_path, "b", PATTERNS, of_texts(list(B)))
@@ -210,7 +210,7 @@ def test_a_model_measured_half_is_told_and_a_cut_table_is_refused(tmp_path: Path
         read(tmp_path, "a")
 
 
-def test_heads_of_which_half_the_tables_are_of_another_capture_are_refused(tmp_path: Path) -> None:
+def test_head_tables_of_two_captures_are_refused(tmp_path: Path) -> None:
     heads(tmp_path, "a", {(0, 0): [0.5], (0, 1): [0.25]})
     table = pd.DataFrame({"metric": ["ap_overall"], "value": [0.5]})
     for context in (128, 64):
@@ -273,7 +273,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
         (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks"),
     ],
 )
-def test_wrong_words_of_the_command_are_told_in_a_line_or_two(
+def test_invalid_arguments_of_compare_are_reported_without_traceback(
     outside: Path, words: tuple[str, ...], code: int, said: str
 ) -> None:
     done = command(*words)
@@ -282,7 +282,7 @@ def test_wrong_words_of_the_command_are_told_in_a_line_or_two(
     assert "Traceback" not in done.stderr
 
 
-def test_the_same_label_of_two_experiments_is_drawn_twice(tmp_path: Path) -> None:
+def test_equal_labels_of_two_experiments_get_a_panel_each(tmp_path: Path) -> None:
     for name, values in (("a", A), ("b", B)):
         put(tmp_path, name, PATTERNS, of_texts(list(values)))
         rows = [{**each, "condition": "rows=all"} for each in of_texts(list(values), "sink_score")]

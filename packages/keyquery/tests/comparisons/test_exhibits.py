@@ -25,7 +25,7 @@ def measured(**shifts: float) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def test_a_table_has_a_row_a_model_and_quantity_and_a_parameter_selects() -> None:
+def test_measured_table_has_one_row_per_model_and_quantity() -> None:
     table = measured_table(measured(one=0.1, two=0.2, three=0.3), "sinks", ["three", "one"])
     assert table.rows["model"].tolist() == ["three", "one"] * 2
     assert table.rows["estimate"].tolist() == pytest.approx([55.0, 35.0, 25.0, 25.0])
@@ -36,7 +36,7 @@ def test_a_table_has_a_row_a_model_and_quantity_and_a_parameter_selects() -> Non
         measured_table(measured(one=0.1), "massive_values")
 
 
-def test_a_quantity_that_one_model_lacks_is_told_under_table_and_figure() -> None:
+def test_quantity_that_a_model_lacks_is_noted_under_table_and_figure() -> None:
     whole = measured(one=0.1, two=0.2)
     half = whole[(whole["model"] == "one") | (whole["metric"] == "sink_score")]
     told = "two was not measured by: heads that are sinks at 0.3."
@@ -45,7 +45,7 @@ def test_a_quantity_that_one_model_lacks_is_told_under_table_and_figure() -> Non
     assert not measured_table(whole, "sinks").note
 
 
-def test_a_figure_draws_what_has_an_interval() -> None:
+def test_measured_figure_draws_only_quantities_with_an_interval() -> None:
     figure = measured_figure(measured(one=0.1, two=0.2), "sinks")
     assert [panel.x.label for panel in figure.panels] == ["attention to the first token (%)"]
     bare = measured(one=0.1).query("metric == 'sink_rate'")

@@ -72,7 +72,7 @@ def plain() -> tuple[Subject, list[Row]]:
     return subject, layer_ablation.measure(subject, OPTIONS)
 
 
-def test_ablating_what_writes_nothing_changes_nothing(plain: tuple[Subject, list[Row]]) -> None:
+def test_ablating_a_part_that_writes_nothing_changes_nothing(plain: tuple[Subject, list[Row]]) -> None:
     rows = plain[1]
     unique(rows)
     assert value(rows, "attention", "delta_nats", 1) == 0
@@ -87,7 +87,7 @@ def test_ablating_what_writes_nothing_changes_nothing(plain: tuple[Subject, list
     assert value(rows, "attention", "delta_nats_sd", 1) == 0
 
 
-def test_the_spread_of_an_effect_is_that_over_texts(plain: tuple[Subject, list[Row]]) -> None:
+def test_spread_of_an_effect_is_the_standard_deviation_over_texts(plain: tuple[Subject, list[Row]]) -> None:
     subject, rows = plain
     each = [loss_rows(subject, [text], layer_ablation.ablation("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
     alone = [next(r["value"] for r in some if r["metric"] == "delta_nats") for some in each]
@@ -95,7 +95,7 @@ def test_the_spread_of_an_effect_is_that_over_texts(plain: tuple[Subject, list[R
     assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text spreads over nothing
 
 
-def test_ablations_are_those_made_in_the_weights(plain: tuple[Subject, list[Row]]) -> None:
+def test_ablation_equals_zeroing_the_weights(plain: tuple[Subject, list[Row]]) -> None:
     """A zero MLP is one whose last projection is zero; without biases nothing else of it is left."""
     subject, rows = plain
     usual = nats(subject)
@@ -114,7 +114,7 @@ def test_ablations_are_those_made_in_the_weights(plain: tuple[Subject, list[Row]
     assert nats(subject) == usual
 
 
-def test_at_the_beginning_only(plain: tuple[Subject, list[Row]]) -> None:
+def test_ablation_can_be_limited_to_the_beginning_token(plain: tuple[Subject, list[Row]]) -> None:
     subject, rows = plain
     by_hand = nats(
         subject,
@@ -125,14 +125,14 @@ def test_at_the_beginning_only(plain: tuple[Subject, list[Row]]) -> None:
     assert value(rows, "sweep_both_bos", "nats", 0) != value(rows, "sweep_both", "nats", 0)
 
 
-def test_items_of_a_sweep_are_fewer(plain: tuple[Subject, list[Row]]) -> None:
+def test_sweep_uses_fewer_items(plain: tuple[Subject, list[Row]]) -> None:
     short = dataclasses.replace(plain[0], book=planted.PlantedBook(given=("cities",)))
     rows = layer_ablation.measure(short, Options(texts=1, items=3), swept_items=2)
     assert {r["n"] for r in rows if r["metric"] == "cities_accuracy"} == {3, 2}
     assert all(r["n"] == 2 for r in rows if r["metric"] == "cities_accuracy" and r["condition"].startswith("sweep"))
 
 
-def test_a_model_of_one_layer() -> None:
+def test_model_of_one_layer_is_ablated_with_reasons_for_missing_rows() -> None:
     rows = layer_ablation.measure(planted.subject(planted.model(layers=1)), FEW)
     unique(rows)
     assert reason(rows, "mlp", layer=1) == "the model has 1 layer, none of number 1"
@@ -141,7 +141,7 @@ def test_a_model_of_one_layer() -> None:
     assert value(rows, "sweep_mlp", "perplexity", 0) > 1
 
 
-def test_without_a_beginning_token() -> None:
+def test_model_without_a_beginning_token_is_ablated() -> None:
     subject = planted.subject(planted.model(layers=2), bos=False)
     assert not subject.has_bos
     rows = layer_ablation.measure(subject, FEW)
@@ -181,7 +181,7 @@ def test_ratios_are_those_of_the_hidden_states() -> None:
     assert bos.ratios(subject, [text])[:-1] == pytest.approx(np.array(wanted), rel=1e-5)
 
 
-def test_conditions_at_the_beginning_token() -> None:
+def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
     """The ablation at the spike's layer is the model whose MLP there was left empty."""
     subject = planted.subject(planted.spiking(planted.model(), 1))
     rows = sinks.measure(subject, OPTIONS)
@@ -197,7 +197,7 @@ def test_conditions_at_the_beginning_token() -> None:
         assert {r["metric"] for r in rows if r["condition"] == name} >= {f"{task}_accuracy" for task in TASKS}
 
 
-def test_no_spike_is_a_result() -> None:
+def test_model_without_spike_has_rows_with_a_reason() -> None:
     subject = planted.subject(planted.model())
     rows = bos.sink_rows(subject, OPTIONS)
     unique(rows)
@@ -214,7 +214,7 @@ def test_no_spike_is_a_result() -> None:
     assert value(values, "bos_value_all", "perplexity") > 1
 
 
-def test_a_spike_that_no_mlp_writes() -> None:
+def test_spike_that_no_mlp_writes_is_reported() -> None:
     made = planted.only_at_beginning(planted.model())
     with torch.no_grad():
         made.model.embed_tokens.weight[planted.BOS, 0] = 500.0
@@ -236,7 +236,7 @@ def test_states_of_zero_have_no_ratio() -> None:
     assert all(r["value"] == 0 for r in rows if r["metric"] == "delta_nats" and r["n"])
 
 
-def test_a_value_that_only_the_beginning_token_has() -> None:
+def test_ablating_the_value_of_the_only_token_with_a_value_removes_attention() -> None:
     """Where only it has a value, taking that away takes the layer's attention away; elsewhere the layers differ."""
     subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
     rows = bos_value.measure(subject, OPTIONS)

@@ -55,7 +55,7 @@ def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
 # Tokens
 
 
-def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
+def test_marked_finds_question_and_answer_tokens_and_equally_many_controls() -> None:
     sample = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
     marks = marked(planting.words(), sample, seed=3)
     assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
@@ -71,7 +71,7 @@ def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
     assert marked(planting.words(), crowded, seed=3).control == ()
 
 
-def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
+def test_question_tokens_are_found_when_the_tokenizer_joins_space_and_word() -> None:
     text = "Question: Who wrote Emma?\nAnswer: Jane Austen"
     tokenizer = planting.byte_level([text])
     span = (text.index("Emma"), text.index("Emma") + 4)
@@ -87,7 +87,7 @@ def test_no_token_loses_the_first_one() -> None:
         marked(planting.words(begin=False), AnswerSample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
 
 
-def test_question_tokens_keep_sight_of_each_other() -> None:
+def test_blocked_question_tokens_still_see_each_other() -> None:
     mask = MarkedSample((1, 4, 5, 6, 7), (1, 3), ()).blocked((1, 3), 5)
     assert mask.tolist() == [
         [False] * 5,
@@ -102,7 +102,7 @@ def test_question_tokens_keep_sight_of_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "qwen3", "gemma3"])
-def test_one_pass_with_the_cut_everywhere_equals_a_cut_in_blocks_up_to_each(name: str) -> None:
+def test_attention_cut_in_all_layers_at_once_equals_cuts_layer_by_layer(name: str) -> None:
     model = models_tiny.built(name)
     samples = [MarkedSample((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
     everywhere = states(model, samples, lambda sample: sample.question)
@@ -115,7 +115,7 @@ def test_one_pass_with_the_cut_everywhere_equals_a_cut_in_blocks_up_to_each(name
     assert np.abs(states(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
 
 
-def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
+def test_states_equal_a_plain_forward_for_any_batch() -> None:
     import torch
 
     model = models_tiny.built("llama")
@@ -133,7 +133,7 @@ def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
 # Planted models
 
 
-def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothing() -> None:
+def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     subject = planting.subject()
     blind = Intervention("attention", "zero")
     with applied(subject.model, [blind]):
@@ -160,7 +160,7 @@ def product() -> pd.DataFrame:
         return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
 
 
-def test_a_truth_made_of_question_and_answer_is_lost_with_the_question(product: pd.DataFrame) -> None:
+def test_truth_that_needs_question_and_answer_is_lost_without_the_question(product: pd.DataFrame) -> None:
     assert values(product, "planted/probe/question", "auroc")[0] < 0.65  # the first block makes no product
     for layer in (1, 2):
         assert values(product, "planted/probe/question", "auroc_low")[layer] > 0.99
@@ -175,7 +175,7 @@ def test_a_truth_made_of_question_and_answer_is_lost_with_the_question(product: 
     assert set(values(product, "planted/seed/all", "reference_layer")) <= {1, 2}
 
 
-def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame) -> None:
+def test_groups_partition_the_samples_and_units_count_once(product: pd.DataFrame) -> None:
     total = 2 * SMALL["test"]
     for split in ("layer", "reference", "half", "design"):
         parts = [values(product, f"planted/{split}/{kind}", "samples") for kind in ("question", "answer")]
@@ -234,7 +234,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
         anchoring.measure(subject, Options(), data="popqa", known=True)
 
 
-def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None:
+def test_single_class_answers_and_models_without_statements_are_refused() -> None:
     samples = tuple(AnswerSample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
     with pytest.raises(DataError, match="right and wrong"):
         Split(samples[:6], samples[6:])
@@ -272,14 +272,14 @@ def test_summary_interval_is_that_of_the_mean() -> None:
 
 
 @pytest.mark.parametrize("units", [3, 8])
-def test_summary_of_few_units_covers_what_it_says(units: int) -> None:
+def test_summary_interval_of_few_units_has_nominal_coverage(units: int) -> None:
     drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
     intervals = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
     covered = float(np.mean((intervals.low < 7) & (intervals.high > 7)))
     assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors; a bootstrap has .76 and .88
 
 
-def test_summary_has_no_interval_without_a_spread_and_none_beyond_its_bounds() -> None:
+def test_summary_interval_needs_spread_and_stays_within_bounds() -> None:
     given = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
     intervals = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
     assert (intervals.low[0], intervals.high[0]) == (0, 100)
@@ -297,7 +297,7 @@ def test_auroc_of_few_units_has_no_interval() -> None:
         assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
 
 
-def test_auroc_is_scikit_learns_with_ties() -> None:
+def test_auroc_matches_scikit_learn_with_ties() -> None:
     rng = np.random.default_rng(1)
     right = rng.random(200) < 0.4
     scores = np.round(rng.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
@@ -310,7 +310,7 @@ def test_auroc_is_scikit_learns_with_ties() -> None:
     assert np.isnan(auroc(scores, np.ones(200, dtype=bool), np.arange(200), 10)[0]).all()
 
 
-def test_probes_are_scikit_learns_on_standardised_states() -> None:
+def test_probes_match_scikit_learn_on_standardised_states() -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

@@ -70,7 +70,7 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> Pat
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 @pytest.mark.parametrize("name", list(DATA))
-def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
+def test_questions_are_read_from_a_local_file(name: str, form: str, tmp_path: Path) -> None:
     pool = questions(name, write(tmp_path, name, ROWS[name], form))
     assert len(pool) == 1  # a subject that the question does not name cannot be cut
     [question] = pool
@@ -80,7 +80,7 @@ def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
     assert questions(name, tmp_path) == pool
 
 
-def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+def test_faulty_question_file_is_reported_with_its_line(tmp_path: Path) -> None:
     good = json.dumps(ROWS["nq"][0])
     (tmp_path / "cut.jsonl").write_text(f'{good}\n{{"question": "wh', encoding="utf-8")
     with pytest.raises(DataError, match=r"cut\.jsonl:2: not JSON"):
@@ -176,7 +176,7 @@ def asked(number: int) -> str:
     return f"What is the colour of thing {number} in the old house?"
 
 
-def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 50)
     prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
     said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))

@@ -152,7 +152,7 @@ def rotated() -> list[dict[str, Any]]:
     return measure(subject(planted()), Options(items=10, seeds=(0, 1)))
 
 
-def test_rotation_finds_keys_only_where_its_wave_is_positive(rotated: list[dict[str, Any]]) -> None:
+def test_model_with_rotation_finds_keys_only_where_its_wave_is_positive(rotated: list[dict[str, Any]]) -> None:
     for ratio in (0.5, 1.0):
         assert value(rotated, "passkey_exact", f"own/{ratio:g}x") == 1.0
         assert value(rotated, "passkey_exact_low", f"own/{ratio:g}x") == pytest.approx(20 / (20 + 1.96**2), abs=1e-3)
@@ -174,7 +174,7 @@ def test_rotation_finds_keys_only_where_its_wave_is_positive(rotated: list[dict[
         assert value(rotated, "passkey_exact", f"own/{ratio:g}x/depth:0.8-1") == 1.0, "the last keys are near"
 
 
-def test_interpolation_brings_the_keys_back(rotated: list[dict[str, Any]]) -> None:
+def test_position_interpolation_recovers_the_keys(rotated: list[dict[str, Any]]) -> None:
     for ratio in ("1.5x", "2x", "3x", "4x"):
         assert value(rotated, "passkey_exact", f"pi/{ratio}") == 1.0
         assert value(rotated, "passkey_exact", f"own/{ratio}") < 1.0
@@ -192,7 +192,7 @@ def test_without_rotation_every_length_is_read() -> None:
     assert not [row for row in rows if row["condition"].startswith(("pi", "yarn"))]
 
 
-def test_every_answer_is_in_one_class_form_and_depth(rotated: list[dict[str, Any]]) -> None:
+def test_every_answer_counts_once_by_class_form_and_depth(rotated: list[dict[str, Any]]) -> None:
     for condition in {row["condition"] for row in rotated if row["metric"] == "class_exact"}:
         counts = [value(rotated, f"class_{kind}", condition) for kind in CLASSES]
         assert sum(counts) == 20
@@ -208,7 +208,7 @@ def test_every_answer_is_in_one_class_form_and_depth(rotated: list[dict[str, Any
     frame(rotated, "rope", "fp32")
 
 
-def test_a_model_that_says_yes_alike_to_all_ranks_at_chance(rotated: list[dict[str, Any]]) -> None:
+def test_model_that_always_says_yes_ranks_at_chance(rotated: list[dict[str, Any]]) -> None:
     assert value(rotated, "ranking_yes", "own/1x") == 0.25, "four share the first place"
     assert value(rotated, "ranking_yes_tied", "own/1x") == 1.0
     assert value(rotated, "ranking_likelihood", "own/1x") == 1.0
@@ -217,7 +217,7 @@ def test_a_model_that_says_yes_alike_to_all_ranks_at_chance(rotated: list[dict[s
     assert (absent["n"], absent["value"], absent["reason"]) == (0, None, "the book planted has no task verification")
 
 
-def test_shared_first_places_count_in_parts() -> None:
+def test_tied_first_choices_share_the_credit() -> None:
     assert key_choices.credit([0.1, 0.9, 0.3], 1) == (1.0, 1)
     assert key_choices.credit([0.1, 0.9, 0.3], 0) == (0.0, 1)
     assert key_choices.credit([0.9, 0.9, 0.3], 0) == (0.5, 2)
@@ -225,7 +225,7 @@ def test_shared_first_places_count_in_parts() -> None:
     assert key_choices.higher([1.0, 2.0], [1.0, 0.0]) == (0.5 + 1 + 1 + 1) / 4
 
 
-def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = {"exact": [0.9, 0.6], "one-digit": [0.7], "other": [0.1]}
     items: list[Item] = []
     answers = []
@@ -248,7 +248,7 @@ def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.Monke
     assert value(rows, "verification_auc", "own/1x") == 0.75
 
 
-def test_a_recipe_asks_some_of_the_choices() -> None:
+def test_recipe_may_select_choices() -> None:
     few = Options(items=2)
     rows = measure(subject(planted()), few, ratios=[1.0], baselines=[], choices=["ranking"])
     asked = {str(row["metric"]).split("_")[0] for row in rows}
@@ -258,7 +258,7 @@ def test_a_recipe_asks_some_of_the_choices() -> None:
         measure(subject(planted()), few, choices=["rank"])
 
 
-def test_lengths_that_cannot_be_measured_say_why() -> None:
+def test_unmeasurable_lengths_have_a_reason() -> None:
     class Long(Planted):
         def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:
             if (length or 0) < 40:
@@ -287,7 +287,7 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
         measure(subject(planted()), Options(items=0))
 
 
-def test_a_baseline_that_a_model_cannot_take_says_why() -> None:
+def test_unsupported_scaling_baseline_has_a_reason() -> None:
     model = planted()
     model.config.rope_parameters |= {"rope_type": "llama3"}
     rows = measure(subject(model), Options(items=2), ratios=(2.0,), baselines=("pi",))
@@ -296,7 +296,7 @@ def test_a_baseline_that_a_model_cannot_take_says_why() -> None:
     assert "llama3" in refused["reason"]
 
 
-def test_grouped_queries_without_a_beginning_token_and_in_four_bits(tmp_path: Path) -> None:
+def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path: Path) -> None:
     folder = saved("llama-wide", tmp_path)
     inner = tokenizer().backend_tokenizer
     inner.post_processor = TemplateProcessing(single="$A")
@@ -312,7 +312,7 @@ def test_grouped_queries_without_a_beginning_token_and_in_four_bits(tmp_path: Pa
         frame(rows, "rope", quantize or "fp32")
 
 
-def test_the_distance_of_a_key_is_what_stands_after_its_first_digit() -> None:
+def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
     """Of a prompt that holds its key twice, the nearer one counts; one that does not hold it says so."""
     asked = subject(planted(), book=Planted("passkey"))
     rows = measure(asked, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
@@ -329,7 +329,7 @@ def test_the_distance_of_a_key_is_what_stands_after_its_first_digit() -> None:
     assert (none["value"], none["reason"]) == (None, "the prompt does not hold the key as it is answered")
 
 
-def test_the_models_that_ship_read_keys_within_its_length() -> None:
+def test_shipped_models_find_keys_within_their_length() -> None:
     root = Path(__file__).resolve().parent.parent
     for name in ("tiny-rope", "tiny-continued", "tiny-drope"):
         rows = measure(open_subject(root, ModelSource(name)), Options(items=12), ratios=(1.0, 4.0), baselines=("yarn",))

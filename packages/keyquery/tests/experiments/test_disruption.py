@@ -59,7 +59,7 @@ def taken(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
     }
 
 
-def test_norms_are_those_of_the_projection(subject: Subject) -> None:
+def test_norms_equal_those_of_the_projection_output(subject: Subject) -> None:
     text = subject.texts(OPTIONS)[0].tokens
     seen: list[Any] = []
     queries = blocks(subject.model)[1].attention.get_submodule("q_proj")
@@ -71,7 +71,7 @@ def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     assert norms.norms["k"][2].shape == (2, 8), "one row per key head"
 
 
-def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -> None:
+def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, found: Any) -> None:
     """A rotation mixes dimension i with i + d/2 and keeps the norm of the two together."""
     chosen = masks.split_texts(subject, OPTIONS)[0]
     post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
@@ -86,7 +86,7 @@ def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -
     assert still == pytest.approx(same, rel=1e-6)
 
 
-def test_a_scaled_row_is_exactly_that_massive_dimension(found: Any) -> None:
+def test_scaled_row_is_found_as_the_only_massive_dimension(found: Any) -> None:
     assert taken(masks.above(found, 5.0)) == {("q", *Q), ("k", *K)}
     top = taken(masks.top(found))
     assert ("q", *Q) in top
@@ -95,7 +95,7 @@ def test_a_scaled_row_is_exactly_that_massive_dimension(found: Any) -> None:
     assert masks.largest_ratio(found) > 5
 
 
-def test_controls_are_as_many_and_never_massive(found: Any) -> None:
+def test_control_masks_have_equal_size_and_no_massive_dimension(found: Any) -> None:
     for mask in (masks.above(found, 5.0), masks.top(found), masks.top(found, 3)):
         for control in (masks.random(mask, 0), masks.smallest(mask, found)):
             assert control.count == mask.count
@@ -155,7 +155,7 @@ def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any
         assert value(rows, f"threshold_massive_{fill}_pre", "minus_random") is not None
 
 
-def test_deltas_are_those_of_the_fill_done_by_hand(subject: Subject, found: Any) -> None:
+def test_deltas_equal_those_of_masking_by_hand(subject: Subject, found: Any) -> None:
     rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
     texts = subject.texts(OPTIONS)
     before = np.array([loss.nats / loss.tokens for loss in losses(subject, texts)])
@@ -188,7 +188,7 @@ def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
         masks.split_texts(subject, Options(texts=1, seeds=(masks.SELECTION_SEED,)))
 
 
-def test_rank_among_random_masks(subject: Subject, found: Any) -> None:
+def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, found: Any) -> None:
     """P counts the mask itself among the random ones, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
@@ -218,7 +218,7 @@ def test_without_rotation_pre_and_post_disruption_agree(subject: Subject) -> Non
             assert pre is None or pre == pytest.approx(post, abs=1e-5)
 
 
-def test_no_massive_dimension_is_a_result() -> None:
+def test_model_without_massive_dimensions_has_rows_with_no_dims() -> None:
     rows = disruption.measure(planted.subject(planted.model()), Options(texts=2), draws=1, permutations=3)
     assert value(rows, "threshold_massive_pre", "dims") == 0
     assert reason(rows, "threshold_massive_mean_pre", "delta_nats") == "no dimension above 5 times the mean"
@@ -244,7 +244,7 @@ def test_queries_of_zero_are_not_disrupted() -> None:
     assert value(rows, "top1_massive_mean_pre", "permutation_p") == 1
 
 
-def test_settings_that_leave_no_control(found: Any) -> None:
+def test_settings_that_leave_no_control_are_refused(found: Any) -> None:
     with pytest.raises(DataError, match="leave no control"):
         masks.top(found, 5)
     with pytest.raises(DataError, match="2 or more"):
@@ -272,7 +272,7 @@ def test_disruption_runs_on_four_bit_weights(tmp_path: Path) -> None:
     assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None
 
 
-def test_knowledge_by_item_and_degradation(subject: Subject) -> None:
+def test_knowledge_is_recorded_by_item_with_degradation(subject: Subject) -> None:
     rows = knowledge.measure(subject, OPTIONS, draws=2)
     tasks = ("cities", "sports", "sentiment", "passkey")
     units = [r for r in rows if r["unit_id"]]
@@ -304,7 +304,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float
     monkeypatch.setattr(scores, "answers", given)
 
 
-def test_degradation_with_known_answers(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_degradation_matches_known_answers(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(
         monkeypatch,
         {
@@ -326,7 +326,7 @@ def test_degradation_with_known_answers(subject: Subject, monkeypatch: pytest.Mo
     assert value(rows, "baseline", "contextual_accuracy") == pytest.approx(0.65)
 
 
-def test_a_book_without_a_task(subject: Subject) -> None:
+def test_book_that_lacks_tasks_gives_reasons(subject: Subject) -> None:
     few = dataclasses.replace(subject, book=planted.PlantedBook(given=("cities", "passkey")))
     rows = knowledge.measure(few, Options(texts=1, items=2), draws=0)
     assert "not all of its tasks" in reason(rows, "baseline", "parametric_accuracy")
@@ -352,7 +352,7 @@ def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -
         assert outcome.text == subject.tokenizer.decode(tokens, skip_special_tokens=True)
 
 
-def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
+def test_recipe_may_select_conditions(subject: Subject) -> None:
     few = Options(texts=2, seeds=(0,))
     rows = disruption.measure(
         subject, few, draws=1, permutations=2, selects=["threshold"], fills=["mean"], places=["pre"]
@@ -366,7 +366,7 @@ def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
         disruption.measure(subject, few, fills=["means"])  # type: ignore[list-item]
 
 
-def test_a_recipe_ranks_some_of_the_conditions_among_random_masks(subject: Subject) -> None:
+def test_recipe_may_select_conditions_ranked_among_random_masks(subject: Subject) -> None:
     rows = disruption.measure(
         subject, Options(texts=1), draws=1, permutations=2, places=["pre"], ranked=["threshold_zero"]
     )

@@ -78,7 +78,7 @@ def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
     return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
 
 
-def test_only_the_head_that_writes_matters(ablated: Any) -> None:
+def test_ablating_heads_has_an_effect_only_for_the_head_that_writes(ablated: Any) -> None:
     _, rows, _ = ablated
     tidy(rows)
     assert one(rows, "delta_nats", condition="lowest:1")["value"] == 0
@@ -96,7 +96,7 @@ def test_without_items_ablated_heads_are_judged_by_the_loss_alone(ablated: Any) 
     assert alone == [each for each in rows if each["metric"] != "passkey_accuracy"]
 
 
-def test_random_heads_change_something_exactly_where_the_writing_head_is_among_them(ablated: Any) -> None:
+def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_head(ablated: Any) -> None:
     _, rows, order = ablated
     draws = [r for r in rows if r["metric"] == "delta_nats" and r["condition"] == "random:1"]
     assert len(draws) == head_ablation.DRAWS
@@ -109,7 +109,7 @@ def test_random_heads_change_something_exactly_where_the_writing_head_is_among_t
     assert hits == sum(head == (1, 0) for head in picks)
 
 
-def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(ablated: Any) -> None:
+def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any) -> None:
     """With grouped queries too: a query head goes alone, and the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
     without_head = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
@@ -132,7 +132,7 @@ def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(abl
     assert all(0 <= accuracy <= 1 for accuracy in accuracies)
 
 
-def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
+def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
     subject = planted.subject(retriever())
     heads = [HeadResult(0, number, 0, "") for number in range(3)]
     for number, each in enumerate(heads):
@@ -145,7 +145,7 @@ def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
         head_ablation._rank(subject, heads)
 
 
-def test_a_model_in_memory_says_how_to_be_captured() -> None:
+def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
     with pytest.raises(DataError, match="save it to a folder first"):
         head_ablation.measure(planted.subject(retriever()), OPTIONS)
 
@@ -162,7 +162,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Subject:
     return on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
 
 
-def test_equal_texts_are_equal_whatever_their_kind(stored: Subject) -> None:
+def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None:
     rows = text_kinds.measure(stored, OPTIONS)
     tidy(rows)
     kinds = [[r | {"condition": ""} for r in rows if r["condition"] == kind] for kind in ("one", "other")]
@@ -177,7 +177,7 @@ def test_equal_texts_are_equal_whatever_their_kind(stored: Subject) -> None:
         assert mean["value"] == (pytest.approx(np.mean(each)) if each else None)
 
 
-def test_heads_without_a_value_have_its_reason(stored: Subject) -> None:
+def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
     """Queries of length zero prefer no key: nothing to order, so no drift and no separation."""
     heads = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
@@ -194,14 +194,14 @@ def test_heads_without_a_value_have_its_reason(stored: Subject) -> None:
     assert one(rows, "ap_overall", condition="one")["n"] == 4, "the mean is over heads that have a value"
 
 
-def test_one_kind_cannot_be_compared(stored: Subject) -> None:
+def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
     with pytest.raises(DataError, match="leave --texts out"):
         text_kinds.measure(dataclasses.replace(stored, book=PlantedBook()), OPTIONS)
     with pytest.raises(DataError, match="leave --texts out"):
         text_kinds.measure(stored, dataclasses.replace(OPTIONS, place="any.txt"))
 
 
-def test_even_attention_never_changes_its_heaviest_key(stored: Subject) -> None:
+def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
     """Ties go to the first key; the other layer's heads change theirs as the weights themselves say."""
     rows = softmax_globality.measure(stored, OPTIONS)
     tidy(rows)
@@ -229,7 +229,7 @@ def test_even_attention_never_changes_its_heaviest_key(stored: Subject) -> None:
     }
 
 
-def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> None:
+def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
     made = planted.model(layers=1, hidden_size=64, intermediate_size=128)
     made.save_pretrained(tmp_path / "m")
@@ -248,7 +248,7 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
 # Captures belong to their model and texts -------------------------------------------------------------------------
 
 
-def test_a_model_trained_anew_is_captured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retrained_model_is_captured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(captured, "DOCUMENTS", 2)
     before = captured.open_or_capture(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
     changed = on_disk(planted.massive(planted.model(layers=1), 0, "q", 0, 3), tmp_path)

@@ -21,7 +21,7 @@ def test_values_below_the_noise_of_their_own_metric_are_zero():
     assert floor_noise(plain) is plain
 
 
-def test_measuring_again_on_another_processor_changes_nothing(tmp_path):
+def test_remeasuring_on_another_processor_keeps_the_table(tmp_path):
     def measured(made):
         [path] = save(tmp_path, {"layer_content": made}, "m", {"seconds": 1})
         return path.read_bytes()

@@ -18,7 +18,7 @@ FEW: dict[str, dict[str, Any]] = {"disruption": {"draws": 1, "permutations": 0},
 
 
 @pytest.mark.parametrize("heads", [(4, 1), (1, 1)])
-def test_experiments_that_read_queries_and_keys(heads: tuple[int, int]) -> None:
+def test_experiments_on_queries_and_keys_run_with_one_key_head(heads: tuple[int, int]) -> None:
     made = planted.model(2, num_attention_heads=heads[0], num_key_value_heads=heads[1], head_dim=8)
     subject = planted.subject(made)
     for name in READ_QUERIES:
@@ -26,7 +26,7 @@ def test_experiments_that_read_queries_and_keys(heads: tuple[int, int]) -> None:
         assert module.measure(subject, Options(texts=2, items=2), **FEW.get(name, {}))
 
 
-def test_keys_of_the_one_head_are_those_of_the_projection() -> None:
+def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
     made = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
     seen: list[Any] = []
@@ -37,7 +37,7 @@ def test_keys_of_the_one_head_are_those_of_the_projection() -> None:
     assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
 
 
-def test_a_module_that_hands_on_something_else_is_not_taken() -> None:
+def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
     """A part named as a norm, whose output is not what is rotated: keys are turned back in place of it."""
     made = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     attention = made.model.layers[0].self_attn

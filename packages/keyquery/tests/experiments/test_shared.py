@@ -37,7 +37,7 @@ def counted(model: kq.Model) -> list[int]:
     return seen
 
 
-def test_experiments_that_run_beside_each_other_give_the_rows_that_each_gives_alone(
+def test_experiments_run_together_give_the_same_rows_as_alone(
     model: kq.Model, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     seen = counted(model)
@@ -56,7 +56,7 @@ def test_experiments_that_run_beside_each_other_give_the_rows_that_each_gives_al
     assert shared < apart
 
 
-def test_layers_are_chosen_by_one_forward_of_a_text_for_each_layer(model: kq.Model) -> None:
+def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> None:
     subject = model.subject
     chosen, _ = masks.split_texts(subject, Options(**ASKED))
     seen = counted(model)

@@ -67,7 +67,7 @@ def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_rows_are_tidy(name: str) -> None:
+def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
     """No row twice, none without number and reason; one text has no spread and says so."""
     for surveys in (plain(), plain()[:1]):
         table = frame(EXPERIMENTS[name](surveys), "rope", "fp32")
@@ -85,7 +85,7 @@ def test_rows_are_tidy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_texts_that_cannot_be_put_together(name: str) -> None:
+def test_surveys_of_different_models_or_settings_are_refused(name: str) -> None:
     first, second, _ = plain()
     with pytest.raises(DataError, match="at least one"):
         EXPERIMENTS[name]([])
@@ -117,7 +117,7 @@ class Words:
 
 
 @pytest.mark.parametrize("module", [massive_values, attention_patterns, layer_content, crosslayer_balance])
-def test_measured_of_a_subject(tmp_path: Path, module: Any) -> None:
+def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None:
     """A loaded model with its tokenizer gives the rows of its own texts."""
     loaded = load(ModelSource(str(saved("llama", tmp_path / "model")), dtype="fp32", device="cpu"))
     book: Any = Words()
@@ -232,7 +232,7 @@ def test_planted_sinks_are_found() -> None:
     assert value(rows, "first_is_bos") == 1
 
 
-def test_the_null_depends_on_the_length() -> None:
+def test_uniform_null_of_the_sink_rate_depends_on_length() -> None:
     short = survey(built("llama"), torch.arange(4, 14)[None], text="short")
     rows = sinks.survey_rows([*plain(), short])
     assert value(rows, "uniform_null", condition="T=10") == pytest.approx((1 / np.arange(1, 11)).mean())
@@ -252,7 +252,7 @@ def spiked(layer: int, size: float) -> list[TextSurvey]:
     return surveyed(model)
 
 
-def test_a_planted_spike_is_found_by_all_definitions() -> None:
+def test_planted_spike_is_found_by_all_definitions() -> None:
     surveys = spiked(1, 3000.0)
     assert sinks.spike_layers(surveys) == dict.fromkeys(sinks.SPIKES, 1)
     rows = sinks.survey_rows(surveys)
@@ -293,14 +293,14 @@ def test_without_a_spike_each_definition_gives_a_reason() -> None:
     assert missing["reason"]
 
 
-def test_entropy_that_was_left_out() -> None:
+def test_omitted_entropy_has_a_reason() -> None:
     rows = sinks.survey_rows(surveyed(built("llama"), texts=2, entropy=False))
     missing = one(rows, "hidden_entropy", condition="squared all", layer=0)
     assert missing["n"] == 0
     assert missing["reason"] == "the survey left it out"
 
 
-def test_a_chosen_value_is_written() -> None:
+def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
     """All attention on a first token with values of norm 6 and 2: each query head writes that of its key head."""
     model = built("llama")
     on_first(model, 1)
@@ -352,7 +352,7 @@ def test_attention_patterns_are_classified() -> None:
     assert share == pytest.approx(4 / sum(TOKENS - gap for gap in range(4, 8)), rel=1e-5)
 
 
-def test_distances_that_a_window_hides() -> None:
+def test_distances_outside_a_window_have_no_attention() -> None:
     rows = attention_patterns.rows(surveyed(built("mistral"), texts=2))
     missing = one(rows, "attention_at_distance", layer=0, condition="distance=8-15")
     assert missing["n"] == 0
@@ -455,7 +455,7 @@ def _one_layer(given: TextSurvey) -> TextSurvey:
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("sinks", ("qk", "combined_best")), ("bos_value", ("bos_value_all",))])
-def test_a_model_that_hides_a_part_lacks_what_needs_it_and_no_more(
+def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     tmp_path: Path, name: str, hidden: tuple[str, ...]
 ) -> None:
     """GPT-2 has one projection for queries, keys and values: the survey of its sinks needs none of them alone."""

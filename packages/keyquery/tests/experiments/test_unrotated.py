@@ -28,7 +28,7 @@ def by_hand(model, tokens, layer):
         return float(weights[:, 1:, 0].mean()), float(near[:, 1:].mean())
 
 
-def test_it_is_the_product_of_the_projections_on_what_the_rotating_model_reads():
+def test_unrotated_attention_equals_the_product_of_projections():
     subject = planted.subject(planted.model())
     with torch.no_grad():  # random weights attend evenly; sharper ones tell rotated scores from others
         for block in subject.model.model.layers:
@@ -57,7 +57,7 @@ def test_it_is_the_product_of_the_projections_on_what_the_rotating_model_reads()
     }
 
 
-def test_a_model_that_rotates_nothing_says_so():
+def test_model_without_rotation_states_the_reason():
     subject = planted.subject(planted.model(), positional="drope")
     rows = [row for row in patterns.measure(subject, OPTIONS, unrotated=True) if row["condition"] == patterns.UNROTATED]
     assert [row["n"] for row in rows] == [0, 0]

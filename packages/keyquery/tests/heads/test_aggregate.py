@@ -22,7 +22,7 @@ def profile_of(context: int, values: list[float | None], queries: list[int], tau
     return replace(profile, context=context, profile=row, queries=np.array(queries), taus=np.array(taus))
 
 
-def test_aggregates_weigh_bins_by_their_queries() -> None:
+def test_aggregates_weight_bins_by_their_queries() -> None:
     # two bins in decile 0, one in each other; decile 4 has none
     taus = [2.0, 8.0, 15.0, 25.0, 35.0, 55.0, 65.0, 75.0, 85.0, 95.0]
     values = [0.9, 0.6, 0.8, 0.7, 0.7, 0.6, 0.5, 0.4, 0.3, None]
@@ -40,7 +40,7 @@ def test_aggregates_weigh_bins_by_their_queries() -> None:
     assert aggregates.lengths.reasons[1] == "no query bin centred in 8192-16384 tokens"
 
 
-def test_aggregates_without_a_value_say_why() -> None:
+def test_aggregates_without_a_value_state_the_reason() -> None:
     aggregates = summarise(profile_of(100, [0.5, None], [50, 9], [5.0, 95.0]))
     assert aggregates.ap_first_20.value == 0.5
     assert aggregates.ap_last_20 == Scalar(None, 0, "deciles 8, 9 have no value")
@@ -61,7 +61,7 @@ def test_length_bins_split_the_published_context() -> None:
     )
 
 
-def test_missing_values_and_reasons_go_together() -> None:
+def test_missing_values_require_a_reason() -> None:
     with pytest.raises(ValueError, match="needs a reason"):
         BinnedValues(np.array([1.0, np.nan]), np.array([1, 0]), ("", ""))
     with pytest.raises(ValueError, match="needs a reason"):
@@ -107,7 +107,7 @@ def test_bootstrap_resamples_key_heads_not_query_heads() -> None:
     assert means.low.counts.tolist() == [2000]
 
 
-def test_bootstrap_equals_one_that_resamples_rows() -> None:
+def test_cluster_bootstrap_equals_a_bootstrap_of_rows() -> None:
     values = np.concatenate([np.random.default_rng(1).gamma(2.0, size=40), [np.nan]])[:, None]
     clusters = [place // 2 for place in range(41)]
     resampled = over_heads(values, clusters, draws=300, seed=5)
@@ -118,7 +118,7 @@ def test_bootstrap_equals_one_that_resamples_rows() -> None:
     assert resampled.high.values[0] == pytest.approx(np.quantile(means, 0.975))
 
 
-def test_few_key_heads_have_students_interval() -> None:
+def test_interval_over_few_key_heads_is_students() -> None:
     values = np.random.default_rng(2).normal(3, 1, (8, 4000))
     means = over_heads(values, list(range(8)), draws=50)
     low, high = stats.t.interval(0.95, 7, values[:, 0].mean(), stats.sem(values[:, 0]))
@@ -131,7 +131,7 @@ def test_few_key_heads_have_students_interval() -> None:
     assert (copied.low.values[0], copied.high.values[0]) == pytest.approx((low, high))
 
 
-def test_bimodality_tells_two_groups_from_one() -> None:
+def test_bimodality_distinguishes_two_groups_from_one() -> None:
     rng = np.random.default_rng(0)
     assert bimodality(rng.normal(size=20_000)) == pytest.approx(1 / 3, abs=0.02)
     assert bimodality(rng.uniform(size=20_000)) == pytest.approx(5 / 9, abs=0.02)

@@ -34,7 +34,7 @@ def sums(made, cap=None, seed=0, counted=False):
     return sampled_pairs(keys, counts, laws, queries, head.context, CELLS, cap, seed, counted)
 
 
-def test_a_listed_pair_is_its_definition(made):
+def test_listed_pair_statistics_match_their_definition(made):
     keys, counts, laws, queries, _ = made
     later, earlier, total = drawn_pairs(keys, counts[2], None, np.random.default_rng(0))
     found = listed_pairs(keys, later, earlier, laws[2], queries, 2)
@@ -50,7 +50,7 @@ def test_a_listed_pair_is_its_definition(made):
     assert not found.no_variance.any()
 
 
-def test_a_law_with_drift_is_taken_at_the_mean_position_of_the_bin(made):
+def test_law_with_drift_is_evaluated_at_the_mean_position_of_the_bin(made):
     keys, counts, _, queries, head = made
     law = pooled_law(head, "pooled_full")
     later, earlier, _ = drawn_pairs(keys, counts[3], 40, np.random.default_rng(0))
@@ -60,7 +60,7 @@ def test_a_law_with_drift_is_taken_at_the_mean_position_of_the_bin(made):
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_drawing_every_pair_is_all_pairs(made, counted):
+def test_sampling_every_pair_equals_all_pairs(made, counted):
     whole, drawn = sums(made, counted=counted), sums(made, cap=10**6, counted=counted)
     for name in ARRAYS:
         np.testing.assert_allclose(getattr(drawn, name), getattr(whole, name), rtol=1e-9, atol=1e-9, err_msg=name)
@@ -98,7 +98,7 @@ def test_a_sample_is_scaled_up_and_states_the_error_of_its_mean(made):
     assert again.plasticity.tolist() == drawn[7].plasticity.tolist() != drawn[8].plasticity.tolist()
 
 
-def test_the_error_is_of_a_mean_of_pairs_drawn_without_replacement(made):
+def test_standard_error_is_that_of_sampling_without_replacement(made):
     keys, counts, laws, queries, _ = made
     later, earlier, total = drawn_pairs(keys, counts[3], 20, np.random.default_rng([5, 3]))
     values = listed_pairs(keys, later, earlier, laws[3], queries, 3).plasticity
@@ -108,7 +108,7 @@ def test_the_error_is_of_a_mean_of_pairs_drawn_without_replacement(made):
 
 
 @pytest.mark.parametrize(("shrunk", "left_out"), [(0.5, True), (2.0, False)])
-def test_a_direction_of_no_variance_is_one_below_a_share_of_the_mean_variance(shrunk, left_out):
+def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(shrunk, left_out):
     """Queries vary along the first axis by 1 and along the second by a share of the bound; keys differ along it."""
     generator = np.random.default_rng(0)
     rows = generator.normal(size=(500, 2))
@@ -134,7 +134,7 @@ def test_a_direction_of_no_variance_is_one_below_a_share_of_the_mean_variance(sh
     assert without.tolist() == [left_out, True]
 
 
-def test_parts_add_up_and_are_as_precise_as_the_least(made):
+def test_joined_parts_sum_and_are_double_if_any_part_is_double(made):
     keys, counts, laws, queries, head = made
     parts = [
         all_pairs(keys, counts, {place: laws[place]}, queries, head.context, CELLS, "double") for place in (1, 2, 3)
@@ -158,7 +158,7 @@ def test_bins_of_one_law_share_its_products(made):
 
 
 @pytest.mark.parametrize("d", [1, 3, 64])
-def test_scores_in_single_precision_stay_within_their_slack(d):
+def test_single_precision_scores_stay_within_their_error_bound(d):
     rows = np.random.default_rng(d).normal(size=(2000, 2, d))
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     single = rows.astype(np.float32)
@@ -166,7 +166,7 @@ def test_scores_in_single_precision_stay_within_their_slack(d):
     assert np.abs(off).max() <= slack(d) < 2**-24 * (d + 5)
 
 
-def test_a_distance_in_double_precision_keeps_what_single_would_lose():
+def test_double_precision_distance_keeps_digits_that_single_loses():
     one, other = np.array([1e4, 1.0], np.float32), np.array([1e4, 1.001], np.float32)
     assert kernel.squared_distance(one, other) == pytest.approx((float(other[1]) - float(one[1])) ** 2, rel=1e-12)
     assert kernel.direct_variance(one, other, one, one, 0.0) == (kernel.squared_distance(one, other), kernel.SAME_KEY)

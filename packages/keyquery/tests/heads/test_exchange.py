@@ -41,7 +41,7 @@ def made(rotary: Rotary, width: int, *, position: float, content: float, drift: 
 
 
 @pytest.mark.parametrize("width", [1, 4, 32])
-def test_a_planted_position_and_content_come_back_at_every_width(width):
+def test_exchange_recovers_planted_position_and_content_at_every_width(width):
     """The position part of each pair is the planted cosine, the content part the planted preference."""
     pairs = exchanged_pairs(made(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
     away = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
@@ -55,7 +55,7 @@ def test_a_planted_position_and_content_come_back_at_every_width(width):
 
 @pytest.mark.parametrize("width", [1, 32])
 @pytest.mark.parametrize("position", [0.0, 1.0, 4.0, -4.0])
-def test_crowding_grows_with_what_is_planted_and_by_its_sign(width, position):
+def test_crowding_grows_with_the_planted_position_effect(width, position):
     found = exchange(exchanged_pairs(made(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
     if position == 0:
         assert found.position_part == pytest.approx(0, abs=1e-12)
@@ -68,7 +68,7 @@ def test_crowding_grows_with_what_is_planted_and_by_its_sign(width, position):
 
 
 @pytest.mark.parametrize("width", [1, 4, 32])
-def test_without_rotation_the_exchange_changes_nothing_and_drift_is_the_linear_share(width):
+def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
     """Zero to the last bit; what drifts with the position is told by the line through the keys' distances."""
     steady = exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
     assert not steady.sway.any()
@@ -109,7 +109,7 @@ def test_the_law_agrees_with_counting_queries():
         assert np.mean(pairs.sway[mine]) == pytest.approx(np.mean(changed), abs=0.015)
 
 
-def test_plasticity_of_the_pairs_is_that_of_the_head():
+def test_plasticity_of_pairs_equals_that_of_the_head():
     head = made(ROTARY, 32, position=1.5, content=0.6)
     pairs, whole = exchanged_pairs(head, OPTIONS, 10**9), plasticity(head, OPTIONS).profile
     for place in range(1, BINS):
@@ -117,7 +117,7 @@ def test_plasticity_of_the_pairs_is_that_of_the_head():
         assert exchange(pairs, pairs.bin == place).pairs == whole.counts[place]
 
 
-def test_keys_of_two_texts_are_a_null():
+def test_pairs_across_texts_give_the_null_distribution():
     """Content is no text's: the null gives what pairs of one text give; and no pair is of one text."""
     head = made(ROTARY, 32, position=1.5, content=0.6)
     one = exchange(exchanged_pairs(head, OPTIONS, 4000))
@@ -135,7 +135,7 @@ def test_cells_without_pairs_have_no_values():
     assert (empty.pairs, empty.sway, empty.linear_share) == (0, None, None)
 
 
-def test_a_head_of_unknown_rotation_is_refused_by_name():
+def test_head_of_unknown_rotation_is_refused():
     with pytest.raises(ValueError, match="rotation of this head is not known"):
         exchanged_pairs(replace(made(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
 
@@ -144,7 +144,7 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
 @pytest.mark.parametrize(
     "means", [(0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)]
 )
-def test_opposite_signs_agree_with_integration(means, correlation):
+def test_opposite_sign_expectation_agrees_with_numerical_integration(means, correlation):
     """By numbers: given the first variable, the second is normal again."""
     a, b = means
     found = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
@@ -157,7 +157,7 @@ def test_opposite_signs_agree_with_integration(means, correlation):
 
 
 @pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])
-def test_parts_are_over_the_spread_and_means_over_pairs(position, content):
+def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(position, content):
     """Each mean by its definition, of queries whose spread along the keys' difference is far from 1."""
     pairs = exchanged_pairs(made(ROTARY, 4, position=position, content=content), OPTIONS, 400)
     spread = np.sqrt(pairs.variance)
@@ -170,7 +170,7 @@ def test_parts_are_over_the_spread_and_means_over_pairs(position, content):
 
 
 @pytest.mark.parametrize(("shrunk", "kept"), [(0.0, False), (1e-8, False), (1.0, True)])
-def test_pairs_along_which_queries_hardly_vary_are_left_out(shrunk, kept):
+def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
     """Keys far apart in what is the same in all queries, and next to nowhere else: what varies is rounding."""
     known = made(ROTARY, 4, position=1.0, content=1e3)
     keys = known.keys.copy()

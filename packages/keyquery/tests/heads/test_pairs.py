@@ -17,7 +17,7 @@ def some_keys(mode="earlier", positions=(3, 30, 7, 12, 5, 5), documents=(4, 2, 2
     return competing(rows, np.array(positions), np.array(documents), CONTEXT, BUCKETS, mode)
 
 
-def test_keys_are_grouped_by_document_in_order_and_one_alone_is_left_out():
+def test_keys_are_grouped_by_document_and_lone_keys_left_out():
     keys = some_keys()
     assert keys.vectors[:, 0].tolist() == [5, 2, 1, 0, 3]
     assert keys.positions.tolist() == [5, 7, 30, 3, 12]
@@ -32,7 +32,7 @@ def test_keys_of_one_bucket_compete_and_others_do_not():
     assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0], [0, 2])
 
 
-def test_no_key_competes_where_each_is_alone():
+def test_keys_that_are_alone_in_their_group_do_not_compete():
     keys = some_keys(positions=(1, 2), documents=(0, 1))
     assert (keys.positions.size, keys.starts.tolist()) == (0, [0])
     assert list(keys.chunks()) == []
@@ -54,7 +54,7 @@ def test_keys_between_two_bounds_leave_out_groups_of_one():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 100])
-def test_chunks_cover_the_groups_once_and_pass_their_size_for_a_long_group_only(size):
+def test_chunks_cover_each_group_once_and_exceed_their_size_only_for_a_long_group(size):
     keys = some_keys(positions=(1, 2, 3, 1, 2, 1, 2, 3, 4), documents=(0, 0, 0, 1, 1, 2, 2, 2, 2))
     cut = list(keys.chunks(size))
     assert [group for first, after in cut for group in range(first, after)] == [0, 1, 2]
@@ -91,7 +91,7 @@ def test_all_pairs_of_the_eligible_keys_are_listed_once():
 
 
 @pytest.mark.parametrize("i", [2, 3, 1000, 94_906_267, 99_999_999])
-def test_a_pair_of_a_group_is_found_by_its_number_however_long_the_group(i):
+def test_pair_is_found_by_its_number_in_a_group_of_any_length(i):
     # above 2^53 a root in double precision is off by one on either side of a triangular number
     edge = i * (i - 1) // 2
     chosen = Chosen(edge - 1, edge, edge + i - 1)
@@ -117,7 +117,7 @@ def moments(vectors, times):
     return class_moments(np.array(vectors, dtype=np.float64), np.array(times))
 
 
-def test_a_projection_that_does_not_vary_has_no_correlation_and_no_negative_variance():
+def test_constant_projection_has_no_correlation_and_no_negative_variance():
     still = moments([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]], [0, 10, 20])
     one, other = np.eye(2)
     assert still.correlation_along(one) == 0
@@ -130,7 +130,7 @@ def test_a_projection_that_does_not_vary_has_no_correlation_and_no_negative_vari
     assert rounding.variance_along(one) == 0
 
 
-def test_a_correlation_is_cut_at_one_where_rounding_passes_it():
+def test_correlation_is_clipped_at_one():
     line = moments([[1.0], [2.0], [3.0]], [0, 1, 2])
     assert line.correlation_along(np.ones(1)) == 1
     beyond = Moments(
@@ -140,7 +140,7 @@ def test_a_correlation_is_cut_at_one_where_rounding_passes_it():
     assert beyond.correlation_along(np.ones(1)) == -1
 
 
-def test_vectors_at_one_position_or_all_alike_have_no_share_of_position():
+def test_linear_share_is_zero_without_spread_of_positions_or_vectors():
     assert moments([[1.0], [2.0]], [7, 7]).linear_share == 0
     alike = moments([[2.0], [2.0]], [0, 5])
     assert (alike.linear_share, alike.slope.tolist()) == (0, [0.0])
@@ -148,7 +148,7 @@ def test_vectors_at_one_position_or_all_alike_have_no_share_of_position():
 
 
 @pytest.mark.parametrize("n", [1, 2, 511, 512, 513, 1024, 1500])
-def test_sums_over_blocks_are_sums_over_all_rows(n):
+def test_moments_over_blocks_equal_moments_over_all_rows(n):
     rows = np.random.default_rng(n).normal(size=(n, 3)) + 100
     mean, products = mean_and_products(rows)
     np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-13)
@@ -159,7 +159,7 @@ def test_sums_over_blocks_are_sums_over_all_rows(n):
     np.testing.assert_allclose(apart + middle, rows.astype(np.float32), rtol=1e-12)
 
 
-def test_single_precision_is_for_vectors_that_have_no_more():
+def test_single_precision_is_used_only_for_vectors_without_more_digits():
     rows = np.random.default_rng(0).normal(size=(700, 2))
     exact = class_moments(rows, np.arange(700)).covariance
     assert class_moments(rows, np.arange(700), "single").covariance.tolist() == exact.tolist()

@@ -106,7 +106,7 @@ def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
         (-0.5, 0.5, components.MIXED),
     ],
 )
-def test_planted_heads_are_told_apart(share_q: float, share_k: float, kind: str) -> None:
+def test_planted_heads_are_classified_by_kind(share_q: float, share_k: float, kind: str) -> None:
     assert pca(head_moments(planted(share_q, share_k)), 2).kind == kind
 
 
@@ -117,7 +117,7 @@ def rows_of(head: Head) -> tuple[np.ndarray, np.ndarray]:
 
 @settings(max_examples=25, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10_000), drift=st.floats(0.1, 50), separation=st.sampled_from(["distance", "centroid"]))
-def test_nothing_orthogonal_to_the_drift_axis_covaries_with_position(seed: int, drift: float, separation: str) -> None:
+def test_orthogonal_directions_do_not_covary_with_position(seed: int, drift: float, separation: str) -> None:
     head = head_with(seed=seed, drift=drift)
     plane = rotation(head_moments(head), head.context, separation)
     x, t = rows_of(head)
@@ -170,7 +170,7 @@ def test_centroid_axis_is_the_mean_difference_without_its_drift() -> None:
 
 @settings(max_examples=20, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_planar_quantities_survive_a_joint_orthogonal_map_and_a_change_of_sign(seed: int) -> None:
+def test_planar_quantities_are_invariant_under_joint_orthogonal_maps(seed: int) -> None:
     head = head_with(seed=seed)
     turn = stats.ortho_group.rvs(6, random_state=seed)
     plane = rotation(head_moments(head), head.context)
@@ -268,12 +268,12 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"rotary": {"theta": 10000}}, "rotary is a dict"),
     ],
 )
-def test_heads_that_cannot_be_are_refused(changes: dict, message: str) -> None:
+def test_invalid_heads_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(head_with(seed=9), **changes)
 
 
-def test_lists_frames_half_and_swapped_bytes_are_the_head_of_their_array() -> None:
+def test_head_accepts_lists_frames_half_precision_and_swapped_bytes() -> None:
     head = head_with(seed=9)
     half = head.queries.astype(np.float16)
     options = PlasticityOptions(estimator="bucket_full")
@@ -284,6 +284,6 @@ def test_lists_frames_half_and_swapped_bytes_are_the_head_of_their_array() -> No
 
 
 @pytest.mark.parametrize("changes", [{"bins": 4.0}, {"bins": "4"}, {"cap": 2.5}, {"seed": -1}, {"min_queries": None}])
-def test_options_that_are_no_whole_numbers_are_refused_by_name(changes: dict) -> None:
+def test_fractional_options_are_refused_by_name(changes: dict) -> None:
     with pytest.raises(ValueError, match=f"^{next(iter(changes))} is "):
         PlasticityOptions(**changes)

@@ -28,7 +28,7 @@ def exact(**changes) -> PlasticityOptions:
     return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
 
 
-def test_polynomial_of_pair_plasticity_keeps_its_stated_error() -> None:
+def test_polynomial_of_pair_plasticity_keeps_its_error_bound() -> None:
     gaps = np.concatenate([np.linspace(-12, 12, 200_001), [0.0, 1e-12, 1e3, 1e9, -1e150]])
     variances = np.full(gaps.size, 2.0)
     out = np.empty(gaps.size)
@@ -53,7 +53,7 @@ def test_every_estimator_and_pair_mode_equals_scalar_loops(estimator: str, pairs
 
 
 @pytest.mark.parametrize("pairs", PAIR_MODES)
-def test_finer_query_bins_leave_the_keys_buckets_as_they_are(pairs: str) -> None:
+def test_finer_query_bins_do_not_change_the_key_buckets(pairs: str) -> None:
     head = head_with(seed=4, queries=400, buckets=4)
     profile = plasticity(head, exact(pairs=pairs, bins=16))
     wanted = reference(head, "bucket_full", pairs, bins=16, least=10)
@@ -153,7 +153,7 @@ def test_every_pair_stays_within_a_millionth_in_single_precision() -> None:
     assert np.abs(one.sums.map_plasticity - other.sums.map_plasticity)[alone].max() < 1e-6
 
 
-def test_keys_far_apart_are_done_in_double_precision() -> None:
+def test_distant_keys_are_computed_in_double_precision() -> None:
     head = head_with(seed=9, keys=160, dimension=16)
     keys = head.keys.astype(np.float64)
     keys[::2] += 1e4 * np.ones(16)
@@ -225,7 +225,7 @@ def test_order_of_keys_and_queries_does_not_matter(seed: int) -> None:
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_queries_without_a_mean_are_fully_plastic(estimator: str) -> None:
+def test_queries_with_zero_mean_are_fully_plastic(estimator: str) -> None:
     head = head_with(seed=2, queries=200)
     queries = np.concatenate([head.queries, -head.queries])
     head = replace(
@@ -252,7 +252,7 @@ def gaussian(
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_estimators_agree_with_what_gaussian_queries_do(estimator: str) -> None:
+def test_estimators_agree_with_simulated_gaussian_queries(estimator: str) -> None:
     rng = np.random.default_rng(1)
     positions = np.sort(rng.integers(0, 1000, 60_000))
     drift, keys = 0.002 * rng.normal(size=4), rng.normal(size=(3, 4))
@@ -286,7 +286,7 @@ def test_plasticity_decays_like_one_over_position_when_only_the_drift_grows() ->
     assert profile.profile.values[9] < 0.1
 
 
-def test_what_is_missing_is_counted_with_its_reason() -> None:
+def test_missing_values_are_counted_with_their_reason() -> None:
     head = head_with(seed=11, queries=300)
     head = replace(head, query_positions=np.where(head.query_positions < 200, 5, head.query_positions))
     profile = plasticity(head, PlasticityOptions(min_queries=30, pairs="same_bucket"))
@@ -301,7 +301,7 @@ def test_what_is_missing_is_counted_with_its_reason() -> None:
     assert not strict.profile.present.any()
 
 
-def test_equal_keys_and_directions_without_variance_are_left_out_and_counted() -> None:
+def test_equal_keys_and_directions_without_variance_are_excluded_and_counted() -> None:
     head = head_with(seed=12, dimension=5)
     queries, keys = head.queries.copy(), head.keys.copy()
     queries[:, 4] = 3.0
@@ -321,7 +321,7 @@ def test_equal_keys_and_directions_without_variance_are_left_out_and_counted() -
             assert counted[profile.profile.present].tolist() == profile.eligible[profile.profile.present].tolist()
 
 
-def test_a_bin_whose_pairs_are_all_left_out_is_missing() -> None:
+def test_bin_whose_pairs_are_all_excluded_is_missing() -> None:
     head = head_with(seed=13)
     profile = plasticity(with_vectors(head, head.queries, np.ones_like(head.keys)), exact())
     assert not profile.profile.present.any()
@@ -371,7 +371,7 @@ def test_a_cap_draws_with_its_seed_and_states_its_error() -> None:
     assert np.std(drawn) == pytest.approx(plasticity(head, exact(cap=60)).error[7], rel=0.35)
 
 
-def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
+def test_gap_to_counting_is_small_only_with_full_covariance() -> None:
     head = head_with(seed=17, queries=4000, keys=100, dimension=4)
     gaps = {gap.estimator: gap for gap in gaps_to_empirical(head, PlasticityOptions(), pairs_per_bin=200)}
     assert set(gaps) == {"aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
@@ -398,7 +398,7 @@ def test_householder_reflection_has_the_direction_as_its_first_axis() -> None:
     np.testing.assert_array_equal(householder(np.zeros(3)), np.eye(3))
 
 
-def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
+def test_dominant_drift_keeps_the_digits_of_the_residual() -> None:
     head = head_with(seed=18, drift=1e6)
     profile = plasticity(head, exact(estimator="pooled_full"))
     wanted = reference(head, "pooled_full", "earlier", bins=8, least=10)
@@ -502,7 +502,7 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
-def test_the_default_precision_is_within_a_hundred_millionth_of_double(estimator: str) -> None:
+def test_default_precision_is_within_1e_8_of_double(estimator: str) -> None:
     head = head_with(seed=25, queries=6000, keys=1200, dimension=32, documents=20)
     head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
     profile, wanted = (

@@ -63,7 +63,7 @@ def profile(head: Head, **options) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rotary", KINDS)
-def test_turning_is_the_rotation_by_its_definition(rotary):
+def test_turn_matches_the_definition_of_the_rotation(rotary):
     rng = np.random.default_rng(1)
     rows, tokens = rng.normal(size=(50, D)), rng.integers(-300, 300, 50)
     wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
@@ -76,7 +76,7 @@ def test_turning_is_the_rotation_by_its_definition(rotary):
 
 
 @pytest.mark.parametrize("rotary", KINDS)
-def test_plasticity_of_turned_queries_does_not_depend_on_the_width(rotary):
+def test_plasticity_of_aligned_queries_does_not_depend_on_the_bin_width(rotary):
     """Content is the same at every position: aligned widths agree to what the draw of positions leaves, .01."""
     exact = profile(made(rotary, 1))
     for width in (2, 8, 64):
@@ -84,13 +84,13 @@ def test_plasticity_of_turned_queries_does_not_depend_on_the_width(rotary):
 
 
 @pytest.mark.parametrize("rotary", KINDS[:4])
-def test_pooled_bins_count_the_turn_as_content(rotary):
+def test_pooled_bins_count_the_rotation_as_content(rotary):
     exact, pooled = profile(made(rotary, 1)), profile(made(rotary, 64), estimator="bucket_full")
     assert np.nanmin(pooled - exact) > 0.02
 
 
 @pytest.mark.parametrize("width", [1, 16])
-def test_without_rotation_turned_and_captured_queries_are_the_same(width):
+def test_aligned_and_captured_queries_are_equal_without_rotation(width):
     head = made(NO_ROTATION, width)
     np.testing.assert_array_equal(profile(head), profile(head, estimator="bucket_full"))
 
@@ -116,7 +116,7 @@ def test_single_positions_agree_with_brute_force(rotary):
 
 
 @pytest.mark.parametrize("rotary", KINDS)
-def test_a_shift_of_all_positions_changes_nothing(rotary):
+def test_shift_of_all_positions_leaves_plasticity_unchanged(rotary):
     """Scores depend on distances alone, and so does plasticity: bins are those of a longer context."""
     shift = CONTEXT // BINS * 3
     here, there = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
@@ -128,7 +128,7 @@ def test_single_precision_is_close_to_double():
         np.testing.assert_allclose(profile(made(FAST, width, kind=np.float32)), profile(made(FAST, width)), atol=2e-5)
 
 
-def test_a_wrong_rotation_is_seen():
+def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
     """Turned by the opposite angles, or paired otherwise, a wide bin is no narrow one."""
     head = made(FAST, 64)
     exact = profile(made(FAST, 1))
@@ -140,7 +140,7 @@ def test_a_wrong_rotation_is_seen():
         assert np.nanmax(np.abs(profile(replace(head, rotary=wrong)) - exact)) > 0.02
 
 
-def test_the_law_of_turned_queries_is_held_against_a_count_of_them():
+def test_law_of_aligned_queries_agrees_with_a_count():
     gaps = {gap.estimator: gap.by_bin.value for gap in gaps_to_empirical(made(FAST, 64), pairs_per_bin=300)}
     assert set(gaps) == {"aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
     assert gaps["aligned_full"] < 0.01

@@ -22,7 +22,7 @@ def options(**changes) -> PlasticityOptions:
 
 @pytest.mark.parametrize(("window", "chunks"), SEEN)
 @pytest.mark.parametrize("pairs", PAIR_MODES)
-def test_pairs_lie_within_what_a_query_sees(window: int, chunks: bool, pairs: str) -> None:
+def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
     for estimator in ESTIMATORS:
         found = plasticity(head, options(estimator=estimator, pairs=pairs))
@@ -32,7 +32,7 @@ def test_pairs_lie_within_what_a_query_sees(window: int, chunks: bool, pairs: st
         np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
 
 
-def test_a_window_leaves_pairs_and_a_long_one_leaves_all() -> None:
+def test_window_reduces_pairs_and_a_long_window_keeps_all() -> None:
     head = head_with(seed=3, keys=160)
     counts = {
         window: plasticity(replace(head, window=window), options()).profile.counts.sum() for window in (37, 150, 800)
@@ -54,7 +54,7 @@ def test_maps_and_competition_hold_the_same_pairs() -> None:
         assert found.sums.mean_gap[place].sum() == pytest.approx(gaps, rel=1e-9)
 
 
-def test_a_sample_of_all_pairs_is_all_pairs() -> None:
+def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
     whole, drawn = plasticity(head, options()), plasticity(head, options(cap=10**6))
     np.testing.assert_allclose(whole.profile.values, drawn.profile.values, atol=1e-9)
@@ -63,7 +63,7 @@ def test_a_sample_of_all_pairs_is_all_pairs() -> None:
     assert some.eligible.tolist() == whole.eligible.tolist()
 
 
-def test_pairs_of_other_estimates_lie_within_it_as_well() -> None:
+def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
     head = head_with(seed=6, keys=160, window=150)
     pairs = exchanged_pairs(head, PlasticityOptions(min_queries=10), 10**6)
     assert pairs.gap.size == plasticity(head, options()).profile.counts.sum()
@@ -71,19 +71,19 @@ def test_pairs_of_other_estimates_lie_within_it_as_well() -> None:
     assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), given=None))
 
 
-def test_a_window_that_no_two_keys_share_leaves_a_reason() -> None:
+def test_window_without_two_keys_gives_a_reason() -> None:
     found = plasticity(head_with(seed=6, keys=30, window=2), options())
     assert set(found.profile.reasons) == {"no eligible pair of keys"}
 
 
 @pytest.mark.parametrize(("window", "chunks", "words"), [(0, False, "a window of 0"), (None, True, "without a window")])
-def test_windows_that_are_none(window: int | None, chunks: bool, words: str) -> None:
+def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         head_with(window=window, chunks=chunks)
 
 
 @pytest.mark.models
-def test_a_captured_window_is_heeded(tmp_path: Path) -> None:
+def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> None:
     """Sliding layers and layers of full attention of one model are captured and analysed, each as it sees."""
     pytest.importorskip("torch")
     import json

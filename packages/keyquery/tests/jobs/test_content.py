@@ -40,11 +40,11 @@ def marked(value: object) -> str:
 
 
 @given(VALUES, VALUES)
-def test_keys_agree_exactly_where_values_do(one: object, other: object) -> None:
+def test_content_keys_are_equal_exactly_for_equal_values(one: object, other: object) -> None:
     assert (of(one) == of(other)) == (marked(one) == marked(other))
 
 
-def test_values_that_look_alike_have_keys_of_their_own() -> None:
+def test_similar_values_of_different_types_have_different_keys() -> None:
     values: list[object] = [
         None, False, 0, 0.0, -0.0, "", b"", [], {}, set(), Path(), "None", "0", [None], [[]], 1, True, 1.0, "1",
         Colour.RED, Path("1"), {1}, {"1": 1}, {1: 1}, ["ab", "c"], ["a", "bc"], float("nan"), float("inf"),
@@ -55,7 +55,7 @@ def test_values_that_look_alike_have_keys_of_their_own() -> None:
     assert len({of(value) for value in values}) == len(values)
 
 
-def test_order_of_arguments_and_sets_does_not_count() -> None:
+def test_order_of_arguments_and_sets_does_not_change_the_key() -> None:
     assert key(jobs_work.square, {"a": 1, "b": {"x": 1, "y": 2}}) == key(
         jobs_work.square, {"b": {"y": 2, "x": 1}, "a": 1}
     )
@@ -65,7 +65,7 @@ def test_order_of_arguments_and_sets_does_not_count() -> None:
     assert of(np.asfortranarray(np.eye(3) + np.arange(3))) == of(np.eye(3) + np.arange(3))
 
 
-def test_function_name_and_version_count() -> None:
+def test_function_name_and_version_change_the_key() -> None:
     keys = {key(function, {"number": 1}, v) for function in (jobs_work.square, jobs_work.fail) for v in ("", "2")}
     assert len(keys) == 4
 

@@ -56,7 +56,7 @@ def test_unknown_executors_and_options_are_refused(
         ({"at_once": 0}, "0 jobs at once"),
     ],
 )
-def test_resources_out_of_range(asked: dict[str, Any], message: str) -> None:
+def test_resources_out_of_range_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ThesisError, match=message):
         Resources(**asked)
 
@@ -68,14 +68,14 @@ def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> 
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_without_slurm_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_slurm_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_programs(tmp_path, monkeypatch, "squeue")
     with pytest.raises(MissingDependency, match=r"^sbatch, srun, scancel: not found") as caught:
         open_executor("slurm", tmp_path)
     assert str(caught.value).endswith("apt-get install -y --no-install-recommends slurm-wlm munge")
 
 
-def test_without_submitit_the_error_ends_with_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_submitit_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_programs(tmp_path, monkeypatch, *squeue.PROGRAMS)
     monkeypatch.setitem(sys.modules, "submitit", None)
     line = r"submitit is not installed.*pip install -c constraints\.txt '\.\[cluster\]'$"
@@ -83,7 +83,7 @@ def test_without_submitit_the_error_ends_with_the_line(tmp_path: Path, monkeypat
         open_executor("slurm", tmp_path)
 
 
-def test_what_slurm_is_asked_for() -> None:
+def test_slurm_parameters_follow_from_the_resources() -> None:
     asked = parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
     assert asked == {
         "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 4,
@@ -99,7 +99,7 @@ def test_what_slurm_is_asked_for() -> None:
     }  # fmt: skip
 
 
-def test_the_queue_is_read() -> None:
+def test_squeue_output_is_parsed() -> None:
     told = "7 2 7 PENDING\n7 0 8 RUNNING\n9 N/A 9 COMPLETED\n\n"
     assert squeue.parse(told) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
     assert squeue.alive("PENDING")
@@ -108,7 +108,7 @@ def test_the_queue_is_read() -> None:
     assert not squeue.alive(None)
 
 
-def test_a_queue_that_does_not_answer_is_no_empty_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_squeue_is_not_taken_as_an_empty_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / "squeue").write_text("#!/bin/sh\necho cannot contact the controller >&2; exit 1\n")
     (tmp_path / "squeue").chmod(0o755)
@@ -117,7 +117,7 @@ def test_a_queue_that_does_not_answer_is_no_empty_queue(tmp_path: Path, monkeypa
     assert squeue.states("me") == {}
 
 
-def test_arrays_are_as_large_as_the_cluster_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_largest_array_is_read_from_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     for said, most in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
         (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{said}\n")
@@ -125,14 +125,14 @@ def test_arrays_are_as_large_as_the_cluster_takes(tmp_path: Path, monkeypatch: p
         assert squeue.largest_array() == most
 
 
-def test_reasons_say_what_to_change() -> None:
+def test_slurm_failure_reasons_say_what_to_change() -> None:
     assert "time limit of 90 min" in squeue.reason("TIMEOUT", 90)
     assert "more memory" in squeue.reason("OUT_OF_MEMORY", 60)
     assert "no longer in Slurm's queue" in squeue.reason(None, 60)
     assert "state FAILED" in squeue.reason("FAILED", 60)
 
 
-def test_the_room_is_light() -> None:
+def test_importing_jobs_loads_no_heavy_package() -> None:
     program = (
         "import sys, keyquery.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
     )

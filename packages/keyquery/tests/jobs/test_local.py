@@ -15,7 +15,7 @@ from keyquery.jobs.local import LocalExecutor, visible_gpus
 from waiting import gone, until
 
 
-def test_results_and_exceptions_come_back() -> None:
+def test_local_executor_returns_results_and_exceptions() -> None:
     with LocalExecutor(2) as executor:
         good = executor.submit(jobs_work.square, 7)
         bad = executor.submit(jobs_work.fail, number=3)
@@ -32,7 +32,7 @@ def test_results_and_exceptions_come_back() -> None:
         assert nothing.result() == ""
 
 
-def test_a_process_that_dies_takes_no_other_with_it() -> None:
+def test_killed_job_does_not_affect_other_jobs() -> None:
     with LocalExecutor() as executor:
         killed, crashed, left = (executor.submit(jobs_work.die, how) for how in ("kill", "crash", "exit"))
         after = executor.submit(jobs_work.square, 2)
@@ -45,12 +45,12 @@ def test_a_process_that_dies_takes_no_other_with_it() -> None:
         assert after.result() == 4
 
 
-def test_what_cannot_be_sent_is_an_error_at_once() -> None:
+def test_unpicklable_job_is_refused_at_once() -> None:
     with LocalExecutor() as executor, pytest.raises(ThesisError, match="cannot be sent to another process"):
         executor.submit(lambda: None)
 
 
-def test_an_error_in_the_block_ends_what_runs_and_its_children(tmp_path: Path) -> None:
+def test_error_in_the_executor_block_ends_jobs_and_their_children(tmp_path: Path) -> None:
     beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
     with pytest.raises(KeyboardInterrupt), LocalExecutor() as executor:  # noqa: PT012
         running = executor.submit(jobs_work.beating, beat)
@@ -77,19 +77,19 @@ def kill_command(task: str, beat: Path, *others: Path) -> None:
         command.wait()
 
 
-def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
+def test_jobs_end_when_their_command_is_killed(tmp_path: Path) -> None:
     beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
     kill_command("beating", beat, child)
     until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
 
 
-def test_a_job_that_hears_of_nothing_dies_with_a_killed_command(tmp_path: Path) -> None:
+def test_job_that_ignores_signals_ends_when_its_command_is_killed(tmp_path: Path) -> None:
     beat = tmp_path / "beat"
     kill_command("deaf", beat)
     until(lambda: gone(int(beat.read_text())))
 
 
-def test_an_interpreter_of_a_job_begins_only_once_the_watchman_knows_it(tmp_path: Path) -> None:
+def test_job_interpreter_starts_only_after_the_watchdog_knows_it(tmp_path: Path) -> None:
     """A command that is killed while it tells the watchman leaves none that starts up to find nobody."""
     program = (
         "import os, sys, time, jobs_work\n"
@@ -121,7 +121,7 @@ def fake_gpus(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
 
-def test_every_process_has_a_gpu_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_job_process_gets_its_own_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_gpus(tmp_path, 2, monkeypatch)
     assert visible_gpus() == ["0", "1"]
     with LocalExecutor("gpu") as executor:
@@ -136,7 +136,7 @@ def test_every_process_has_a_gpu_of_its_own(tmp_path: Path, monkeypatch: pytest.
         LocalExecutor(2, gpus=2)
 
 
-def test_gpus_that_the_user_allows_are_those(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visible_gpus_are_those_the_user_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-1f,5")
     assert visible_gpus() == ["3", "GPU-1f", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
@@ -144,7 +144,7 @@ def test_gpus_that_the_user_allows_are_those(monkeypatch: pytest.MonkeyPatch) ->
         LocalExecutor("gpu")
 
 
-def test_threads_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_are_divided_among_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     for workers, cpus, outside, expected in (
         (1, None, None, None),

@@ -50,7 +50,7 @@ def test_a_finished_job_is_not_run_again(tmp_path: Path) -> None:
     assert runs(tally) == Counter("aabbc")
 
 
-def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> None:
+def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> None:
     tally, states = tmp_path / "tally", list[JobProgress]()
     for _ in range(2):
         run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path, valid=lambda name: False, names=["x"],
@@ -62,7 +62,7 @@ def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "content", [b"", b"torn", seal.sealed(pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred"))]
 )
-def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: bytes) -> None:
+def test_job_runs_again_when_its_result_is_unreadable(tmp_path: Path, content: bytes) -> None:
     states = list[JobProgress]()
     place = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
     run(jobs_work.square, [{"number": 3}], tmp_path)
@@ -74,7 +74,7 @@ def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: byt
 
 
 @pytest.mark.parametrize("how", ["unsealed", "another's"])
-def test_a_foreign_result_is_not_unpickled(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, marker = JobFolder(tmp_path / key(jobs_work.square, {"number": 3})), tmp_path / "marker"
     run(jobs_work.square, [{"number": 3}], tmp_path)
     content = pickle.dumps(jobs_work.Touch(marker))
@@ -107,7 +107,7 @@ def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
 
 
-def test_an_error_of_the_project_says_all(tmp_path: Path) -> None:
+def test_project_error_is_shown_without_traceback(tmp_path: Path) -> None:
     with pytest.raises(JobsFailed) as caught:
         run(jobs_work.refuse, [{"model": "m"}], tmp_path)
     (failure,) = caught.value.failures
@@ -115,7 +115,7 @@ def test_an_error_of_the_project_says_all(tmp_path: Path) -> None:
     assert "ModelError" in failure.log.read_text()
 
 
-def test_dead_processes_are_failures_with_their_last_words(tmp_path: Path) -> None:
+def test_dead_job_processes_are_failures_with_their_last_output(tmp_path: Path) -> None:
     states = list[JobProgress]()
     with pytest.raises(JobsFailed) as caught:
         run(jobs_work.die, [{"how": "kill"}, {"how": "crash"}], tmp_path, progress=states.append)
@@ -127,12 +127,12 @@ def test_dead_processes_are_failures_with_their_last_words(tmp_path: Path) -> No
     assert states[-1].failed == 2
 
 
-def test_a_result_that_cannot_be_kept_is_a_failure(tmp_path: Path) -> None:
+def test_result_that_cannot_be_pickled_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(JobsFailed, match="the job returned a function that cannot be kept"):
         run(jobs_work.unkept, [{}], tmp_path)
 
 
-def test_the_log_has_all_output_and_the_folder_tells_what_was_asked(tmp_path: Path) -> None:
+def test_job_folder_holds_the_full_log_and_the_request(tmp_path: Path) -> None:
     run(jobs_work.loud, [{"text": "words"}], tmp_path, names=["noise"], version="v")
     place = JobFolder(tmp_path / key(jobs_work.loud, {"text": "words"}, "v"))
     log = place.log.read_text()
@@ -144,7 +144,7 @@ def test_the_log_has_all_output_and_the_folder_tells_what_was_asked(tmp_path: Pa
     }  # fmt: skip
 
 
-def test_running_jobs_report(tmp_path: Path) -> None:
+def test_running_jobs_report_progress(tmp_path: Path) -> None:
     stop, states = tmp_path / "stop", list[JobProgress]()
 
     def look(state: JobProgress) -> None:
@@ -158,7 +158,7 @@ def test_running_jobs_report(tmp_path: Path) -> None:
     assert (states[-1].running, states[-1].seconds_left) == (0, 0.0)
 
 
-def test_a_run_goes_on_after_a_kill(tmp_path: Path) -> None:
+def test_run_resumes_after_a_kill(tmp_path: Path) -> None:
     tally, folder, gate = tmp_path / "tally", tmp_path / "jobs", tmp_path / "gate"
     first = {"tally": tally, "name": "first"}
     second = {"tally": tally, "name": "second", "wait_for": gate}
@@ -178,7 +178,7 @@ def test_a_run_goes_on_after_a_kill(tmp_path: Path) -> None:
     assert runs(tally) == Counter(["first", "second", "second"])
 
 
-def test_ctrl_c_ends_what_runs_and_keeps_what_is_finished(tmp_path: Path) -> None:
+def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> None:
     tally, folder, gate = tmp_path / "tally", tmp_path / "jobs", tmp_path / "never"
     arguments = [{"tally": tally, "name": "first"}, {"tally": tally, "name": "second", "wait_for": gate}]
 
@@ -195,7 +195,7 @@ def test_ctrl_c_ends_what_runs_and_keeps_what_is_finished(tmp_path: Path) -> Non
     assert runs(tally) == Counter(["first", "second", "second"])
 
 
-def test_two_commands_do_not_do_the_same_job_together(tmp_path: Path) -> None:
+def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
     tally, gate, results = tmp_path / "tally", tmp_path / "gate", list[list[str]]()
     arguments = [{"tally": tally, "name": "a", "wait_for": gate}]
     place = JobFolder(tmp_path / "jobs" / key(jobs_work.counted, arguments[0]))
@@ -214,17 +214,17 @@ def test_two_commands_do_not_do_the_same_job_together(tmp_path: Path) -> None:
     assert runs(tally) == Counter("a")
 
 
-def test_names_are_one_each(tmp_path: Path) -> None:
+def test_number_of_names_must_equal_the_number_of_jobs(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="1 names for 2 jobs"):
         run(jobs_work.square, [{"number": 1}, {"number": 2}], tmp_path, names=["a"])
 
 
-def test_no_jobs_are_no_work(tmp_path: Path) -> None:
+def test_empty_list_of_jobs_creates_no_folder(tmp_path: Path) -> None:
     assert run(jobs_work.square, [], tmp_path / "jobs") == []
     assert not (tmp_path / "jobs").exists()
 
 
-def test_the_tail_shows_what_stood_last(tmp_path: Path) -> None:
+def test_log_tail_shows_the_final_state_of_progress_lines(tmp_path: Path) -> None:
     place = JobFolder(tmp_path)
     place.log.write_text("begin\r\n\n 10 %\r 50 %\r100 %\nend\n")
     assert place.tail() == "begin\n100 %\nend"

@@ -45,7 +45,7 @@ def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
     assert second.startswith(mend)
 
 
-def test_what_sbatch_writes_is_shown_once(
+def test_sbatch_output_is_shown_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for name in squeue.PROGRAMS:

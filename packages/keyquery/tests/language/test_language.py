@@ -22,20 +22,20 @@ def spoken(item):
     return ["<s>", *item.prompt.split()]
 
 
-def test_the_vocabulary_begins_with_the_special_words_and_repeats_none():
+def test_vocabulary_begins_with_the_special_words_and_has_no_duplicates():
     assert WORDS[:4] == ("<pad>", "<s>", "</s>", "<unk>")
     assert len(set(WORDS)) == len(WORDS)
     assert 200 <= len(WORDS) <= 300
 
 
-def test_the_world_is_frozen():
+def test_world_facts_are_frozen():
     words.world.cache_clear()
     assert world().cities.objects[("white", "well")] == "kelmar"
     assert world().sports.objects[("ana", "lind")] == "golf"
 
 
 @pytest.mark.parametrize("name", ["cities", "sports"])
-def test_a_name_needs_both_its_words(name):
+def test_fact_depends_on_both_words_of_a_name(name):
     relation = getattr(world(), name)
     assert len(relation.subjects) == 36
     for part in (0, 1):
@@ -49,7 +49,7 @@ def test_a_name_needs_both_its_words(name):
     assert not set(relation.never) & set(relation.objects.values())
 
 
-def test_sequences_have_the_length_and_weigh_answers():
+def test_training_sequences_have_the_given_length_and_weight_answers():
     for seed in range(40):
         text, weights = documents.sequence(world(), random.Random(seed), 96)
         assert len(text) == len(weights) == 96
@@ -59,7 +59,7 @@ def test_sequences_have_the_length_and_weigh_answers():
         assert set(weights) <= {1.0, documents.ANSWER}
 
 
-def test_documents_tell_no_lie():
+def test_training_documents_agree_with_the_world():
     """Every answer about a fact in training text is the world's."""
     asked = Counter[str]()
     for seed in range(100):
@@ -75,7 +75,7 @@ def test_documents_tell_no_lie():
     assert set(asked) == {"cities", "sports"}
 
 
-def test_a_batch_is_a_function_of_its_name():
+def test_batch_is_determined_by_its_name():
     one = documents.batch(world(), "0/rope/3", 4, 32)
     random.seed(5)
     assert documents.batch(world(), "0/rope/3", 4, 32) == one
@@ -103,7 +103,7 @@ def test_a_prompt_has_exactly_the_length_asked_for(task, length, tokenizer):
         assert len(tokenizer(item.prompt)["input_ids"]) == length
 
 
-def test_a_key_stands_at_its_depth_and_nowhere_else(tokenizer):
+def test_passkey_occurs_once_at_its_depth(tokenizer):
     for depth in (0.0, 0.5, 1.0):
         item = BOOK.items("passkey", 1, 0, tokenizer, length=200, depth=depth, form="named")[0]
         text = spoken(item)
@@ -115,12 +115,12 @@ def test_a_key_stands_at_its_depth_and_nowhere_else(tokenizer):
         assert item.facts["depth"] == depth
 
 
-def test_depths_spread_over_the_items():
+def test_default_depths_are_spread_over_the_items():
     depths = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, None)]
     assert depths == [0.125, 0.375, 0.625, 0.875]
 
 
-def test_statements_hide_their_falsity_in_the_question_or_show_it_in_the_answer(tokenizer):
+def test_false_statements_are_balanced_between_question_and_answer(tokenizer):
     seen = Counter[object]()
     for item in BOOK.items("statements", 64, 0, tokenizer):
         relation = getattr(world(), item.facts["property"])
@@ -134,20 +134,20 @@ def test_statements_hide_their_falsity_in_the_question_or_show_it_in_the_answer(
 
 
 @pytest.mark.parametrize("kind", BOOK.kinds())
-def test_texts_have_their_tokens(kind, tokenizer):
+def test_texts_have_the_given_number_of_tokens(kind, tokenizer):
     texts = BOOK.texts(kind, 3, 50, 0, tokenizer)
     assert len(set(texts)) == 3
     assert texts == BOOK.texts(kind, 3, 50, 0, tokenizer)
     assert {len(tokenizer(text)["input_ids"]) for text in texts} == {50}
 
 
-def test_filler_follows_the_walk():
+def test_filler_text_follows_the_word_transitions_of_the_world():
     text = BOOK.texts("filler", 1, 200, 0, None)[0].split()
     for word, after in itertools.pairwise(text):
         assert after in world().followers[word]
 
 
-def test_what_cannot_be_is_refused(tokenizer):
+def test_unknown_tasks_and_invalid_options_are_refused(tokenizer):
     with pytest.raises(DataError, match="no task 'capitals'"):
         BOOK.items("capitals", 1, 0, tokenizer)
     with pytest.raises(DataError, match="no text of kind 'news'"):
@@ -160,7 +160,7 @@ def test_what_cannot_be_is_refused(tokenizer):
         BOOK.items("passkey", 1, 0, tokenizer, depth=2.0)
 
 
-def test_a_foreign_tokenizer_is_refused(tokenizer):
+def test_tokenizer_that_lacks_the_words_is_refused(tokenizer):
     class Foreign:
         unk_token_id = 3
 
@@ -171,7 +171,7 @@ def test_a_foreign_tokenizer_is_refused(tokenizer):
         BOOK.items("cities", 1, 0, Foreign())
 
 
-def test_the_tokenizer_reads_back_from_a_folder(tokenizer, tmp_path):
+def test_tokenizer_can_be_loaded_from_a_folder(tokenizer, tmp_path):
     import transformers
 
     tokenizer.save_pretrained(tmp_path)

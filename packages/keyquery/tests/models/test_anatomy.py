@@ -51,14 +51,14 @@ PRE_NORM = [name for name in BUILDERS if name not in ("mllama",)]
 
 
 @pytest.mark.parametrize("name", [*PRE_NORM, "bloom", "mpt", "gptj", "falcon"])
-def test_a_block_without_its_parts_hands_on_what_it_was_given(name: str) -> None:
+def test_block_with_attention_and_mlp_removed_is_the_identity(name: str) -> None:
     """Also where parts add the residual stream by themselves (BLOOM, MPT), and where they run side by side (GPT-J)."""
     given, handed = through(built(name), 1)
     torch.testing.assert_close(given, handed, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["OPT", "BioGpt", "GPT2", "GPTBigCode", "StableLm", "Cohere", "Phi"])
-def test_parts_under_other_names(kind: str) -> None:
+def test_parts_of_blocks_are_found_under_other_names(kind: str) -> None:
     """Two matrices without a module of their own (OPT), layers of one list, parts that share a norm."""
     model = causal(kind)
     given, handed = through(model, 1)
@@ -66,7 +66,7 @@ def test_parts_under_other_names(kind: str) -> None:
     assert [block.layer for block in blocks(model)] == [0, 1, 2]
 
 
-def test_a_decoder_that_could_attend_to_another_text() -> None:
+def test_active_attention_is_found_beside_idle_cross_attention() -> None:
     """BART's decoder alone: the attention that text runs is told from the one that is idle."""
     model = causal("Bart", d_model=32, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48)
     found = blocks(model)
@@ -77,7 +77,7 @@ def test_a_decoder_that_could_attend_to_another_text() -> None:
     ] == [(True, True)] * 2
 
 
-def test_latent_attention_tells_the_width_of_its_values() -> None:
+def test_latent_attention_has_its_own_value_width() -> None:
     sizes = {"q_lora_rank": 12, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6}
     few = {"n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 3}
     model = causal("DeepseekV3", **sizes, **few, num_key_value_heads=4)
@@ -107,7 +107,7 @@ def hybrid(kind: str) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "words"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
-def test_blocks_without_one_mlp(kind: str, words: str) -> None:
+def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words: str) -> None:
     """Attention can be acted on; the MLP is refused by name where it is in another block, or beside a Mamba."""
     model = hybrid(kind)
     layer = blocks(model)[0].layer
@@ -120,7 +120,7 @@ def test_blocks_without_one_mlp(kind: str, words: str) -> None:
         pass
 
 
-def test_looking_is_done_once_and_seen_by_nobody() -> None:
+def test_block_search_runs_once_and_leaves_no_trace() -> None:
     model = built("llama")
     calls: list[Any] = []
     with recording(model, lambda call: calls.append(call)):
@@ -132,6 +132,6 @@ def test_looking_is_done_once_and_seen_by_nobody() -> None:
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-def test_an_encoder_hides_its_output_projection() -> None:
+def test_encoder_without_output_projection_is_refused() -> None:
     with pytest.raises(ModelError, match=r"no output projection found in layer 0: no matrix in BertSelfAttention"):
         blocks(causal("Bert", is_decoder=True))

@@ -28,7 +28,7 @@ YES_NO = ("yes", "no")
         ("yes_or", "unparsed"),
     ],
 )
-def test_the_first_whole_word_counts(text: str, outcome: str) -> None:
+def test_judge_counts_the_first_whole_word(text: str, outcome: str) -> None:
     assert judge(text, "yes", YES_NO) == outcome
 
 
@@ -50,7 +50,7 @@ def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
         (" ...\n", "unparsed"),
     ],
 )
-def test_open_answers_are_in_the_first_sentence(text: str, outcome: str) -> None:
+def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: str) -> None:
     assert judge(text, "Oslo") == outcome
 
 
@@ -70,7 +70,7 @@ def test_the_first_number_of_a_text_is_read(text: str, said: str) -> None:
     assert number(text) == said
 
 
-def test_items_are_read_by_what_their_answer_is() -> None:
+def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
     key = Item("passkey-0000", "passkey", "what is the key ?", "4 0 7 1 2")
     assert [parse(key, text) for text in ("40712.", "4 0 7 1 2 . 9", "4 0 7 1", "none")] == [
         "right",
@@ -85,7 +85,7 @@ def test_items_are_read_by_what_their_answer_is() -> None:
     assert parse(Item("cities_open-0000", "cities_open", "where ?", "Peru"), "in Peru") == "right"
 
 
-def test_numbers_of_a_language_with_words_for_digits() -> None:
+def test_number_reads_digit_words_of_the_small_language() -> None:
     words = {f"d{digit}": str(digit) for digit in range(10)}
     assert number("key d4 d0 d7 . d1", words) == "407"
     assert number("4 0 7", words) == ""
@@ -121,13 +121,13 @@ def test_wrong_keys_are_classified(said: str, key: str, expected: str) -> None:
     assert error_class(said, key) == expected
 
 
-def test_what_is_ambiguous_is_said() -> None:
+def test_truncation_of_a_repeated_last_digit_is_ambiguous() -> None:
     assert ambiguous("1234", "12344")
     assert not ambiguous("1234", "12234")
     assert not ambiguous("407", "40712")
 
 
-def test_each_number_is_in_one_class_and_classes_mean_their_lengths() -> None:
+def test_each_wrong_number_has_one_error_class_consistent_with_its_length() -> None:
     seen = set()
     for key in ("0010", "0123", "1111"):
         for length in range(6):

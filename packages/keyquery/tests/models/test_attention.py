@@ -69,7 +69,7 @@ CASES = [(name, False) for name in BUILDERS] + [("mllama", True)]
 
 
 @pytest.mark.parametrize(("name", "crossed"), CASES, ids=[f"{name}{'-cross' * crossed}" for name, crossed in CASES])
-def test_equal_to_eager_attention(name: str, crossed: bool) -> None:
+def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> None:
     model = built(name)
     own = model.config._attn_implementation
     tokens, inputs = batch()
@@ -160,7 +160,7 @@ def test_model_is_restored_after_an_interruption() -> None:
     assert (state(model), state(other)) == before
 
 
-def test_only_the_recording_context_is_recorded() -> None:
+def test_only_the_recording_thread_is_recorded() -> None:
     model = built("llama")
     seen: list[Call] = []
     results: list[Any] = []
@@ -184,7 +184,7 @@ def test_other_architectures_are_refused_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "ministral"])
-def test_positions_under_a_key_cache(name: str) -> None:
+def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -> None:
     """Keys of a cache, also of one that dropped what left the window, are the plain forward's at their positions."""
     model = built(name)
     tokens, inputs = batch()
@@ -241,7 +241,7 @@ def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Cal
     return calls, made
 
 
-def test_layers_without_positions_give_the_projection_itself() -> None:
+def test_layers_without_positions_record_the_plain_projection() -> None:
     model = built("smollm3")
     calls, made = projected(model, *batch())
     rotated = [bool(flag) for flag in model.config.no_rope_layers]
@@ -250,14 +250,14 @@ def test_layers_without_positions_give_the_projection_itself() -> None:
         assert torch.equal(call.query, made[call.layer]) is not turns
 
 
-def test_rotation_keeps_norms() -> None:
+def test_rotation_keeps_vector_norms() -> None:
     calls, made = projected(built("llama"), *batch())
     for call in calls:
         assert not torch.allclose(call.query, made[call.layer])
         torch.testing.assert_close(call.query.norm(dim=-1), made[call.layer].norm(dim=-1))
 
 
-def test_query_scale_of_ministral3() -> None:
+def test_query_scale_of_ministral3_grows_with_position() -> None:
     """Norms grow with position by the scale times YaRN's constant factor, and by nothing else."""
     model = built("ministral3")
     tokens, inputs = batch()
@@ -273,7 +273,7 @@ def test_query_scale_of_ministral3() -> None:
     assert query_scale(built("llama").model.layers[0].self_attn) is None
 
 
-def test_survey_of_cross_attention() -> None:
+def test_survey_classifies_cross_attention_layers() -> None:
     layers = survey(built("mllama"))
     assert [(layer.index, layer.kind) for layer in layers] == [(0, "full"), (1, "cross"), (2, "full")]
     assert layers[1].query_heads == 4

@@ -17,7 +17,7 @@ def tokenizer(**special):
     return PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", **special)
 
 
-def test_the_beginning_token_comes_first_and_once():
+def test_beginning_token_is_prepended_once():
     words = tokenizer(bos_token="<s>")
     assert words("we walk")["input_ids"] == [2, 3]
     begin(words, "a model")
@@ -26,7 +26,7 @@ def test_the_beginning_token_comes_first_and_once():
     assert words("we walk", add_special_tokens=False)["input_ids"] == [2, 3]
 
 
-def test_a_tokenizer_that_has_none_or_begins_already_is_refused():
+def test_tokenizer_without_or_with_automatic_beginning_token_is_refused():
     with pytest.raises(ModelError, match="a model: its tokenizer knows no beginning token; leave --bos out"):
         begin(tokenizer(), "a model")
     words = tokenizer(bos_token="<s>")

@@ -67,7 +67,7 @@ def contents(root: Path) -> dict[str, str]:
     }
 
 
-def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
+def test_captured_vectors_equal_those_of_the_model(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out")
     assert capture(asked) == tmp_path / "out"
     held = open_capture(tmp_path / "out")
@@ -121,7 +121,7 @@ def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
     assert f"{DOCUMENTS} documents of {CONTEXT} tokens" in (made / "README.md").read_text()
 
 
-def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) -> None:
+def test_interrupted_capture_resumes_to_identical_files(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "whole"))
 
     def stop(state: CaptureProgress) -> None:
@@ -142,7 +142,7 @@ def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) ->
     assert contents(tmp_path / "halted") == contents(tmp_path / "whole")
 
 
-def test_a_killed_process_goes_on(place: Path, tmp_path: Path) -> None:
+def test_killed_capture_resumes_to_identical_files(place: Path, tmp_path: Path) -> None:
     """SIGKILL in the middle of a document: no half part is taken for a whole one."""
     script = f"""
 import os, signal, sys
@@ -167,7 +167,7 @@ tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
-def test_parts_that_a_killed_command_left_beside_a_whole_capture_go(place: Path, tmp_path: Path) -> None:
+def test_leftover_parts_beside_a_complete_capture_are_removed(place: Path, tmp_path: Path) -> None:
     """SIGKILL after the manifest says that all is there, before the parts are removed."""
     root = capture(options(place, tmp_path / "out"))
     (root / parts.FOLDER).mkdir()
@@ -186,7 +186,7 @@ def test_shards_make_the_same_capture(place: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "shards") == contents(tmp_path / "whole")
 
 
-def test_a_finished_capture_is_left_alone(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_capture_is_not_changed(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     capture(options(place, tmp_path / "out"))
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("the model was loaded again"))
     capture(options(place, tmp_path / "out"))
@@ -200,7 +200,7 @@ def stop(state: CaptureProgress) -> None:
         raise KeyboardInterrupt
 
 
-def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Path) -> None:
+def test_resuming_with_other_weights_of_the_same_name_is_refused(place: Path, tmp_path: Path) -> None:
     """The first run stops, the folder's weights change, the second run must not mix them."""
     saved("llama", tmp_path / "model")
     asked = options(place, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
@@ -215,7 +215,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
         capture(asked)
 
 
-def test_a_changed_text_is_noticed(place: Path, tmp_path: Path) -> None:
+def test_resuming_with_a_changed_text_is_refused(place: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text(text(40, 1))
     asked = options(place, tmp_path / "out", texts=TextSource(str(tmp_path / "book.txt")))
     with pytest.raises(KeyboardInterrupt):
@@ -263,12 +263,12 @@ def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) ->
         ({"heads": None, "texts": TextSource("/absent.txt")}, "no such file"),
     ],
 )
-def test_what_cannot_be_captured_is_said(place: Path, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_refused(place: Path, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ThesisError, match=message):
         capture(options(place, tmp_path / "out", **changes))
 
 
-def test_a_foreign_folder_is_not_written_to(place: Path, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_not_written_to(place: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ModelError, match="not empty"):
         capture(options(place, tmp_path))
@@ -329,7 +329,7 @@ def test_out_of_memory_says_which_context_fits(place: Path, tmp_path: Path, monk
         record(asked, loaded=loaded)
 
 
-def test_memory_of_masks_and_scores() -> None:
+def test_memory_estimate_counts_masks_and_scores() -> None:
     windowed, eager = built("mistral"), built("gpt_oss")
     linear = 100 * (64 + 96) * 4
     assert memory.least(windowed, survey(windowed), 100) == linear + 100 * 100
@@ -342,7 +342,7 @@ def test_memory_of_masks_and_scores() -> None:
     assert room is None or room > 0
 
 
-def test_progress_tells_rate_and_time_left(place: Path, tmp_path: Path) -> None:
+def test_capture_progress_reports_rate_and_time_left(place: Path, tmp_path: Path) -> None:
     states: list[CaptureProgress] = []
     start = time.perf_counter()
     capture(options(place, tmp_path / "out"), states.append)
@@ -356,7 +356,7 @@ def test_progress_tells_rate_and_time_left(place: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kept"), [("mllama-images", {0, 2}), ("mistral3-images", {0, 1, 2}), ("gemma3-images", {1})]
 )
-def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, name: str, kept: set[int]) -> None:
+def test_text_model_beside_an_image_tower_is_captured(place: Path, tmp_path: Path, name: str, kept: set[int]) -> None:
     """As published: text alone is captured, cross-attention and sliding layers are left out, all else is exact."""
     saved(name, tmp_path / name)
     asked = options(

@@ -70,7 +70,7 @@ def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Te
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_parts_are_those_of_the_model(place: Path, tmp_path: Path, name: str) -> None:
+def test_captured_parts_equal_those_of_the_model(place: Path, tmp_path: Path, name: str) -> None:
     held = made(place, tmp_path / "out", name, parts=tuple(PARTS), limit=2)
     for number in range(2):
         wanted = by_hand(place, name, number)
@@ -84,7 +84,7 @@ def test_parts_are_those_of_the_model(place: Path, tmp_path: Path, name: str) ->
                 assert np.array_equal(found.vectors[mine], expected)
 
 
-def test_the_last_residual_and_what_a_layer_adds_fit_together(place: Path, tmp_path: Path) -> None:
+def test_residuals_of_first_and_last_layer_differ(place: Path, tmp_path: Path) -> None:
     """The stream grows from layer to layer, so that parts of two layers are not one kept twice."""
     held = made(place, tmp_path / "out", parts=("residual",), rate=8.0)
     first, last = (held.part("residual", head).vectors for head in (held.heads[0], held.heads[-1]))
@@ -93,7 +93,7 @@ def test_the_last_residual_and_what_a_layer_adds_fit_together(place: Path, tmp_p
 
 
 @pytest.mark.parametrize("name", NAMES[:2])
-def test_documents_together_are_what_each_is_by_itself(place: Path, tmp_path: Path, name: str) -> None:
+def test_documents_captured_in_a_batch_equal_those_captured_alone(place: Path, tmp_path: Path, name: str) -> None:
     alone = made(place, tmp_path / "alone", name, parts=tuple(PARTS))
     together = made(place, tmp_path / "together", name, parts=tuple(PARTS), batch=3)
     assert alone.heads == together.heads
@@ -128,12 +128,12 @@ def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None
         ({"batch": 0}, "--batch 0: at least 1 document"),
     ],
 )
-def test_what_is_not_there_is_refused_by_name(place: Path, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+def test_unknown_selection_is_refused_by_name(place: Path, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         made(place, tmp_path / "out", **changes)
 
 
-def test_a_part_that_was_not_kept_and_another_choice_in_one_folder_are_refused(place: Path, tmp_path: Path) -> None:
+def test_uncaptured_part_and_conflicting_selection_in_one_folder_are_refused(place: Path, tmp_path: Path) -> None:
     held = made(place, tmp_path / "out", parts=("values",), limit=1)
     with pytest.raises(DataError, match=r"mlp were not captured; capture anew with --parts mlp"):
         held.part("mlp", held.heads[0])
@@ -146,7 +146,7 @@ def test_a_part_that_was_not_kept_and_another_choice_in_one_folder_are_refused(p
     assert "l00h00v/data.parquet" in card
 
 
-def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
+def test_capture_larger_than_the_free_disk_is_refused_before_loading_the_model(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = {"parts": tuple(PARTS), "rate": 8.0, "heads": None}
@@ -173,5 +173,5 @@ def test_what_the_disk_cannot_hold_is_refused_before_the_model_is_loaded(
         made(place, tmp_path / "other", **asked)
 
 
-def test_the_command_offers_the_parts_that_there_are() -> None:
+def test_command_choices_equal_the_available_parts() -> None:
     assert tuple(PARTS) == choices.PARTS

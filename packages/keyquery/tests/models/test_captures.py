@@ -56,7 +56,7 @@ def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
         assert set(queries.document) == set(range(5))
 
 
-def test_columns_are_the_published_ones(tmp_path: Path) -> None:
+def test_captured_columns_are_those_of_the_published_layout(tmp_path: Path) -> None:
     published(tmp_path)
     assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name != "parts") == [
         "l00h00k", "l00h00q", "l00h01k", "l00h03q", "l02h00k", "l02h01k", "l02h01q", "l02h02q",
@@ -92,7 +92,7 @@ def test_context_can_be_given(tmp_path: Path) -> None:
         open_capture(tmp_path, context=3000)
 
 
-def test_group_is_asked_for_when_ambiguous(tmp_path: Path) -> None:
+def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Path) -> None:
     """Query heads 0, 3, 5 over key heads 0, 1: three a key head gives 0, 1, 1, and four gives 0, 0, 1."""
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
         (tmp_path / name).mkdir()
@@ -122,7 +122,7 @@ def test_damaged_captures_are_refused(tmp_path: Path) -> None:
         captures.read(file)
 
 
-def test_buckets_that_are_not_positions_over_a_size(tmp_path: Path) -> None:
+def test_buckets_that_do_not_match_the_positions_are_refused(tmp_path: Path) -> None:
     published(tmp_path)
     file = tmp_path / "l00h00q" / "data.parquet"
     table = parquet.read_table(file)
@@ -132,7 +132,7 @@ def test_buckets_that_are_not_positions_over_a_size(tmp_path: Path) -> None:
         open_capture(tmp_path)
 
 
-def test_a_hub_id_out_of_reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_capture_is_read_from_the_hub_or_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub")
     asked = []
 
@@ -149,7 +149,7 @@ def test_a_hub_id_out_of_reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert len(open_capture("someone/captures", branch="model").heads) == len(held) // 2
 
 
-def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "WRITERS", 3)
     monkeypatch.setattr(layout, "BUFFER", 1)  # a row group per 64 rows: several per file
     whole = published(tmp_path / "whole")
@@ -292,14 +292,14 @@ def test_a_manifest_without_its_hash_is_refused_until_its_user_seals_it(
     assert manifest.main([]) == 2
 
 
-def test_a_deep_manifest_is_no_manifest(tmp_path: Path) -> None:
+def test_deeply_nested_manifest_is_refused(tmp_path: Path) -> None:
     (tmp_path / manifest.FILE).write_text("[" * 100_000)
     with pytest.raises(DataError, match="not a manifest"):
         manifest.read(tmp_path)
 
 
 @pytest.mark.parametrize(("queries", "keys", "group"), [(4, 2, 2), (6, 2, 3), (8, 8, 1)])
-def test_the_group_of_a_whole_capture_divides_its_heads(queries: int, keys: int, group: int) -> None:
+def test_query_heads_per_key_head_follow_from_a_complete_capture(queries: int, keys: int, group: int) -> None:
     files = {"q": {(0, head) for head in range(queries)}, "k": {(0, head) for head in range(keys)}}
     assert captures._group(Path("x"), files) == group
     if group > 1:
@@ -319,7 +319,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_part_is_named_with_the_way_to_make_it_anew(tmp_path, damage):
+def test_damaged_part_is_reported_with_the_command_that_recreates_it(tmp_path, damage):
     with parts.DocumentPart(tmp_path, 3) as part:
         part.add("q00", np.full((4, 2), 7, np.float32))
         part.describe({"digest": "ab"})

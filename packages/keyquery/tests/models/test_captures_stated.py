@@ -78,7 +78,7 @@ STATED: list[Any] = [
 
 
 @pytest.mark.parametrize("content", STATED)
-def test_what_is_stated_is_what_the_model_says(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
+def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
     found = with_stated(models["llama"]["bare"], written(tmp_path, content)).rotations
     assert found is not None
     for layer, said in models["llama"]["said"].items():
@@ -88,7 +88,7 @@ def test_what_is_stated_is_what_the_model_says(models: dict[str, Any], tmp_path:
         np.testing.assert_allclose(stated.frequencies, said.frequencies, rtol=1e-5)
 
 
-def test_a_configuration_says_it_as_well(models: dict[str, Any], tmp_path: Path) -> None:
+def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
     """By a narrow twin: also which part of a head turns (GPT-NeoX), and whether from a folder or a file."""
     for name, place in (("llama", ""), ("gpt_neox", "config.json")):
         found = with_stated(models[name]["bare"], models[name]["model"] / place).rotations
@@ -146,14 +146,14 @@ def test_heads_uses_the_stated_rotation(
         ({"model_type": "nope"}, "no narrow twin of model type nope"),
     ],
 )
-def test_statements_that_say_too_little_or_too_much(
+def test_incomplete_or_contradictory_rotation_statements_are_refused(
     models: dict[str, Any], tmp_path: Path, content: Any, words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
         with_stated(models["llama"]["bare"], written(tmp_path, content))
 
 
-def test_a_capture_that_says_it_itself(tmp_path: Path) -> None:
+def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -> None:
     held = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
     with pytest.raises(DataError, match="already states its rotation"):
         with_stated(held, written(tmp_path, STATED[0]))
@@ -173,7 +173,7 @@ def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray
 
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 @pytest.mark.parametrize("start", [0, 2])
-def test_arrays_of_ones_own(layout: Any, start: int) -> None:
+def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: int) -> None:
     """Vectors from anywhere, with a base and a pairing: aligned plasticity is that of the content."""
     rotary = from_theta(100.0, 6, layout=layout, start=start)
     queries, positions, turned = made_head(rotary)
@@ -239,7 +239,7 @@ def plain(writer: Any) -> None:
 
 
 @pytest.mark.parametrize("more", [plain, linear, yarn, llama3])
-def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[Any], None], tmp_path: Path) -> None:
+def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable[[Any], None], tmp_path: Path) -> None:
     """Whatever scales the rotation of the file, R(-t) q_t by the capture's manifest is what the projection gave."""
     gguf_made.made(tmp_path / "made.gguf", more=more)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
@@ -269,7 +269,7 @@ def test_aligned_queries_of_a_gguf_file_are_the_unrotated_ones(more: Callable[[A
 
 
 @pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
-def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> None:
+def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
     """The class that is made of the file turns as many, whatever its own default is."""
     config = getattr(transformers, f"{kind}Config")(**SIZES)
     name = kind.lower()
@@ -279,7 +279,7 @@ def test_a_gguf_file_says_how_many_dimensions_turn(kind: str, count: int) -> Non
     assert {2 * len(each.frequencies) for each in found.values() if isinstance(each, Rotary)} == {count}
 
 
-def test_a_class_that_turns_whole_heads_cannot_turn_a_part() -> None:
+def test_partial_rotation_is_refused_for_a_class_that_rotates_whole_heads() -> None:
     keys = {"general.architecture": "llama", "llama.rope.dimension_count": 4}
     with pytest.raises(ModelError, match=r"llama.rope.dimension_count is 4"):
         hold_keys(keys, None, transformers.LlamaConfig(**SIZES))

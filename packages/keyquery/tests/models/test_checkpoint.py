@@ -65,7 +65,7 @@ def logits(model: Any) -> torch.Tensor:
     return found
 
 
-def test_weights_of_another_class_load_into_the_plain_one_without_positions(published: Path) -> None:
+def test_custom_class_weights_load_into_the_plain_class_without_positions(published: Path) -> None:
     loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="drope"))
     assert type(loaded.model).__name__ == "LlamaForCausalLM"
     assert positional(loaded.model) == "drope"
@@ -102,7 +102,7 @@ def test_quantized_weights_of_another_class(tmp_path: Path) -> None:
     assert loaded.facts["scaling"] == 0.5
 
 
-def test_a_class_of_its_own_is_never_run_as_another_unasked(published: Path) -> None:
+def test_custom_class_is_not_loaded_as_another_without_load_as(published: Path) -> None:
     with pytest.raises(ModelError, match=r"brings its own code; read it, .* or load its weights into a plain class"):
         load(ModelSource(str(published)))
     change(published, model_type="llama")  # transformers would take its own Llama without a word
@@ -110,7 +110,7 @@ def test_a_class_of_its_own_is_never_run_as_another_unasked(published: Path) -> 
         load(ModelSource(str(published)))
 
 
-def test_native_classes_with_old_code_beside_them_load(copy: Path) -> None:
+def test_native_class_with_leftover_custom_code_loads(copy: Path) -> None:
     change(copy, auto_map={"AutoModelForCausalLM": "modeling_llama.LlamaForCausalLM"})
     assert type(load(ModelSource(str(copy), device="cpu"), tokenizer=False).model).__name__ == "LlamaForCausalLM"
 
@@ -134,7 +134,7 @@ def test_load_as_an_unfit_class_is_refused(published: Path, kind: str, message: 
         load(ModelSource(str(published), load_as=kind, position="drope"))
 
 
-def test_weights_that_the_plain_class_does_not_have(published: Path) -> None:
+def test_weights_unknown_to_the_plain_class_are_refused(published: Path) -> None:
     weights = load_file(published / "model.safetensors")
     weights["model.layers.0.self_attn.temperature"] = torch.ones(4)
     save_file(weights, published / "model.safetensors", metadata={"format": "pt"})
@@ -158,7 +158,7 @@ def test_weights_that_the_plain_class_does_not_have(published: Path) -> None:
         {"nope": True},
     ],
 )
-def test_settings_that_the_class_would_ignore(copy: Path, setting: dict[str, Any]) -> None:
+def test_config_settings_that_the_class_would_ignore_are_refused(copy: Path, setting: dict[str, Any]) -> None:
     change(copy, **setting)
     with pytest.raises(ModelError, match=f"config.json sets {next(iter(setting))} = .* LlamaConfig would ignore"):
         load(ModelSource(str(copy), device="cpu"))
@@ -175,12 +175,12 @@ def test_settings_that_the_class_would_ignore(copy: Path, setting: dict[str, Any
         {"training_note": "softmax_scale"},
     ],
 )
-def test_settings_that_change_nothing(copy: Path, setting: dict[str, Any]) -> None:
+def test_config_settings_without_effect_are_accepted(copy: Path, setting: dict[str, Any]) -> None:
     change(copy, **setting)
     assert configuration(ModelSource(str(copy))).model_type == "llama"
 
 
-def test_settings_that_the_class_knows(tmp_path: Path) -> None:
+def test_config_settings_known_to_the_class_are_accepted(tmp_path: Path) -> None:
     saved("gemma2", tmp_path)
     said = json.loads((tmp_path / "config.json").read_text())
     assert {"query_pre_attn_scalar", "attn_logit_softcapping"} <= set(said)
@@ -190,7 +190,7 @@ def test_settings_that_the_class_knows(tmp_path: Path) -> None:
         configuration(ModelSource(str(tmp_path)))
 
 
-def test_a_factor_on_scores_that_is_given_is_used(copy: Path) -> None:
+def test_given_score_scaling_is_used(copy: Path) -> None:
     change(copy, softmax_scale=0.7)
     loaded = load(ModelSource(str(copy), device="cpu", scaling=0.7))
     calls: list[Call] = []
@@ -206,7 +206,7 @@ def test_a_factor_on_scores_that_is_given_is_used(copy: Path) -> None:
             load(ModelSource(str(copy), device="cpu", scaling=wrong))
 
 
-def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) -> None:
+def test_drope_is_refused_for_a_model_that_scales_queries_by_position(tmp_path: Path) -> None:
     saved("ministral3", tmp_path)
     with pytest.raises(ModelError, match="scales its queries by position"):
         load(ModelSource(str(tmp_path), position="drope"))
@@ -224,7 +224,7 @@ def test_built_in_names_lead_to_their_folders(tmp_path: Path, monkeypatch: pytes
         assert resolve(tmp_path, name) == name
 
 
-def test_bare_folders_and_unknown_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     assert resolve(tmp_path, "mine") == "mine"

@@ -81,7 +81,7 @@ def test_a_prompt_has_exactly_the_tokens_asked_for(tokenizer: Any) -> None:
                 assert item.prompt.count(item.facts["key"]) >= 1
 
 
-def test_a_key_stands_at_the_depth_asked_for(tokenizer: Any) -> None:
+def test_passkey_is_at_the_requested_depth(tokenizer: Any) -> None:
     for depth in (0.0, 0.25, 0.5, 0.9, 1.0):
         for item in BOOK.items("passkey", 2, 0, tokenizer, length=1500, depth=depth):
             front = item.prompt[: item.prompt.index(item.facts["key"])]
@@ -92,7 +92,7 @@ def test_a_key_stands_at_the_depth_asked_for(tokenizer: Any) -> None:
     assert spread == [0.125, 0.375, 0.625, 0.875]
 
 
-def test_digits_stand_nowhere_but_in_keys() -> None:
+def test_digits_occur_only_in_keys() -> None:
     for item in BOOK.items("passkey", 20, 1, of_bytes(), length=900):
         assert set(re.findall(r"\d+", item.prompt)) == {item.answer}
         assert len(item.answer) == 5
@@ -101,7 +101,7 @@ def test_digits_stand_nowhere_but_in_keys() -> None:
     assert 15 < sum(bool(re.search(r"(.)\1", key)) for key in keys) < 60, "some keys have runs, some none"
 
 
-def test_facts_are_many_distinct_and_balanced() -> None:
+def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
     for task, pairs in (("cities", CITIES), ("sports", ATHLETES)):
         assert len(pairs) >= 60
         assert len(pairs) % 2 == 0, "a second turn gives each subject the other answer"
@@ -122,7 +122,7 @@ def test_facts_are_many_distinct_and_balanced() -> None:
             BOOK.items(task, 4 * len(pairs) + 1, 0, None)
 
 
-def test_the_truth_of_a_statement_is_known_and_half_of_the_false_ones_tell_by_themselves(tokenizer: Any) -> None:
+def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) -> None:
     items = BOOK.items("statements", 80, 3, tokenizer, length=48)
     known = dict(CITIES) | dict(ATHLETES)
     kinds = collections.Counter((item.facts["truth"], item.facts["group"]) for item in items)
@@ -152,7 +152,7 @@ def test_reviews_are_balanced_and_varied() -> None:
         assert verdicts == {item.answer}
 
 
-def test_verification_shows_the_key_or_a_miss_of_its_kind() -> None:
+def test_verification_shows_the_key_or_a_near_miss() -> None:
     items = BOOK.items("verification", 40, 2, of_bytes(), length=600)
     kinds = collections.Counter(item.facts["kind"] for item in items)
     assert kinds == {"exact": 20} | dict.fromkeys(MISSES, 5)
@@ -169,7 +169,7 @@ def test_verification_shows_the_key_or_a_miss_of_its_kind() -> None:
             assert sum(one != two for one, two in zip(shown, key, strict=True)) == 1 + (item.facts["kind"] == "swapped")
 
 
-def test_ranking_has_four_candidates_of_one_length_and_a_question_for_each() -> None:
+def test_ranking_has_four_candidates_of_equal_length() -> None:
     places = collections.Counter[int]()
     for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
         candidates = item.facts["candidates"]
@@ -181,7 +181,7 @@ def test_ranking_has_four_candidates_of_one_length_and_a_question_for_each() -> 
     assert set(places) == {0, 1, 2, 3}
 
 
-def test_items_are_a_function_of_their_seed() -> None:
+def test_items_are_determined_by_their_seed() -> None:
     tokenizer = of_bytes()
     for task in BOOK.tasks():
         first, again, other = (BOOK.items(task, 6, seed, tokenizer) for seed in (0, 0, 1))
@@ -189,7 +189,7 @@ def test_items_are_a_function_of_their_seed() -> None:
         assert [item.prompt for item in first] != [item.prompt for item in other]
 
 
-def test_texts_are_long_enough_and_of_their_kind(tokenizer: Any) -> None:
+def test_texts_are_long_enough_and_of_the_requested_kind(tokenizer: Any) -> None:
     for kind in BOOK.kinds():
         parts = BOOK.texts(kind, 3, 700, 0, tokenizer)
         assert len(set(parts)) == 3
@@ -200,7 +200,7 @@ def test_texts_are_long_enough_and_of_their_kind(tokenizer: Any) -> None:
     assert len(set(words)) > 150, "a varied vocabulary"
 
 
-def test_what_cannot_be_asked() -> None:
+def test_unknown_or_unwritable_items_are_refused() -> None:
     tokenizer = of_bytes()
     with pytest.raises(DataError, match="no task 'chess'"):
         BOOK.items("chess", 1, 0, tokenizer)
@@ -220,7 +220,7 @@ def test_what_cannot_be_asked() -> None:
         BOOK.items("cities", 1, 0, wrapped(foreign, unk_token="<unk>"))
 
 
-def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_hub_text_set_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*rest: Any, **more: Any) -> Any:
         raise ConnectionError("no route to the host")
 

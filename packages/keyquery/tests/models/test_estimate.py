@@ -60,7 +60,7 @@ def test_quantized_weights_equal_the_loaded_ones(
     assert need.parameters == plain.parameters
 
 
-def test_a_model_of_seven_billion() -> None:
+def test_estimate_of_llama_2_7b_matches_known_counts() -> None:
     """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; by hand what follows from it."""
     config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
     need = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
@@ -73,7 +73,7 @@ def test_a_model_of_seven_billion() -> None:
     assert full.weights == pytest.approx(2 * 6_738_415_616, rel=1e-6)
 
 
-def test_cache_equals_the_librarys(tmp_path: Path) -> None:
+def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
     """Windows bound it, cross-attention keeps none of the text."""
     for name in ("llama", "gemma3", "mllama-images"):
         model = load(ModelSource(str(saved(name, tmp_path / name)), device="cpu"), tokenizer=False).model
@@ -96,7 +96,7 @@ def test_activations_grow_with_tokens_texts_and_logits() -> None:
     assert every.activations - one.activations == 511 * 64 * 8
 
 
-def test_the_line_and_what_fits() -> None:
+def test_estimate_line_states_the_need_and_the_free_memory() -> None:
     need = MemoryEstimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     assert check(need, 24 * 10**9) == (
         "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
@@ -106,7 +106,7 @@ def test_the_line_and_what_fits() -> None:
     assert "2 x 4,096 tokens" in MemoryEstimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
 
 
-def test_what_does_not_fit_says_what_would() -> None:
+def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
     need = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
         check(need, 5_600_000_000)
@@ -118,7 +118,7 @@ def test_what_does_not_fit_says_what_would() -> None:
     assert check(need, need.total) == need.line(need.total), "exactly enough is enough"
 
 
-def test_estimates_read_no_weights(wide: Path, tmp_path: Path) -> None:
+def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text((wide / "config.json").read_text())
     assert estimate(ModelSource(str(tmp_path)), context=64).parameters == sum(
         each.numel() for each in built("llama-wide").parameters()
@@ -129,7 +129,7 @@ def test_estimates_read_no_weights(wide: Path, tmp_path: Path) -> None:
         estimate(ModelSource(str(tmp_path / "..")), context=64)
 
 
-def test_estimates_of_another_encoding_and_of_nothing(wide: Path) -> None:
+def test_estimate_with_position_encoding_and_refusal_of_zero_tokens(wide: Path) -> None:
     dropped = estimate(ModelSource(str(wide), position="drope"), context=64)
     assert dropped.total == estimate(ModelSource(str(wide)), context=64).total
     for wrong in ({"context": 0}, {"context": 8, "batch": 0}):
@@ -137,7 +137,7 @@ def test_estimates_of_another_encoding_and_of_nothing(wide: Path) -> None:
             estimate(ModelSource(str(wide)), **wrong)
 
 
-def test_room_adds_up_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_memory_of_several_gpus_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     free = room("cpu")
     assert free is None or free > 0
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

@@ -41,7 +41,7 @@ def words(*, begin: bool = True, end: bool = False) -> Any:
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "ministral", "qwen3", "gemma2"])
-def test_greedy_is_what_the_library_generates(name: str) -> None:
+def test_greedy_equals_generation_by_the_library(name: str) -> None:
     model, tokenizer = built(name), words()
     prompts = [text(count, seed) for seed, count in enumerate((9, 5, 9, 12, 5))]
     expected = []
@@ -54,7 +54,7 @@ def test_greedy_is_what_the_library_generates(name: str) -> None:
     assert len(set(expected)) > 2
 
 
-def test_an_end_token_and_a_stop_text_end_a_continuation() -> None:
+def test_continuation_ends_at_an_end_token_or_stop_text() -> None:
     model, tokenizer = built("llama"), words()
     prompts = [text(6, 1), text(6, 2)]
     free = greedy(model, tokenizer, prompts, 6)
@@ -66,7 +66,7 @@ def test_an_end_token_and_a_stop_text_end_a_continuation() -> None:
     assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(said[:place])]
 
 
-def test_prefill_and_decode_have_their_own_contexts() -> None:
+def test_prefill_and_decode_run_in_separate_contexts() -> None:
     model, tokenizer = built("llama"), words()
     entered: list[str] = []
 
@@ -120,7 +120,7 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "gemma2"])
-def test_prompts_that_begin_alike_are_run_once_with_the_same_result(name: str) -> None:
+def test_prompts_with_a_common_prefix_are_computed_once(name: str) -> None:
     model, tokenizer = built(name), words()
     front, other = text(9, 1), text(9, 2)
     groups = [
@@ -145,14 +145,14 @@ def test_prompts_that_begin_alike_are_run_once_with_the_same_result(name: str) -
         grouped_logprobs(model, words(begin=False), [[("w5", ("w6",)), ("w7", ("w6",))]])
 
 
-def test_shares_are_among_the_options_and_raw_ones_are_not() -> None:
+def test_option_shares_are_normalised_and_raw_probabilities_are_not() -> None:
     scores = Scores(("yes", "no"), (math.log(0.3), math.log(0.1)), (1, 1))
     assert scores.raw("yes") == pytest.approx(0.3)
     assert scores.normalised("yes") == pytest.approx(0.75)
     assert scores.best == "yes"
 
 
-def test_answers_that_cannot_be_asked_for() -> None:
+def test_unwritable_answers_are_refused() -> None:
     model, tokenizer = built("llama"), words()
     with pytest.raises(ModelError, match="cannot write the answer 'yes'"):
         options_logprobs(model, tokenizer, [("w5 w6", ("w7", "yes"))])
@@ -169,7 +169,7 @@ def test_answers_that_cannot_be_asked_for() -> None:
     assert greedy(model, tokenizer, [], 4) == []
 
 
-def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
+def test_tokenizer_that_merges_prompt_and_answer_is_refused() -> None:
     letters = {letter: number for number, letter in enumerate(["<s>", "a", "b", "Ġ", "Ġb", "Ġa"])}
     inner = Tokenizer(BPE(letters, [("Ġ", "b"), ("Ġ", "a")]))
     inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
@@ -180,7 +180,7 @@ def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
-def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunked_likelihood_equals_that_of_all_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = built(name)
     if name == "gemma2":
         model.config.final_logit_softcapping = 0.5
@@ -196,7 +196,7 @@ def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytes
         token_nats(model, ids[:, :1])
 
 
-def test_likelihood_under_an_intervention() -> None:
+def test_likelihood_under_an_intervention_is_that_of_the_changed_model() -> None:
     model = built("llama")
     ids = torch.randint(4, 64, (1, 10), generator=torch.Generator().manual_seed(1))
 

@@ -21,7 +21,7 @@ def capture(tmp_path):
     return tmp_path
 
 
-def test_only_the_data_set_is_told(capture):
+def test_upload_lists_only_files_of_the_dataset(capture):
     assert list(hub.upload_lines(capture, "owner/name")) == [
         "          10  README.md",
         "          99  l00h00k/data.parquet",
@@ -31,7 +31,7 @@ def test_only_the_data_set_is_told(capture):
     ]
 
 
-def test_what_is_told_is_what_is_sent(capture, monkeypatch):
+def test_send_uploads_exactly_the_listed_files(capture, monkeypatch):
     huggingface_hub = pytest.importorskip("huggingface_hub")
     calls = []
 
@@ -49,7 +49,7 @@ def test_what_is_told_is_what_is_sent(capture, monkeypatch):
     assert calls == [("owner/name", "dataset", True), ("owner/name", capture, names)]
 
 
-def test_a_refusal_is_a_line(capture, monkeypatch):
+def test_hub_error_is_reported_in_one_line(capture, monkeypatch):
     huggingface_hub = pytest.importorskip("huggingface_hub")
 
     class Api:
@@ -62,7 +62,7 @@ def test_a_refusal_is_a_line(capture, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["README.md", "manifest.json", "l00h00q"])
-def test_half_a_capture_is_refused(capture, missing):
+def test_incomplete_capture_is_not_uploaded(capture, missing):
     path = capture / missing
     if path.is_dir():
         for head in ("l00h00q", "l00h00k"):
@@ -74,6 +74,6 @@ def test_half_a_capture_is_refused(capture, missing):
 
 
 @pytest.mark.parametrize("name", ["name", "a/b/c", "/b", "../b", "a b/c"])
-def test_a_name_that_is_none_is_refused(capture, name):
+def test_invalid_repository_name_is_refused(capture, name):
     with pytest.raises(DataError, match="write OWNER/NAME"):
         list(hub.upload_lines(capture, name))

@@ -75,7 +75,7 @@ def expected(plain: Any, each: Intervention) -> Any:
 @pytest.mark.parametrize("action", ["zero", "mean", "scale"])
 @pytest.mark.parametrize("positions", [None, (0,), (2, 5)])
 @pytest.mark.parametrize("some", [False, True])
-def test_a_part_gives_out_what_the_definition_says(
+def test_intervention_changes_each_part_as_defined(
     model: Any, site: Any, action: Any, positions: Any, some: bool
 ) -> None:
     dims = {LAYER: mask_of(site)} if some else None
@@ -86,7 +86,7 @@ def test_a_part_gives_out_what_the_definition_says(
     torch.testing.assert_close(output, expected(plain, each), atol=1e-6, rtol=1e-6)
 
 
-def test_only_the_layers_named_are_touched(model: Any) -> None:
+def test_intervention_changes_only_the_named_layers(model: Any) -> None:
     each = Intervention("mlp", "zero", layers=(1,))
     for layer, zero in ((0, False), (1, True), (2, False)):
         assert bool((seen(model, "mlp", tokens(), [each], layer) == 0).all()) is zero
@@ -94,7 +94,7 @@ def test_only_the_layers_named_are_touched(model: Any) -> None:
     assert everywhere == [True] * 3
 
 
-def test_several_act_in_their_order(model: Any) -> None:
+def test_several_interventions_apply_in_order(model: Any) -> None:
     plain = seen(model, "v", tokens(), [])
     double, first = Intervention("v", "scale", factor=2.0), Intervention("v", "zero", positions=(0,))
     mean = Intervention("v", "mean", positions=(1,))
@@ -155,14 +155,14 @@ def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: A
     assert not torch.allclose(before, wanted, atol=1e-3)
 
 
-def test_before_and_after_the_rotation_compose(model: Any) -> None:
+def test_interventions_before_and_after_the_rotation_compose(model: Any) -> None:
     pre = Intervention("q", "scale", factor=3.0, layers=(LAYER,))
     post = Intervention("q", "scale", factor=0.5, layers=(LAYER,), where="post")
     plain, output = (rotated(model, tokens(), some)[0] for some in ([], [post, pre]))
     torch.testing.assert_close(output, 1.5 * plain, atol=1e-5, rtol=1e-5)
 
 
-def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
+def test_interventions_before_and_after_the_rotation_are_equal_without_rotation(model: Any) -> None:
     from keyquery.models.attention.positions import encoding
 
     some = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
@@ -176,7 +176,7 @@ def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
 
 
 @pytest.mark.parametrize("site", ["v", "attention", "heads"])
-def test_attention_without_values_is_the_same_nothing(model: Any, site: Any) -> None:
+def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, site: Any) -> None:
     """Zero values, heads or output are three ways to say that attention writes nothing (the projection has no bias)."""
     with applied(model, [Intervention("attention", "zero")]):
         none = logits(model, tokens())
@@ -187,7 +187,7 @@ def test_attention_without_values_is_the_same_nothing(model: Any, site: Any) -> 
 
 @pytest.mark.parametrize("length", [HEADS, KEYS, 9])
 @pytest.mark.parametrize("name", ["qwen3", "gemma3", "gpt_neox", "gpt_oss", "mistral", "smollm3"])
-def test_positions_and_heads_are_not_confused(name: str, length: int) -> None:
+def test_positions_and_heads_are_distinguished_in_every_tensor_layout(name: str, length: int) -> None:
     """Architectures hand vectors on as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
     model = built(name)
     ids = tokens(length)
@@ -218,7 +218,7 @@ def rotated_any(model: Any, ids: Any, interventions: list[Intervention]) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"llama-wide"}))
-def test_parts_of_many_architectures_are_found_and_put_back(name: str) -> None:
+def test_interventions_work_on_many_architectures_and_are_undone(name: str) -> None:
     model = built(name)
     before = logits(model, tokens())
     for site in ("mlp", "attention", "heads"):
@@ -227,7 +227,7 @@ def test_parts_of_many_architectures_are_found_and_put_back(name: str) -> None:
         assert torch.equal(logits(model, tokens()), before), site
 
 
-def test_everything_is_put_back_after_an_exception(model: Any) -> None:
+def test_interventions_are_undone_after_an_exception(model: Any) -> None:
     before = logits(model, tokens())
     some = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
 
@@ -277,7 +277,7 @@ def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
         assert not torch.allclose(first[step], plain[step], atol=1e-3)
 
 
-def test_the_beginning_token_is_in_the_prefill_only(model: Any) -> None:
+def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> None:
     """A step of one token has its own position 0, which is not the text's: it must be left alone."""
     each = Intervention("mlp", "zero", positions=(0,))
     output = continued(model, tokens(), *phases(model, [each], decode=True))
@@ -294,7 +294,7 @@ def test_a_mean_in_decode_steps_is_refused(model: Any) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["sdpa", "eager"])
-def test_knockout_is_a_mask_made_by_hand(kernel: str) -> None:
+def test_knockout_equals_an_explicit_attention_mask(kernel: str) -> None:
     model = built("llama")
     model.set_attn_implementation(kernel)
     ids = tokens()
@@ -313,7 +313,7 @@ def test_knockout_is_a_mask_made_by_hand(kernel: str) -> None:
     assert changed[1].tolist() == [False] * 5 + [True] * 4
 
 
-def test_knockout_in_one_layer_and_on_padded_rows(model: Any) -> None:
+def test_knockout_works_in_one_layer_and_with_padding(model: Any) -> None:
     ids = tokens()
     lost = np.zeros((ids.shape[1],) * 2, bool)
     lost[8, 3] = True
@@ -329,7 +329,7 @@ def test_knockout_in_one_layer_and_on_padded_rows(model: Any) -> None:
     torch.testing.assert_close(scores[0], every[0], atol=1e-5, rtol=1e-5)
 
 
-def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
+def test_knockout_refuses_invalid_masks(model: Any) -> None:
     lost = np.zeros((9, 9), bool)
     lost[0, 0] = True
     with pytest.raises(ModelError, match="without any token"):
@@ -351,12 +351,12 @@ def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
         (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"but 'mlp' has \(32,\)"),
     ],
 )
-def test_what_does_not_fit_is_refused(model: Any, wrong: Intervention, said: str) -> None:
+def test_invalid_interventions_are_refused(model: Any, wrong: Intervention, said: str) -> None:
     with pytest.raises(ModelError, match=said), applied(model, [wrong]):
         pass
 
 
-def test_a_record_tells_interventions_apart() -> None:
+def test_records_of_different_interventions_differ() -> None:
     import json
 
     one = Intervention("q", "mean", dims={1: mask_of("q")})

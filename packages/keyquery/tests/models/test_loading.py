@@ -56,7 +56,7 @@ def test_model_is_loaded_in_the_precision_asked_for(folder: Path, asked: str, go
 
 
 @pytest.mark.parametrize("kind", ["nf4", "fp4", "int8"])
-def test_quantized_weights_on_the_cpu(wide: Path, kind: str) -> None:
+def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
     """The type is what was asked, and recorded attention equals the quantized model's own."""
     pytest.importorskip("bitsandbytes")
     pytest.importorskip("accelerate")
@@ -106,12 +106,12 @@ def test_unknown_precisions_are_refused(given: dict[str, str]) -> None:
         ModelSource("anything", **given)
 
 
-def test_a_folder_without_a_model(tmp_path: Path) -> None:
+def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"no config\.json"):
         load(ModelSource(str(tmp_path)))
 
 
-def test_a_model_that_is_neither_here_nor_reachable() -> None:
+def test_unreachable_model_is_reported() -> None:
     with pytest.raises(ModelError, match="Hub"):
         load(ModelSource("nobody/nothing-at-all"))
 
@@ -129,14 +129,14 @@ def test_weights_other_than_safetensors_are_refused(copy: Path) -> None:
         load(ModelSource(str(copy)))
 
 
-def test_a_damaged_weight_file(copy: Path) -> None:
+def test_damaged_weight_file_is_reported(copy: Path) -> None:
     path = copy / "model.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(ModelError, match="damaged or cut short"):
         load(ModelSource(str(copy)))
 
 
-def test_weights_that_would_be_random(copy: Path) -> None:
+def test_missing_weights_are_refused(copy: Path) -> None:
     change(copy, num_hidden_layers=4)
     with pytest.raises(ModelError, match=r"lacks \d+ weights .*model\.layers\.3"):
         load(ModelSource(str(copy)))
@@ -148,7 +148,7 @@ def test_weights_of_another_size(copy: Path) -> None:
         load(ModelSource(str(copy)))
 
 
-def test_the_library_s_own_table_of_weights_is_not_printed(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_load_report_of_transformers_is_not_printed(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It has ten lines and more, before the one that says how to mend it."""
     change(copy, num_hidden_layers=4)
     with caplog.at_level(logging.WARNING), pytest.raises(ModelError):
@@ -156,7 +156,7 @@ def test_the_library_s_own_table_of_weights_is_not_printed(copy: Path, caplog: p
     assert "LOAD REPORT" not in caplog.text
 
 
-def test_weights_that_are_left_out_are_told_in_a_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ignored_weights_are_reported_in_one_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from safetensors.torch import load_file, save_file
 
     path = copy / "model.safetensors"
@@ -171,7 +171,7 @@ def test_weights_that_are_left_out_are_told_in_a_line(copy: Path, capsys: pytest
     ("name", "key"),
     [("config.json", "hidden_act"), ("tokenizer_config.json", "tokenizer_class"), ("tokenizer.json", "version")],
 )
-def test_a_key_that_a_file_has_twice(copy: Path, name: str, key: str) -> None:
+def test_duplicate_json_key_is_refused(copy: Path, name: str, key: str) -> None:
     """The library would take the last of them in silence."""
     path = copy / name
     path.write_text(path.read_text().replace(f'"{key}":', f'"{key}": "odd", "{key}":', 1))
@@ -180,7 +180,7 @@ def test_a_key_that_a_file_has_twice(copy: Path, name: str, key: str) -> None:
 
 
 @pytest.mark.parametrize("odd", [{"model_max_length": "nope"}, {"model_max_length": [8]}, {"padding_side": 7}])
-def test_a_tokenizer_that_loads_and_cannot_read_a_text(copy: Path, odd: dict[str, object]) -> None:
+def test_broken_tokenizer_is_refused(copy: Path, odd: dict[str, object]) -> None:
     path = copy / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **odd}))
     with pytest.raises(ModelError, match=r"okenizer"):
@@ -204,7 +204,7 @@ def test_a_missing_tokenizer_is_refused_unless_not_needed(copy: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_devices_that_are_not_there(folder: Path) -> None:
+def test_unavailable_devices_are_refused(folder: Path) -> None:
     with pytest.raises(ModelError, match="no GPU that torch can use"):
         load(ModelSource(str(folder), device="cuda"))
     with pytest.raises(ModelError, match="device 'tpu' is unknown"):
@@ -240,7 +240,7 @@ class LocalEntryNotFoundError(Exception):
         (ValueError("first line\nsecond line"), "org/model: first line$"),
     ],
 )
-def test_causes_are_found_below_what_the_library_raises(
+def test_root_cause_of_a_library_error_is_reported(
     cause: Exception, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import transformers
@@ -256,7 +256,7 @@ def test_causes_are_found_below_what_the_library_raises(
 
 
 @pytest.mark.parametrize(("name", "extra"), [("torch", "models"), ("bitsandbytes", "quant"), ("datasets", "models")])
-def test_absent_libraries_come_with_their_install_line(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_error_gives_install_command(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def refuse(wanted: str, *arguments: Any) -> Any:
@@ -270,7 +270,7 @@ def test_absent_libraries_come_with_their_install_line(name: str, extra: str, mo
         libraries.need(name, "for a test")
 
 
-def test_the_room_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_package_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading captures, options and draws must work where torch is absent."""
     import subprocess
 
@@ -299,7 +299,7 @@ def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:
     assert len({before, middle, fingerprint(copy)}) == 3
 
 
-def test_fingerprint_reads_weights_whole(copy: Path) -> None:
+def test_fingerprint_covers_whole_weight_files_and_the_tokenizer(copy: Path) -> None:
     """A byte in the middle of a large file counts, and so do tokens; what is written about a model does not."""
     large = copy / "model-00002.safetensors"
     content = bytearray(6 << 20)
@@ -315,7 +315,7 @@ def test_fingerprint_reads_weights_whole(copy: Path) -> None:
     assert len({before, edited, fingerprint(copy)}) == 3
 
 
-def test_what_changes_scores_is_told_from_what_does_not() -> None:
+def test_weight_names_that_change_attention_scores_are_recognised() -> None:
     for key in (
         "model.layers.0.self_attn.q_norm.weight",
         "h.0.attn.k_layernorm.bias",
@@ -326,7 +326,7 @@ def test_what_changes_scores_is_told_from_what_does_not() -> None:
         assert not loading.CHANGES_SCORES.search(key)
 
 
-def test_the_8_bit_library_warns_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bitsandbytes_warning_is_logged_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "_said", set())
     loading._quantization(ModelSource("m", quantize="int8"))
     logger = logging.getLogger(loading.PRODUCTS)

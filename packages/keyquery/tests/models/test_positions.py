@@ -36,7 +36,7 @@ def remade(model: Any, kind: str, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ROTARY)
-def test_rope_sees_positions_and_drope_does_not(name: str) -> None:
+def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> None:
     model = built(name)
     assert shift_error(model, TOKENS, 7) > 1e-3
     assert positional(model) == "rope"
@@ -52,7 +52,7 @@ def test_rope_sees_positions_and_drope_does_not(name: str) -> None:
     assert (dropped - logits(model)).abs().max() > 1e-3
 
 
-def test_moving_all_positions_tells_nothing() -> None:
+def test_shifting_all_positions_does_not_change_rope_logits() -> None:
     """Rotation sees differences only, which is why half a text is moved and not all of it."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
@@ -100,7 +100,7 @@ def test_interpolation_divides_positions() -> None:
     assert (plain - spread).abs().max() < 1e-5
 
 
-def test_yarn_keeps_fast_dimensions_slows_slow_ones_and_sharpens() -> None:
+def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
     """Frequencies that turn over 32 times in the trained length stay, those below once are divided."""
     config = transformers.LlamaConfig(
         hidden_size=128, num_attention_heads=1, num_hidden_layers=1, intermediate_size=8, max_position_embeddings=4096
@@ -122,7 +122,7 @@ def test_yarn_keeps_fast_dimensions_slows_slow_ones_and_sharpens() -> None:
     assert (short < angles - 1e-6).any(), "trained on less, more frequencies are slowed"
 
 
-def test_a_planted_identity_is_blind_and_told_from_its_name() -> None:
+def test_identity_rotation_is_recognised_as_position_blind() -> None:
     model = built("llama")
     hook = model.model.rotary_emb.register_forward_hook(
         lambda module, inputs, output: (torch.ones_like(output[0]), torch.zeros_like(output[1]))
@@ -134,7 +134,7 @@ def test_a_planted_identity_is_blind_and_told_from_its_name() -> None:
     assert positional(model) == "rope"
 
 
-def test_a_model_called_drope_that_sees_positions() -> None:
+def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
     model = built("llama")
     with pytest.raises(ModelError, match=r"depends on positions: moving half a text by 1000 changes its logits by \d"):
         check_position_blind(model)
@@ -143,7 +143,7 @@ def test_a_model_called_drope_that_sees_positions() -> None:
         positional(model)
 
 
-def test_a_rotation_elsewhere_is_found_by_the_whole_model() -> None:
+def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
     """One layer that rotates by itself is invisible to the rotary module, not to the logits."""
     model = remade(built("llama"), "drope")
     attention = model.model.layers[1].self_attn
@@ -159,7 +159,7 @@ def test_a_rotation_elsewhere_is_found_by_the_whole_model() -> None:
     assert positional(model) == "drope"
 
 
-def test_everything_is_undone_after_an_error() -> None:
+def test_encoding_is_undone_after_an_error() -> None:
     model = built("qwen3")
     plain = logits(model)
     hooks = len(model.model.rotary_emb._forward_hooks)
@@ -181,7 +181,7 @@ def test_the_innermost_encoding_counts() -> None:
         assert torch.equal(logits(model), dropped)
 
 
-def test_drope_survives_saving_and_turns_back(tmp_path: Path) -> None:
+def test_drope_survives_saving_and_can_be_reverted(tmp_path: Path) -> None:
     model = built("gpt_neox")
     twin = remade(model, "drope")
     twin.save_pretrained(tmp_path)
@@ -201,7 +201,7 @@ def test_generation_under_a_key_cache_uses_the_encoding() -> None:
         assert torch.equal(model.generate(TOKENS, **options), twin.generate(TOKENS, **options))
 
 
-def test_layer_types_with_their_own_parameters() -> None:
+def test_encoding_applies_per_layer_type() -> None:
     """Gemma 3: DroPE in all layers; interpolation leaves sliding windows alone."""
     config = built("gemma3").config
     dropped = configured(config, "drope").rope_parameters
@@ -218,14 +218,14 @@ def test_layer_types_with_their_own_parameters() -> None:
     assert encoding_name(mixed) == "rope", "some layers still rotate"
 
 
-def test_the_given_configuration_is_left_alone() -> None:
+def test_encoding_does_not_change_the_given_configuration() -> None:
     config = built("llama").config
     before = dict(config.rope_parameters)
     configured(config, "yarn", factor=2)
     assert config.rope_parameters == before
 
 
-def test_frequencies_of_the_checkpoint_count_as_rope_and_are_not_stacked() -> None:
+def test_checkpoint_frequencies_count_as_rope_and_are_not_scaled_twice() -> None:
     rope = {
         "rope_type": "llama3",
         "rope_theta": 5e5,
@@ -247,7 +247,7 @@ def test_frequencies_of_the_checkpoint_count_as_rope_and_are_not_stacked() -> No
         assert positional(model) == "drope"
 
 
-def test_queries_scaled_by_position_cannot_be_dropped() -> None:
+def test_drope_is_refused_for_queries_scaled_by_position() -> None:
     model = built("ministral3")
     assert positional(model) == "yarn"
     with pytest.raises(ModelError, match="scales its queries by position"), encoding(model, "drope"):
@@ -256,7 +256,7 @@ def test_queries_scaled_by_position_cannot_be_dropped() -> None:
         configured(model.config, "drope")
 
 
-def test_learned_positions_are_no_rotation() -> None:
+def test_learned_positions_count_as_no_rotation() -> None:
     model = built("gpt_neo")
     assert positional(model) == "none"
     with pytest.raises(ModelError, match="rotates nothing"), encoding(model, "drope"):
@@ -264,7 +264,7 @@ def test_learned_positions_are_no_rotation() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
-def test_positions_in_a_table_of_sines_are_known_for_what_they_are(name: str, kind: str) -> None:
+def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
     """Only differences of positions count where attention rotates, and positions themselves where sines are added."""
     model = architectures.built(name)
     assert positional(model) == kind
@@ -288,7 +288,7 @@ def test_positions_in_a_table_of_sines_are_known_for_what_they_are(name: str, ki
 
 
 @pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
-def test_models_without_rotary_modules(name: str) -> None:
+def test_models_without_rotary_module_are_refused(name: str) -> None:
     model = built(name)
     with pytest.raises(ModelError, match=r"no rotary module|position bias"), encoding(model, "drope"):
         pass
@@ -314,7 +314,7 @@ def test_faulty_encodings_are_refused(kind: str, factor: float | None, message: 
         configured(model.config, kind, factor=factor)
 
 
-def test_shifts_that_cannot_be() -> None:
+def test_invalid_position_shifts_are_refused() -> None:
     with pytest.raises(ModelError, match="moves nothing"):
         shift_error(built("llama"), TOKENS[:, :1], 3)
     with pytest.raises(ModelError, match="accepts no position ids"):
@@ -325,6 +325,6 @@ def test_shifts_that_cannot_be() -> None:
         shift_error(broken, TOKENS, 3)
 
 
-def test_every_tiny_architecture_is_covered_or_refused() -> None:
+def test_every_tiny_architecture_is_tested_as_supported_or_unsupported() -> None:
     assert set(ROTARY) | {"llama-wide", "ministral3"} == set(BUILDERS)
     assert set(UNSUPPORTED) == {"gpt_neo", "bloom", "mpt", "gptj", "falcon"}

@@ -49,7 +49,7 @@ def constant(model: Any) -> None:
 
 @pytest.mark.parametrize("tokens", [12, 3])
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "smollm3", "gpt_neox", "gpt_oss"])
-def test_equal_to_a_forward_without_rotation(name: str, tokens: int) -> None:
+def test_unrotated_vectors_equal_a_forward_without_rotation(name: str, tokens: int) -> None:
     """In the first layer a model whose rotation is the identity has the same inputs."""
     calls, pairs = unrotated(built(name), tokens)
     still = built(name)
@@ -64,7 +64,7 @@ def test_equal_to_a_forward_without_rotation(name: str, tokens: int) -> None:
         torch.testing.assert_close(before.norm(dim=-1), call.query.norm(dim=-1), rtol=1e-4, atol=1e-5)
 
 
-def test_layers_without_positions_stay_as_they_are() -> None:
+def test_layers_without_positions_are_unchanged() -> None:
     calls, pairs = unrotated(built("smollm3"), 12)
     assert torch.equal(calls[1].query, pairs[1][0])
 
@@ -93,7 +93,7 @@ def test_queries_of_a_fused_projection_are_rotated_back() -> None:
     torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
 
 
-def test_scaled_rotation_of_half_the_dimensions() -> None:
+def test_scaled_partial_rotation_is_undone_on_its_dimensions_only() -> None:
     """YaRN scales cosines and sines, which is divided out of the dimensions that it turns and no others."""
     torch.manual_seed(0)
     yarn = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 8}
@@ -109,7 +109,7 @@ def test_scaled_rotation_of_half_the_dimensions() -> None:
     torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
 
 
-def test_as_many_tokens_as_heads_are_told_apart() -> None:
+def test_token_and_head_axes_of_equal_size_are_distinguished() -> None:
     calls, pairs = unrotated(built("gemma3"), 4)
     _, longer = unrotated(built("gemma3"), 12)
     torch.testing.assert_close(pairs[0][0], longer[0][0][:, :, :4], rtol=1e-5, atol=1e-6)
@@ -126,7 +126,7 @@ def llama4(**more: Any) -> Any:
 
 
 @pytest.mark.parametrize("norm", [False, True])
-def test_a_rotation_by_complex_numbers_and_a_norm_after_it(norm: bool) -> None:
+def test_complex_rotation_with_a_norm_behind_it_is_undone(norm: bool) -> None:
     """Llama 4 turns neighbours by complex numbers, may normalise after that, and scales queries without positions."""
     model = llama4(use_qk_norm=norm, attn_temperature_tuning=True, floor_scale=4, attn_scale=0.5)
     made: dict[int, Any] = {}
@@ -183,7 +183,7 @@ def with_norms_of_their_own(kind: str) -> Any:
     return model
 
 
-def test_a_norm_behind_a_rotation_the_other_way() -> None:
+def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
     """NanoChat turns the other way and normalises after that, without weights: what comes before is had."""
     model = with_norms_of_their_own("NanoChat")
     made: list[Any] = []
@@ -201,14 +201,14 @@ def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
         unrotated(with_norms_of_their_own("HunYuanDenseV1"), 12)
 
 
-def test_hooks_are_removed() -> None:
+def test_hooks_are_removed_after_an_interrupt() -> None:
     model = built("llama")
     with pytest.raises(KeyboardInterrupt), projecting(model, 8):
         raise KeyboardInterrupt
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-def test_capture_before_rotation(tmp_path: Any) -> None:
+def test_capture_before_rotation_differs_from_capture_after_it(tmp_path: Any) -> None:
     folder = saved("llama", tmp_path / "model")
     (tmp_path / "book.txt").write_text(text(40, 0))
     both = {}

@@ -57,7 +57,7 @@ def bert() -> Any:
 
 
 @pytest.mark.parametrize("make", [gpt2, opt, bert])
-def test_what_reaches_beyond_learned_positions_is_refused_by_name(make: Any, tmp_path: Path) -> None:
+def test_text_longer_than_the_learned_positions_is_refused(make: Any, tmp_path: Path) -> None:
     """Torch says `index out of range in self` on the CPU, and ends the process on a GPU."""
     loaded = load(ModelSource(str(models_tiny.saved_model(make().eval(), tmp_path)), device="cpu"))
     model = loaded.model
@@ -73,14 +73,14 @@ def test_what_reaches_beyond_learned_positions_is_refused_by_name(make: Any, tmp
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt_neox"])
-def test_a_model_without_a_table_reaches_further_than_it_was_trained(name: str, tmp_path: Path) -> None:
+def test_model_without_position_table_runs_beyond_its_training_length(name: str, tmp_path: Path) -> None:
     model = load(ModelSource(str(models_tiny.saved(name, tmp_path)), device="cpu")).model
     assert learned_positions(model) is None
     assert torch.isfinite(model(input_ids=torch.full((1, 200), 5)).logits).all()
 
 
 @pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
-def test_a_model_whose_scores_are_biased_is_told_as_that(name: str) -> None:
+def test_model_with_alibi_is_reported_as_position_bias(name: str) -> None:
     """A rotary module is not what it lacks: none would help."""
     if name == "falcon":
         sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
@@ -94,6 +94,6 @@ def test_a_model_whose_scores_are_biased_is_told_as_that(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt_neox"])
-def test_a_model_that_rotates_is_none_of_these(name: str) -> None:
+def test_rotary_model_is_not_classified_as_learned_positions_or_bias(name: str) -> None:
     assert positional(models_tiny.built(name)) == "rope"
     assert rotary(models_tiny.built(name))

@@ -36,7 +36,7 @@ def logits(model: Any, acting: list[Intervention], **inputs: Any) -> torch.Tenso
 
 @pytest.mark.parametrize("inputs", [{}, PADDED], ids=["plain", "left padding"])
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "gpt2", "gpt_neox", "gpt_oss"])
-def test_logits_are_those_of_a_whole_forward_to_the_last_bit(name: str, inputs: dict[str, Any]) -> None:
+def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str, Any]) -> None:
     model, ran = made(name), []
     parts = blocks(model)
     for block in parts:
@@ -57,7 +57,7 @@ def test_logits_are_those_of_a_whole_forward_to_the_last_bit(name: str, inputs: 
     assert torch.equal(logits(model, [], **inputs), usual), "the model is as before"
 
 
-def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """A later block reads what an earlier one left beside the residual stream; and a layer that is no block."""
     model = planted_model()
     first, last = (blocks(model)[place].mlp for place in (0, -1))
@@ -83,7 +83,7 @@ def test_a_model_whose_blocks_say_more_than_their_output_runs_whole(monkeypatch:
     assert not states, "no more is kept than there is room for"
 
 
-def test_losses_go_on_from_what_is_known_of_a_model_with_an_identity() -> None:
+def test_losses_reuse_known_states_of_an_identified_model() -> None:
     texts = subject(planted_model()).texts(Options(texts=3))
     acting = [evaluation.Condition(str(at), (Intervention("mlp", "zero", layers=(at,)),)) for at in range(3)]
     ran: list[int] = []

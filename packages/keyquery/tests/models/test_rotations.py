@@ -115,7 +115,7 @@ def names(kind: Kind) -> str:
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
-def test_the_rotation_of_each_kind_is_read_and_checked(kind, precision):
+def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
     """Layout, place and number of pairs are the architecture's own; layers without rotation are told from others."""
     model = kind.model()
     if precision == "bfloat16":
@@ -132,7 +132,7 @@ def test_the_rotation_of_each_kind_is_read_and_checked(kind, precision):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
-def test_one_word_at_many_positions_has_one_query_once_turned(kind):
+def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     """Queries of the first layer depend on word and position alone: turned to one position they are the same."""
     model = kind.model()
     [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
@@ -152,7 +152,7 @@ def test_one_word_at_many_positions_has_one_query_once_turned(kind):
         np.testing.assert_allclose(turned, np.broadcast_to(head[-1], head.shape), atol=3e-4 * np.abs(head).max())
 
 
-def test_frequencies_of_a_length_are_those_of_texts_of_that_length():
+def test_length_dependent_frequencies_are_those_of_the_text_length():
     """Dynamic NTK and long RoPE turn short texts otherwise than long ones."""
     for kind in (KINDS[2], KINDS[5]):
         model = kind.model()
@@ -173,7 +173,7 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
     assert "refused" in record
 
 
-def test_a_rotation_that_is_not_the_one_given_is_refused(monkeypatch):
+def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):
     """A layer that turns by other angles than its cosines and sines say: here, twice as fast."""
     model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
     twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731

@@ -27,12 +27,12 @@ def test_one_token_per_bucket_and_document_on_average() -> None:
     assert abs(counts.mean() / 200 - 1) < 0.06
 
 
-def test_rate_one_bucket_keeps_everything() -> None:
+def test_rate_of_a_whole_bucket_keeps_every_token() -> None:
     assert tokens(Buckets(64, 4, 16), 0, 0, 0, "k").tolist() == list(range(64))
     assert tokens(Buckets(64, 4, 99), 0, 0, 0, "k").tolist() == list(range(64))
 
 
-def test_draws_depend_on_each_number_and_on_nothing_else() -> None:
+def test_draws_depend_on_seed_document_head_and_kind_only() -> None:
     buckets = Buckets(4096, 16, 16)
     one = tokens(buckets, 0, 5, 2, "q")
     tokens(buckets, 0, 6, 2, "q")
@@ -46,17 +46,17 @@ def test_draws_depend_on_each_number_and_on_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(("context", "count", "rate"), [(100, 16, 1.0), (0, 1, 1.0), (64, 4, 0.0), (8, 16, 1.0)])
-def test_unequal_buckets_are_refused(context: int, count: int, rate: float) -> None:
+def test_buckets_that_do_not_divide_the_context_are_refused(context: int, count: int, rate: float) -> None:
     with pytest.raises(ModelError):
         Buckets(context, count, rate)
 
 
-def test_the_message_gives_contexts_that_divide() -> None:
+def test_refused_context_error_suggests_contexts_that_divide() -> None:
     with pytest.raises(ModelError, match="96 or 112"):
         Buckets(100, 16)
 
 
-def test_draw_of_the_published_captures() -> None:
+def test_head_draw_matches_the_published_captures() -> None:
     """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; 239 of 300 are kept."""
     cross = set(range(3, 40, 5))
     kept = draw_heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
@@ -67,7 +67,7 @@ def test_draw_of_the_published_captures() -> None:
     assert all(head.key == head.query // 4 for head in kept)
 
 
-def test_sliding_layers_leave_before_the_draw() -> None:
+def test_sliding_layers_are_excluded_before_the_draw() -> None:
     layers = [layer(index, "sliding" if index % 2 else "full") for index in range(20)]
     kept = draw_heads(layers, 300)
     assert len(kept) == 300
@@ -85,18 +85,18 @@ def test_all_heads_when_there_are_fewer() -> None:
     assert draw_heads([layer(0, query=4, key=2)], None) == draw_heads([layer(0, query=4, key=2)], 4)
 
 
-def test_nothing_left_says_why() -> None:
+def test_selection_without_heads_is_refused_with_the_reason() -> None:
     with pytest.raises(ModelError, match="--sliding"):
         draw_heads([layer(0, "sliding"), layer(1, "cross")])
 
 
-def test_query_scale_by_hand() -> None:
+def test_query_scale_matches_values_computed_by_hand() -> None:
     scale = QueryScale(beta=0.1, period=8.0)
     assert scale.at(np.array([0, 7, 8, 16])) == pytest.approx([1, 1, 1 + 0.1 * np.log(2), 1 + 0.1 * np.log(3)])
     assert QueryScale(0.1, 8.0, shift=1).at(np.array([7])) == pytest.approx([1 + 0.1 * np.log(2)])
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_rate_is_a_positive_number(rate: float) -> None:
+def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
     with pytest.raises(ModelError, match="must be positive numbers"):
         Buckets(64, 4, rate)

@@ -35,7 +35,7 @@ def vector(*tokens):
     return torch.nn.functional.normalize(states[0, -1], dim=0)
 
 
-def test_the_best_cosine_whatever_is_padded(embedder):
+def test_similarity_is_the_best_cosine_regardless_of_padding(embedder):
     compare = similarity(str(embedder), "cpu")
     first, second, other = vector(5, 6, 7), vector(8), vector(9, 10)
     cosines = [float(first @ other), float(second @ other)]
@@ -45,6 +45,6 @@ def test_the_best_cosine_whatever_is_padded(embedder):
     assert compare(["w8", "w9 w10"], "w9 w10") == pytest.approx(1, abs=1e-5)
 
 
-def test_what_is_no_embedding_model_is_said(tmp_path):
+def test_folder_without_an_embedding_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not an embedding model that can be loaded"):
         similarity(str(tmp_path), "cpu")

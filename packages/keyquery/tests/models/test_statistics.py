@@ -66,7 +66,7 @@ def dense(weights: Any, window: int | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("llama-wide", "ministral")])
-def test_equal_to_the_whole_matrix(name: str) -> None:
+def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
     """Grouped queries, windows, soft-capping, learned sinks, q/k norms, scaled queries: all as the model has them."""
     model = built(name)
     expected = attentions(built(name))
@@ -83,7 +83,7 @@ def test_equal_to_the_whole_matrix(name: str) -> None:
                 )
 
 
-def test_masks_written_out_say_the_same() -> None:
+def test_explicit_and_implicit_masks_give_equal_statistics() -> None:
     """Eager models bring an additive mask, others none."""
     model = built("llama")
     plain = calls(model)[0]
@@ -97,7 +97,7 @@ def test_masks_written_out_say_the_same() -> None:
         np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-5, atol=1e-6)
 
 
-def test_even_attention_is_the_null() -> None:
+def test_uniform_attention_equals_the_null() -> None:
     model = built("llama")
     model.model.layers[1].self_attn.q_proj.weight.data.zero_()
     even = attention_statistics(calls(model)[1], query_block=7, key_tile=5)
@@ -115,7 +115,7 @@ def test_even_attention_is_the_null() -> None:
     assert (np.abs(uneven.first - harmonic) > 1e-3).any()
 
 
-def test_even_attention_in_a_window() -> None:
+def test_null_of_uniform_attention_accounts_for_the_window() -> None:
     """The null knows that later rows cannot see the first token."""
     model = built("mistral")
     model.model.layers[0].self_attn.q_proj.weight.data.zero_()
@@ -131,7 +131,7 @@ def test_even_attention_in_a_window() -> None:
     assert np.isfinite(even.decay[:, ~beyond]).all()
 
 
-def test_a_window_without_a_written_mask() -> None:
+def test_window_without_an_explicit_mask_is_applied() -> None:
     """Kernels that take the window as a number get no mask."""
     call = calls(built("mistral"))[0]
     assert call.mask is not None
@@ -143,7 +143,7 @@ def test_a_window_without_a_written_mask() -> None:
 
 
 @pytest.mark.parametrize("window", [None, 300])
-def test_one_pass_over_a_longer_text_says_what_tiles_say(window: int | None) -> None:
+def test_single_pass_over_a_long_text_equals_tiles(window: int | None) -> None:
     """Several blocks of rows, pieces of keys and, beyond 4096 keys, runs: the same numbers and heaviest keys."""
     drawn = torch.Generator().manual_seed(0)
     call = replace(
@@ -162,7 +162,7 @@ def test_one_pass_over_a_longer_text_says_what_tiles_say(window: int | None) -> 
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-def test_a_score_that_is_undefined_or_infinite_is_told(value: float) -> None:
+def test_infinite_or_undefined_scores_are_refused(value: float) -> None:
     call = calls(built("llama"))[0]
     query = call.query.clone()
     query[0, 1, 9, 0] = value
@@ -179,7 +179,7 @@ def copying(tokens: int, target: int | None) -> Call:
     return replace(calls(built("llama"))[0], query=query, key=eye[None, None].repeat(1, 2, 1, 1), mask=None)
 
 
-def test_attention_on_the_first_token_alone() -> None:
+def test_attention_on_the_first_token_only_gives_first_share_one() -> None:
     statistics = attention_statistics(replace(copying(17, 0), options={"scaling": 1.0}))
     assert (statistics.first == 1).all()
     assert (statistics.first_later == 1).all()
@@ -190,7 +190,7 @@ def test_attention_on_the_first_token_alone() -> None:
     assert statistics.self == pytest.approx(np.full(4, 1 / 17))
 
 
-def test_attention_on_the_token_before() -> None:
+def test_attention_on_the_previous_token_gives_local_share_one() -> None:
     statistics = attention_statistics(replace(copying(17, None), options={"scaling": 1.0}), query_block=4, key_tile=3)
     assert (statistics.local == 1).all()
     np.testing.assert_allclose(statistics.first_later, 1 / 16)
@@ -198,7 +198,7 @@ def test_attention_on_the_token_before() -> None:
     assert (statistics.decay[:, 2:] == 0).all()
 
 
-def test_equal_words_without_positions_are_ties() -> None:
+def test_tied_keys_resolve_to_the_earliest() -> None:
     """Rounding of the last bits decides nothing: the earliest of the heaviest keys is the heaviest, in any tiling."""
     call = replace(copying(17, 3), options={"scaling": 1.0})
     key = call.key.clone()
@@ -269,7 +269,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
             attention_statistics(wrong)
 
 
-def test_a_blocked_key_is_not_seen() -> None:
+def test_blocked_key_gets_no_attention() -> None:
     """A knockout of one key leaves the others' shares, and the first token's reach is its own."""
     call = calls(built("llama"))[0]
     seen = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()

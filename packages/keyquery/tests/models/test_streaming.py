@@ -72,7 +72,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
-def test_files_are_those_of_a_loaded_model(place: Path, name: str, batch: int, tmp_path: Path) -> None:
+def test_streamed_capture_equals_that_of_a_loaded_model(place: Path, name: str, batch: int, tmp_path: Path) -> None:
     for stream in (False, True):
         capture(asked(place, name, tmp_path / str(stream), stream=stream, batch=batch))
     assert contents(tmp_path / "True") == contents(tmp_path / "False")
@@ -102,14 +102,14 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
     assert contents(tmp_path / "1") == contents(tmp_path / "3")
 
 
-def test_blocks_are_not_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_streamed_blocks_are_not_kept_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
     held = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
     assert held == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
     assert "meta device" not in caplog.text, "what the library logs of it is not for users"
 
 
-def test_a_weight_on_disk_that_is_not_finite_is_told(place: Path, tmp_path: Path) -> None:
+def test_non_finite_weight_on_disk_is_refused(place: Path, tmp_path: Path) -> None:
     model = transformers.AutoModelForCausalLM.from_pretrained(place / "llama")
     model.model.layers[1].mlp.up_proj.weight.data[0, 0] = torch.nan
     saved_model(model, tmp_path / "nan")
@@ -117,7 +117,7 @@ def test_a_weight_on_disk_that_is_not_finite_is_told(place: Path, tmp_path: Path
         load(ModelSource(str(tmp_path / "nan"), device="cpu"), stream=True)
 
 
-def test_what_cannot_be_streamed_is_told(place: Path, tmp_path: Path) -> None:
+def test_unsupported_streaming_options_are_refused(place: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="leave --quantize nf4 out"):
         load(ModelSource(str(place / "llama"), device="cpu", quantize="nf4"), stream=True)
     with pytest.raises(ModelError, match="rearranged as they are loaded"):
@@ -126,7 +126,7 @@ def test_what_cannot_be_streamed_is_told(place: Path, tmp_path: Path) -> None:
         kq.capture(kq.load(str(place / "llama")), "manual", 32, tmp_path / "out", stream=True)
 
 
-def test_a_model_larger_than_the_limit_of_memory(place: Path, tmp_path: Path) -> None:
+def test_streaming_captures_a_model_larger_than_the_memory_limit(place: Path, tmp_path: Path) -> None:
     """Weights of 124 MB, where 48 MB are left: an ordinary capture is refused, a streamed one gives the same files."""
     sizes = SIZES | {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 31}
     folder, room = tmp_path / "large", 48 << 20

@@ -50,7 +50,7 @@ def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
             assert np.isfinite(value).all(), field.name
 
 
-def test_equal_to_the_models_own_states() -> None:
+def test_survey_equals_the_hidden_states_of_the_model() -> None:
     model = built("llama")
     kept: dict[str, Any] = {}
     layer = model.model.layers[1]
@@ -83,7 +83,7 @@ def test_equal_to_the_models_own_states() -> None:
     np.testing.assert_allclose(seen.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
 
 
-def test_a_scaled_row_gives_that_dimension() -> None:
+def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
     """Rows of the query and key projections, scaled a hundredfold: before the rotation just these dimensions grow."""
     model = built("llama")
     plain = survey(model, ids())
@@ -101,7 +101,7 @@ def test_a_scaled_row_gives_that_dimension() -> None:
     assert turned.norms_q[1, 2, 4] > 10 * seen.norms_q[1, 2, 4]
 
 
-def test_a_chosen_value_at_the_first_token() -> None:
+def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
     """Queries of zero weigh evenly, so the effective write is the null times the chosen value's norm, per key head."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
@@ -146,7 +146,7 @@ def test_a_planted_spike_is_found() -> None:
     assert all_tokens < content
 
 
-def test_interventions_around_it_are_seen() -> None:
+def test_survey_measures_the_model_under_interventions() -> None:
     model = built("llama")
     with applied(model, [Intervention("mlp", "zero", layers=(1,)), Intervention("attention", "zero", layers=(2,))]):
         seen = survey(model, ids())
@@ -161,7 +161,7 @@ def test_interventions_around_it_are_seen() -> None:
     np.testing.assert_allclose(still.residual_first, still.residual_first[0])
 
 
-def test_hooks_and_recording_are_gone_afterwards() -> None:
+def test_survey_removes_its_hooks() -> None:
     model = built("gemma3")
     survey(model, ids())
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
@@ -170,7 +170,7 @@ def test_hooks_and_recording_are_gone_afterwards() -> None:
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-def test_a_first_token_that_is_not_the_beginning() -> None:
+def test_survey_reports_whether_the_first_token_is_bos() -> None:
     model = built("llama")
     assert survey(model, ids()).first_is_bos
     assert not survey(model, ids()[:, 1:]).first_is_bos
@@ -179,7 +179,7 @@ def test_a_first_token_that_is_not_the_beginning() -> None:
     assert not survey(model, ids()).first_is_bos
 
 
-def test_updates_that_are_scaled_are_noticed() -> None:
+def test_scaled_residual_updates_are_detected() -> None:
     """Granite multiplies what it adds, so module outputs are not the update."""
     import transformers
 
@@ -207,7 +207,7 @@ def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: st
     assert seen.unexplained.max() < 5e-3
 
 
-def test_disk_gives_back_the_same(tmp_path: Path) -> None:
+def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
     seen = survey(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
     assert np.isnan(seen.hidden_entropy).all()
     assert (seen.hidden_rank == 0).all()
@@ -250,7 +250,7 @@ def test_entropies_of_known_spectra() -> None:
 
 
 @pytest.mark.parametrize("shape", [(6, 20), (20, 6)])
-def test_hidden_entropy_of_both_shapes(shape: tuple[int, int]) -> None:
+def test_hidden_entropy_is_defined_for_wide_and_tall_matrices(shape: tuple[int, int]) -> None:
     states = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     states[0] *= 300
     entropy, rank = hidden_entropy(states)
@@ -263,7 +263,7 @@ def test_hidden_entropy_of_both_shapes(shape: tuple[int, int]) -> None:
         hidden_entropy(states / 0)
 
 
-def test_derived_measures_of_nothing() -> None:
+def test_derived_measures_are_missing_when_undefined() -> None:
     seen = survey(built("llama"), ids())
     flat = replace(seen, residual_mean=np.zeros(4))
     assert np.isnan(flat.residual_ratio).all()

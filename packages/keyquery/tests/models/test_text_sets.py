@@ -14,7 +14,7 @@ def names(place: str) -> set[str]:
     return {name for name, _ in texts(TextSource(place))}
 
 
-def test_parts_are_disjoint_and_whole() -> None:
+def test_parts_of_a_text_set_are_disjoint_and_cover_it() -> None:
     """Every document of the library is in one part, by its name alone, in about the shares that are said."""
     parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
     whole = names("code")
@@ -25,14 +25,14 @@ def test_parts_are_disjoint_and_whole() -> None:
     assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in whole)
 
 
-def test_a_document_stays_in_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_stays_in_its_part_when_others_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(text_sets.SETS, "code", lambda: iter([("ast.py", "a"), ("new.py", "b")]))
     [part] = [part for part in text_sets.PARTS if "ast.py" in names(f"code:{part}")]
     monkeypatch.undo()
     assert "ast.py" in names(f"code:{part}")
 
 
-def test_the_manual_comes_as_one_text_of_its_topics() -> None:
+def test_manual_is_one_text_per_part() -> None:
     from pydoc_data.topics import topics
 
     parts = {part: list(texts(TextSource(f"manual:{part}"))) for part in text_sets.PARTS}
@@ -43,7 +43,7 @@ def test_the_manual_comes_as_one_text_of_its_topics() -> None:
     assert count(TextSource("manual")) is None
 
 
-def test_pages_are_read_as_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html_pages_are_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "anarchism/html"
     folder.mkdir(parents=True)
     page = (
@@ -55,7 +55,7 @@ def test_pages_are_read_as_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert list(texts(TextSource("anarchism"))) == [("a", "One & two\nThree four\nfive")]
 
 
-def test_books_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bible_books_are_read_from_their_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bible"
     program.write_text(
         f"#!{sys.executable}\nprint('Ge1:1 In the beginning')\nprint('1Cor2:3 And I')\nprint('Ge1:2 And the')\n"
@@ -66,7 +66,7 @@ def test_books_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(("name", "package"), [("kjv", "bible-kjv"), ("debian-handbook", "debian-handbook")])
-def test_an_absent_set_gives_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str) -> None:
+def test_missing_set_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(text_sets, "BOOKS", tmp_path)
     with pytest.raises(DataError, match=f"{name}: .* is not installed; install it: apt-get install {package}$"):

@@ -40,7 +40,7 @@ def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     assert count(TextSource(str(tmp_path))) == 2
 
 
-def test_json_lines_with_ids_and_fields(tmp_path: Path) -> None:
+def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     rows = [{"id": "x", "body": "a bb"}, {"body": "a"}, {"_id": 7, "body": "ccc a bb"}]
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
@@ -52,7 +52,7 @@ def test_json_lines_with_ids_and_fields(tmp_path: Path) -> None:
     assert parts[0].digest != parts[1].digest
 
 
-def test_a_short_text_is_named_with_its_length(tmp_path: Path) -> None:
+def test_too_short_text_is_reported_with_its_length(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
@@ -80,7 +80,7 @@ def test_malformed_lines_are_named(tmp_path: Path, content: str, message: str) -
         list(documents(TextSource(str(path)), Words(), 1))
 
 
-def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
+def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         list(texts(TextSource(str(tmp_path / "absent.txt"))))
     with pytest.raises(DataError, match=r"no \.txt files"):

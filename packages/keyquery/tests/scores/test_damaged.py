@@ -30,7 +30,7 @@ TASK = next(name for name in GOOD["configs"])
         (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "no list of lengths"),
     ],
 )
-def test_results_of_another_shape(part, value, words, tmp_path):
+def test_results_of_unexpected_structure_are_refused(part, value, words, tmp_path):
     content = copy.deepcopy(GOOD)
     place = content
     for name in part[:-1]:
@@ -43,7 +43,7 @@ def test_results_of_another_shape(part, value, words, tmp_path):
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_results_too_deep_to_read(tmp_path):
+def test_deeply_nested_results_are_refused(tmp_path):
     path = tmp_path / "results_x.json"
     path.write_text('{"results": ' + "[" * 100_000)
     with pytest.raises(DataError, match="not valid JSON"):
@@ -64,6 +64,6 @@ def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("temperature", [float("nan"), float("inf"), -1.0])
-def test_a_temperature_is_a_number(temperature):
+def test_temperature_that_is_no_number_is_refused(temperature):
     with pytest.raises(DataError, match=r"--temperature .*: give 0 or more"):
         LbpSettings(temperature=temperature)

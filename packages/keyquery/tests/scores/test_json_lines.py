@@ -54,7 +54,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.saved_records])
 @pytest.mark.parametrize("kind", DAMAGED)
-def test_a_damaged_line_is_told_wherever_it_is_read(kind, read, tmp_path):
+def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
     content, words = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
     path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
@@ -65,19 +65,19 @@ def test_a_damaged_line_is_told_wherever_it_is_read(kind, read, tmp_path):
     assert len(str(caught.value)) < 300
 
 
-def test_lines_have_their_places_and_a_byte_order_mark_is_none_of_them(tmp_path):
+def test_lines_are_numbered_and_a_byte_order_mark_is_skipped(tmp_path):
     path = tmp_path / "given.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n  \n{"a": "\\u00e9\\ud83d\\ude00"}')
     assert list(values(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:4", {"a": "é😀"})]
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_missing_file_is_reported(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         list(values(tmp_path / "gone.jsonl"))
 
 
 @pytest.mark.parametrize("held", [None, float("nan"), 3, ["a"]])
-def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
+def test_text_field_that_is_no_string_is_refused(held, tmp_path, monkeypatch):
     path = tmp_path / "given.jsonl"
     path.write_text(json.dumps({"text": held}) + "\n")
     with pytest.raises(DataError, match=r"given\.jsonl:1: 'text' is .* not a text") as caught:
@@ -96,7 +96,7 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
         next(parts)
 
 
-def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
+def test_damaged_settings_file_is_reported(tmp_path):
     path = tmp_path / "given.jsonl"
     records.append(path, [{"id": "a"}])
     records.write_or_match_settings(tmp_path / "none.jsonl", {"seed": 0})
@@ -105,7 +105,7 @@ def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
         records.write_or_match_settings(path, {"seed": 0})
 
 
-def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_path):
+def test_records_are_extended_only_under_the_same_settings(tmp_path):
     path = tmp_path / "given.jsonl"
     records.write_or_match_settings(path, {"seed": 0, "runs": 1})
     records.append(path, [{"id": "a"}])
@@ -150,7 +150,7 @@ def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
         {"references": [1]},
     ],
 )
-def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
+def test_needle_record_of_wrong_structure_is_refused(changed, tmp_path):
     good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
     path, asked = tmp_path / "needles.jsonl", needle_run.RulerSettings(tasks=("t",), lengths=("4k",), samples=1)
     records.append(path, [good])

@@ -52,11 +52,11 @@ def test_there_are_25_tasks_of_11_kinds():
         ("[Answer]", ""),
     ],
 )
-def test_the_answer_is_what_follows_the_last_mark(text, answer):
+def test_answer_is_the_text_after_the_last_mark(text, answer):
     assert area(text) == answer
 
 
-def test_lines_are_lower_cased_and_squeezed():
+def test_answer_lines_are_lower_cased_and_whitespace_collapsed():
     assert lines("[Answer]\n  The  RED\t house \r\nＡ b\n\nlast ") == ["the red house", "ａ b", "", "last"]
     assert lines("[Answer] 1 11") != lines("[Answer] 11 1")
 
@@ -71,7 +71,7 @@ def test_lines_are_lower_cased_and_squeezed():
         ("no thoughts", False, ("no thoughts", "")),
     ],
 )
-def test_thoughts_are_no_answer(text, opened, said):
+def test_thoughts_are_split_from_the_answer(text, opened, said):
     assert split_thoughts(text, opened=opened) == said
 
 
@@ -129,7 +129,7 @@ def test_scores_equal_values_known_by_hand(task, gold, text, value, language, ma
     assert score(task, gold, f"Let me see.\n{mark}\n{text}", language) == pytest.approx(value, abs=1e-12)
 
 
-def test_chinese_lines_score_as_they_stand():
+def test_chinese_lines_are_compared_literally():
     gold = ["第三章 起源", "第一章 序言"]
     assert score("T5.1", gold, "想一想\n[答案]\n第一章  序言\n第三章 起源", "Chinese") == 1
     assert score("T2.1", gold, "[答案]\n第一章 序言\n第三章 起源", "Chinese") == 0
@@ -152,31 +152,31 @@ def test_chinese_lines_score_as_they_stand():
         ("one two", "three", 0, 2, 1),
     ],
 )
-def test_rouge_l_is_that_of_the_benchmarks_library(reference, prediction, shared, of_reference, of_prediction):
+def test_rouge_l_matches_the_library_of_the_benchmark(reference, prediction, shared, of_reference, of_prediction):
     recall, precision = shared / of_reference, shared / of_prediction
     wanted = 2 * precision * recall / (precision + recall) if shared else 0
     assert rouge.rouge_l(reference, prediction) == pytest.approx(wanted, abs=1e-8)
 
 
-def test_of_subsequences_as_long_the_same_is_taken_as_there():
+def test_common_subsequence_ties_are_broken_as_in_the_library():
     assert rouge.common(["a", "b", "c", "d"], ["b", "a", "d", "c"]) == ["b", "d"]
     assert rouge.common(["b", "a", "d", "c"], ["a", "b", "c", "d"]) == ["a", "c"]
 
 
-def test_reordered_sentences_lose_nothing():
+def test_reordered_sentences_keep_the_full_score():
     parts = [f"the {word} of {number} is {word}{number}" for number, word in enumerate(("sun", "moon", "sea", "wind"))]
     gold, said = ". ".join(parts), ". ".join(parts[::-1])
     assert score("T4.1", [gold], said, "English") == pytest.approx(1, abs=1e-6)
 
 
-def test_summaries_by_rouge_l_of_words():
+def test_english_summaries_are_scored_by_rouge_l_of_words():
     gold = ["the cat sat on the mat", "a dog"]
     assert score("T4.1", gold, "The cat on the mat", "English") == pytest.approx(2 * (4 / 5) / (4 / 5 + 1))
     assert score("T4.2", gold, "A dog", "English") == pytest.approx(1, abs=1e-7)  # the best of the gold texts
     assert score("T4.2", gold, "nothing alike", "English") == 0
 
 
-def test_all_that_is_said_is_the_summary():
+def test_summary_is_the_whole_text_including_the_answer_mark():
     """What stands before the mark, and the mark itself, count as in the benchmark's own scoring."""
     gold = ["a dog ran"]
     assert score("T4.1", gold, "A dog\n[Answer] ran", "English") == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
@@ -184,14 +184,14 @@ def test_all_that_is_said_is_the_summary():
     assert score("T3.1", gold, "A dog ran\n[Answer]", "English") == 0
 
 
-def test_chinese_summaries_are_cut_into_words():
+def test_chinese_summaries_are_segmented_into_words():
     gold, text = ["我们今天在北京学习"], "我们明天在北京学习"
     # jieba: we | today | in | Beijing | study against we | tomorrow | in | Beijing | study
     assert score("T4.1", gold, text, "Chinese") == pytest.approx(4 / 5)
     assert score("T4.1", gold, text, "English") == 0  # no blanks, so one word against another
 
 
-def test_with_a_similarity_summaries_are_half_of_each():
+def test_summary_score_is_half_rouge_and_half_similarity_when_given():
     def similarity(gold, predicted):
         assert list(gold) == ["a b", "c d"]
         assert predicted == "a x"
@@ -200,7 +200,7 @@ def test_with_a_similarity_summaries_are_half_of_each():
     assert score("T4.1", ["A b", "C d"], "a X", "English", similarity) == pytest.approx((0.9 + 0.5) / 2)
 
 
-def test_a_gold_line_that_stands_twice_makes_pairs_twice():
+def test_duplicate_gold_lines_count_as_often_as_they_occur():
     assert score("T2.1", ["a", "b", "a"], "[Answer]\na\nb\nc", "English") == pytest.approx(1 / 3)
     assert score("T2.1", ["a", "a", "b"], "[Answer]\na\nb\nc", "English") == pytest.approx(2 / 3)
     assert score("T2.1", ["a", "a", "a", "b"], "[Answer]\na\nb", "English") == 1
@@ -215,7 +215,7 @@ def test_a_gold_line_that_stands_twice_makes_pairs_twice():
         ("thinking", 262_144, 32_768),
     ],
 )
-def test_models_of_long_contexts_think_for_longer(mode, positions, tokens):
+def test_new_token_limit_grows_with_the_context_of_the_model(mode, positions, tokens):
     assert lbp_prompts.new_tokens_for(mode, positions) == tokens
     if positions is not None:
         assert lbp_prompts.limit_for(positions, tokens, None, "m") == (224_000 if positions == 262_144 else 120_000)
@@ -223,7 +223,7 @@ def test_models_of_long_contexts_think_for_longer(mode, positions, tokens):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("text", ["", "  \n ", "[Answer]", "thoughts [答案] \n"])
-def test_no_answer_scores_zero(task, text):
+def test_empty_answer_scores_zero(task, text):
     assert score(task, ["", "gold"], text, "Chinese") == 0
 
 
@@ -264,7 +264,7 @@ def row(table, key):
     return cells
 
 
-def test_means_by_length_task_and_language():
+def test_means_are_grouped_by_length_task_and_language():
     samples = grid()
     answers = said(samples, lambda one, run: "right" if one.task == "T3.1" and one.length in ("8k", "16k") else "wrong")
     table = lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples)
@@ -288,7 +288,7 @@ def test_runs_of_a_sample_are_averaged_before_samples_are():
     assert (overall["n"], overall["samples"]) == (72, 24)
 
 
-def test_summaries_without_the_embedder_change_the_metric_name():
+def test_metric_name_states_whether_summaries_used_the_embedder():
     samples = grid(tasks=("T3.1", "T4.1"))
     scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
     table = lbp_scores.aggregate(scores, samples)
@@ -298,7 +298,7 @@ def test_summaries_without_the_embedder_change_the_metric_name():
     assert set(embedded["metric"]) == {"lbp"}
 
 
-def test_intervals_are_those_of_the_mean_of_samples():
+def test_interval_is_that_of_the_mean_over_samples():
     samples = grid(tasks=("T3.1",), lengths=("8k",), each=50)
     answers = said(samples, lambda one, run: "right" if int(one.id.rpartition("-")[2]) < 15 else "wrong")
     cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "8k")
@@ -308,7 +308,7 @@ def test_intervals_are_those_of_the_mean_of_samples():
     assert cells["ci_high"] == pytest.approx(30 + 1.96 * error, abs=1.5)
 
 
-def test_lengths_are_resampled_apart():
+def test_bootstrap_resamples_within_lengths():
     # all of one length right, all of the others wrong: no resample within lengths can change the mean
     samples = grid(tasks=("T3.1",), each=10)
     answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
@@ -330,7 +330,7 @@ def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
     assert last["samples"] == 0
 
 
-def test_intervals_over_few_samples_of_a_length_are_students():
+def test_interval_over_few_samples_per_length_is_students():
     samples = grid(tasks=("T3.1",), lengths=("8k",), each=3)
     answers = said(samples, lambda one, run: "right" if one.id.endswith("-0") else "wrong")
     scores = lbp_scores.score_samples(samples, answers)
@@ -340,7 +340,7 @@ def test_intervals_over_few_samples_of_a_length_are_students():
     assert (cells["ci_low"], cells["ci_high"]) == pytest.approx((0, 100 * high))
 
 
-def test_intervals_over_few_samples_keep_lengths_apart():
+def test_interval_over_few_samples_is_stratified_by_length():
     samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), each=4)
     scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
     scores["score"] = [

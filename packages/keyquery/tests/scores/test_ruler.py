@@ -37,7 +37,7 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
         ("", ["1234"], False, 0.0),
     ],
 )
-def test_references_found_in_an_answer(said, references, any_of, score):
+def test_share_contained_counts_references_found_in_an_answer(said, references, any_of, score):
     assert share_contained(said, references, any_of=any_of) == score
 
 
@@ -64,7 +64,7 @@ def row(table, key, length="all"):
     return found_row
 
 
-def test_means_averages_and_effective_length():
+def test_summary_rows_hold_averages_and_effective_length():
     scores = dict(zip(LENGTHS, (98.0, 90.0, 85.6, 86.0, 60.0, 20.0), strict=True))
     table = tabulate(cells(scores), TASKS, MEAN)
     assert row(table, MEAN, "32k")["value"] == pytest.approx(86.0)
@@ -79,7 +79,7 @@ def test_means_averages_and_effective_length():
     assert set(table.loc[table["slice"] == "summary", "unit"]) == {"percent", "tokens"}
 
 
-def test_no_length_or_every_length_above():
+def test_effective_length_has_a_reason_when_no_or_every_length_passes():
     low = tabulate(cells(dict.fromkeys(LENGTHS, 50.0)), TASKS, MEAN)
     assert low.loc[low["key"] == "effective_length", "value"].isna().all()
     assert "no tested length" in row(low, "effective_length")["reason"]
@@ -88,7 +88,7 @@ def test_no_length_or_every_length_above():
     assert "may reach further" in row(high, "effective_length")["reason"]
 
 
-def test_a_mean_over_fewer_tasks_is_none():
+def test_incomplete_set_of_tasks_has_no_mean_but_a_reason():
     table = tabulate(cells({"4k": 90.0}) + cells({"8k": 80.0}, tasks=TASKS[:-2]), TASKS, MEAN)
     assert row(table, MEAN, "4k")["value"] == pytest.approx(90)
     lost = row(table, MEAN, "8k")
@@ -145,7 +145,7 @@ def counter(tokenizer):
 
 @pytest.mark.parametrize("kind", ["byte_level", "word_level"])
 @pytest.mark.parametrize("task", ruler_needles.TASKS)
-def test_needles_fill_the_budget_and_stay_inside(kind, task, request):
+def test_needle_samples_fill_but_do_not_exceed_the_token_budget(kind, task, request):
     tokenizer = request.getfixturevalue(kind)
     count = counter(tokenizer)
     line = count("\n".join([NOISE] * 3), "") - count("\n".join([NOISE] * 2), "")
@@ -157,7 +157,7 @@ def test_needles_fill_the_budget_and_stay_inside(kind, task, request):
         assert sample.question.count("has the number ") == (1 if task == "noise_single" else 4)
 
 
-def test_needles_stand_at_40_depths(byte_level):
+def test_needles_are_placed_at_40_depths(byte_level):
     samples = ruler_needles.samples("noise_single", "2k", 2048, 40, counter(byte_level))
     assert [sample.depth for sample in samples] == list(DEPTHS)
     assert len(DEPTHS) == 40
@@ -169,7 +169,7 @@ def test_needles_stand_at_40_depths(byte_level):
         assert set(lines[:place] + lines[place + 1 :]) == {NOISE}
 
 
-def test_needles_are_seeded_and_fewer_are_the_first_of_more(byte_level):
+def test_needle_samples_are_seeded_and_prefix_stable(byte_level):
     count = counter(byte_level)
     some = ruler_needles.samples("noise_multikey", "1k", 1024 + 512, 6, count)
     assert ruler_needles.samples("noise_multikey", "1k", 1024 + 512, 3, count) == some[:3]
@@ -178,7 +178,7 @@ def test_needles_are_seeded_and_fewer_are_the_first_of_more(byte_level):
     assert len({sample.references for sample in some}) == 6
 
 
-def test_keys_in_a_text_differ_and_the_asked_one_is_named(byte_level):
+def test_multikey_needles_have_distinct_keys_and_name_the_asked_one(byte_level):
     for sample in ruler_needles.samples("noise_multiquery", "2k", 2048, 5, counter(byte_level)):
         needles = [line for line in sample.question.split("\n") if line.startswith("The locker")]
         keys = [line.removeprefix("The locker of the ").partition(" has")[0] for line in needles]

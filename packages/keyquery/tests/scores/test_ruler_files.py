@@ -42,7 +42,7 @@ def test_a_result_file_of_lm_evaluation_harness_is_read(lab):
     assert value(rows, MEAN, "4k") == ""
 
 
-def test_results_become_a_measurement(lab, tmp_path):
+def test_result_files_become_a_measurement_with_a_manifest(lab, tmp_path):
     scores = {
         task: {tokens: 1 - 0.1 * step - 0.01 * place for step, tokens in enumerate(TOKENS)}
         for place, task in enumerate(TASKS)
@@ -62,7 +62,7 @@ def test_results_become_a_measurement(lab, tmp_path):
     assert note["versions"] == {"lm_eval": "0.4.13"}
 
 
-def test_files_a_length_make_one_table_and_nothing_is_replaced_silently(lab, tmp_path):
+def test_result_files_per_length_form_one_table_and_are_replaced_only_with_replace(lab, tmp_path):
     files = [
         written(tmp_path / f"results_{tokens}.json", results({task: {tokens: 0.9} for task in TASKS}))
         for tokens in TOKENS
@@ -78,7 +78,7 @@ def test_files_a_length_make_one_table_and_nothing_is_replaced_silently(lab, tmp
     assert value(table(lab), "average") == pytest.approx(50)
 
 
-def test_any_wording_of_an_answer_is_right(tmp_path):
+def test_question_scores_count_any_accepted_wording(tmp_path):
     """As RULER scores questions; the harness gives the share of the wordings, here a third and none."""
     path = tmp_path / "results_1.json"
     path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
@@ -112,14 +112,14 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
         (["{"], "jsonl:1: not JSON"),
     ],
 )
-def test_samples_of_another_run_are_refused(tmp_path, lines, words):
+def test_samples_of_a_different_run_are_refused(tmp_path, lines, words):
     path = written(tmp_path / "results_1.json", results({"qa_2": {4096: 0.5}}))
     samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
     with pytest.raises(DataError, match=words):
         ruler_results.read([path])
 
 
-def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
+def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
     scores = {"vt": {4096: 0.5, 8192: 0.5}}
     cut = results(scores, asked=[4096, 8192], original=1000, effective=600)
     read = ruler_results.read([written(tmp_path / "cut.json", cut)])
@@ -165,7 +165,7 @@ def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
     assert not (lab / "artifacts/measurements").exists()
 
 
-def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
+def test_missing_and_binary_result_files_and_wrong_usage_are_reported(lab, tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
         done = bench("--results", file)

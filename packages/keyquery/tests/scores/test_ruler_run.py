@@ -66,7 +66,7 @@ def tiny(tmp_path_factory):
 
 
 @pytest.mark.models
-def test_the_harness_runs_a_length_at_a_time_and_goes_on(lab, harness, tiny):
+def test_harness_runs_each_length_separately_and_resumes(lab, harness, tiny):
     asked = ("--run", "--harness", harness, "--lengths", "1k,2k", "--samples", "20")
     for said, hint in (
         ("no network", "--tasks needles"),
@@ -94,7 +94,7 @@ def test_the_harness_runs_a_length_at_a_time_and_goes_on(lab, harness, tiny):
 
 
 @pytest.mark.models
-def test_the_harness_is_refused_what_it_cannot_do(lab, harness, tiny, monkeypatch):
+def test_unsupported_harness_options_are_refused(lab, harness, tiny, monkeypatch):
     done = bench("--run", "--harness", harness, "--lengths", "1k,4k", model=tiny)
     assert done.exit_code == 1
     assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in done.output
@@ -118,7 +118,7 @@ def needled(tiny, *more):
 
 
 @pytest.mark.models
-def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
+def test_interrupted_needle_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     monkeypatch.setattr(ruler_run, "NEW_TOKENS", 4)
     real, calls = vars(ruler_run)["greedy"], []
 
@@ -151,7 +151,7 @@ def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, m
 
 
 @pytest.mark.models
-def test_predictions_that_are_right_score_100_and_both_blocks_stand_in_one_file(lab, tiny, tmp_path, monkeypatch):
+def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny, tmp_path, monkeypatch):
     def right(model, tokenizer, prompts, new_tokens, batch, **options):
         said = []
         for prompt in prompts:
@@ -201,7 +201,7 @@ def test_runs_are_refused_with_a_reason(lab, tiny):
 
 
 @pytest.mark.models
-def test_a_word_level_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
+def test_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
     pytest.importorskip("torch")
     from models_tiny import saved
 
@@ -211,7 +211,7 @@ def test_a_word_level_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
     assert "cannot write the numbers" in done.output
 
 
-def test_records_twice_or_damaged_are_refused(tmp_path):
+def test_duplicate_or_damaged_records_are_refused(tmp_path):
     settings = ruler_run.RulerSettings(tasks=("noise_single",), lengths=("1k",), samples=1)
     good = {
         "id": "noise_single-1k-0000",
@@ -237,7 +237,7 @@ def test_records_twice_or_damaged_are_refused(tmp_path):
     assert (cell.value, cell.n) == (100, 1)
 
 
-def test_a_model_that_is_run_is_known_by_name(lab):
+def test_unknown_model_name_suggests_the_nearest(lab):
     done = bench("--run", "--tasks", "needles", model="tiny-rop")
     assert done.exit_code == 1
     assert "'tiny-rop' is no folder and not known by name" in done.stderr
