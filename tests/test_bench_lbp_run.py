@@ -160,7 +160,7 @@ def changed(position, **fields):
     ("change", "more", "words"),
     [
         (changed(4, id="T9.9-french"), [], ":5: the data set has no sample 'T9.9-french'"),
-        (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 stands at"),
+        (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 is at"),
         (changed(2, mode="thinking"), [], ":3: mode 'thinking' where 'nonthinking' was of"),
         (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking' where 'thinking' was asked for"),
         (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),

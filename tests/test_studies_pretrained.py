@@ -9,6 +9,7 @@ from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained import models as pretrained
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
+from boundpaper.figures import Bundle
 from boundpaper.figures.render import tex
 from boundpaper.tables.render import render
 from figures.pretrained import pretrained_profiles as profiles_figure
@@ -285,9 +286,16 @@ def test_exhibits_show_the_measured_model():
     assert "Another" not in text
     assert "all 270 captured heads of 90 key heads over 5 documents of 8,192 tokens" in text
     deciles = pd.DataFrame({f"d{number}": [0.5, 0.6, 0.7] for number in range(10)})
-    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles)
+    places = pd.MultiIndex.from_product(
+        [["any-name"], [0], range(3), range(4)], names=["model", "layer", "key_head", "bin"]
+    )
+    heads = places.to_frame(index=False).assign(plasticity=0.5)
+    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles, heads)
     assert "A model over 8,192 tokens, 270 heads" in drawn.caption
+    assert [len(each.lines) for each in drawn.panels[0].series if isinstance(each, Bundle)] == [3], "too few for a band"
     assert tex(drawn, "pretrained_profiles")
-    layers = sinks_figure.figure(pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS))
+    by_layer = pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS)
+    layers = sinks_figure.figure(by_layer, by_layer[by_layer["layer"] > 0])
+    assert [shade.low for shade in layers.panels[0].shades] == [layer - 0.5 for layer in by_layer["layer"] if layer > 0]
     assert "A model: 3 of 18 heads are sinks, n = 6 texts" in layers.caption
     assert tex(layers, "pretrained_sinks")

@@ -183,7 +183,7 @@ def test_layers_of_a_single_head_class_give_no_agreement():
 
 
 def test_states_with_other_heads_are_refused():
-    with pytest.raises(DataError, match="other heads"):
+    with pytest.raises(DataError, match="different heads"):
         agreement(LESS[:-1], MIXED)
 
 

@@ -122,7 +122,7 @@ def load_or_train(
             raise ModelError(f"{path}: belongs to another recipe ({differing(old, asked)}); delete it: rm {path}")
         if "arithmetic" not in facts:
             raise ModelError(
-                f"{path}: a version that did not record its arithmetic wrote it; use that, or delete it: rm {path}"
+                f"{path}: its version did not record its arithmetic; use that version, or delete it: rm {path}"
             )
         return TrainedModel(which, TrainingOutcome({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained if which.start else None

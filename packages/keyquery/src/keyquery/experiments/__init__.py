@@ -17,7 +17,7 @@ class Experiments(ModuleType):
         --------
         >>> import keyquery as kq
         >>> kq.experiments()["sinks"]
-        "attention sinks, the first token's norm, and the layer whose output makes it a spike"
+        "attention sinks, the first token's norm, and the layer whose output makes that norm a spike"
         """
         from keyquery.measure.choices import described
 
