@@ -93,7 +93,7 @@ def promoted(finding: Finding, stem: str) -> tuple[str, str]:
     claim = f'''"""Checks of the table at {finding.place}, as the audit found them."""
 
 from boundpaper.claims import Artifact, Cells, Relation
-from boundpaper.claims.terms import Combined
+from boundpaper.claims.terms import CombinedTerm
 
 TABLE = Artifact("{stem}", "the table at {finding.place}")
 PARTS = tuple(TABLE(row="{{row}}", metric=name) for name in {operands!r})
@@ -110,7 +110,7 @@ def follows({", ".join(variables)}):
     Relation(
         each={{"row": {[row for row, _ in relation.rows]!r}}},
         cell=TABLE(row="{{row}}", metric={target!r}),
-        follows=Combined(PARTS, follows, follows),
+        follows=CombinedTerm(PARTS, follows, follows),
         because="From {", ".join(f"{{{place}}}" for place in range(len(operands)))}.",
         key="{{row}}",
         says={f"{words} at {{row}}."!r},
