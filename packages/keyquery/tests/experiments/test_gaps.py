@@ -261,5 +261,5 @@ def test_retrained_model_is_captured_again(tmp_path: Path, monkeypatch: pytest.M
     own = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
     assert own.root not in (before.root, after.root)
     assert list(changed.used.texts) == [file.name]
-    with pytest.raises(DataError, match="needs texts of 16 tokens, not 8; give more --tokens"):
+    with pytest.raises(DataError, match="needs texts of at least 16 tokens, not 8; give more --tokens"):
         captured.open_or_capture(changed, dataclasses.replace(OPTIONS, tokens=8))

@@ -470,7 +470,11 @@ def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     for condition in hidden:
         own = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]
         assert own["value"].isna().all()
-        assert own["reason"].str.contains("GPT2Attention has no part that gives '[qv]' alone .* on '[qv]' alone").all()
+        assert (
+            own["reason"]
+            .str.contains("GPT2Attention computes '[qv]' together with other vectors .* on '[qv]' alone")
+            .all()
+        )
     whole = rows[(rows["condition"] == "baseline") & (rows["metric"] == "nats")]
     assert whole["value"].notna().all()
     assert rows[rows["unit_id"] != ""]["value"].notna().any()
