@@ -7,7 +7,11 @@ system=$(mktemp -d /var/tmp/fresh-debian.XXXXXX)
 mounted=(/proc /dev "$@")
 remove() {
   for folder in "${mounted[@]}"; do umount "$system$folder" 2> /dev/null || true; done
-  rm -rf --one-file-system "$system"
+  if grep -q " $system/" /proc/mounts; then
+    echo "$system: something is still mounted in it; unmount that, then remove the folder" >&2
+  else
+    rm -rf --one-file-system "$system"
+  fi
 }
 trap remove EXIT
 debootstrap --variant=minbase --include=python3,python3-venv,make,git,ca-certificates bookworm "$system" > /dev/null
