@@ -20,7 +20,7 @@ from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 
 SELDOM = 1_000_000
-"""Objects that a build makes before Python looks for cycles: it makes few, and a look at all that it holds is slow."""
+"""Threshold of garbage collection in a build, which makes few cycles of objects and holds much to search for them."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -48,7 +48,7 @@ class _Context(SpawnContext):
 
 
 def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
-    """A pool of so many processes, which leave Ctrl-C to this one; `seldom` as `SELDOM` for them."""
+    """Return a pool of worker processes that ignore Ctrl-C; `seldom` is their collection threshold, 0 for Python's."""
     return ProcessPoolExecutor(workers, _Context(), _begin, (seldom,))
 
 
