@@ -54,9 +54,11 @@ from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture
 from keyquery.models.captures.sampling import HeadIndex as Place
 from keyquery.models.captures.sampling import Side
+from keyquery.rotary import from_theta
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
-ESTIMATORS: tuple[Estimator, ...] = ("pooled_full", "bucket_full")
+ESTIMATORS: tuple[Estimator, ...] = ("pooled_full", "bucket_full", "aligned_full")
+ROTARY = from_theta(10_000.0, DIMENSION)  # of what `aligned_full` turns; its goal is 1.15 of `bucket_full`
 COMPARED = 10_000  # vectors, for the estimator that counts
 GROUP = 4  # heads that read the same keys
 SCALAR = "scalar, sampled"
@@ -97,6 +99,7 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
         key_documents=key_documents,
         context=CONTEXT,
         buckets=BUCKETS,
+        rotary=ROTARY,
     )
 
 
@@ -172,7 +175,7 @@ def save(head: Head, root: Path, count: int = 1) -> Capture:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.hardlink_to(first)
     heads = tuple(Place(0, number, number) for number in range(count))
-    return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads)
+    return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads, rotations={0: ROTARY})
 
 
 def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
@@ -278,6 +281,7 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
         taken = least(work | parts(head, held), repeat)
         floor, baseline = floors(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
+        floor["aligned_full"] = floor["bucket_full"]  # and what turning takes, which this floor leaves out
         pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
         for name in list(work)[1:]:
             low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
@@ -289,6 +293,9 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
                 f"| {each / low:.1f} of {1e3 * low:.1f} ms |",
                 flush=True,
             )
+        for what in ("all pairs", "whole head"):
+            turned, pooled = (taken[f"{what}, {name}"] for name in ("aligned_full", "bucket_full"))
+            print(f"| {vectors:,} | {what}, aligned_full over bucket_full | {turned / pooled:.2f} (goal 1.15) | | | |")
         if vectors <= COMPARED:  # it takes the square of the vectors
             each, loop = comparing(head, min(repeat, 2))
             print(

@@ -141,6 +141,23 @@ def test_unmeasured_items_count_in_their_holm_family():
     assert corrected_as_planned(p, family).tolist() == pytest.approx([0.03, np.nan, 0.04], nan_ok=True)
 
 
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_printed_outcomes_of_plasticity_stay_at_every_width(width):
+    """Of the committed rows: who differs, and which sign it has, is the same in aligned bins of every width."""
+    tests = read(ROOT, "retrained_tests").query("family == 'reach_aligned'").set_index("item")
+    rows = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
+    members = read(ROOT, "retrained_models").query("base == 400")[["model", "arm", "seed"]]
+    level = rows.merge(members, on="model").groupby(["arm", "low", "seed"])["plasticity"].mean()
+    last = level.index.unique("low").max()
+    found = {f"{arm}_change": level[arm, last] - level[arm, 0] for arm in "ABC"}
+    found |= {name: level["C", low] - level["B", low] for name, low in (("C_less_B_within", 0), ("C_less_B", last))}
+    p = pd.Series({item: sign_flip_p(seeds.to_numpy()).p_value for item, seeds in found.items()})
+    decided = corrected_as_planned(p, pd.Series("a", index=p.index)) < 0.05
+    assert decided.to_dict() == (tests.loc[decided.index, "outcome"] != "open").to_dict()
+    signs = {item: bool(found[item].mean() < 0) for item in decided.index[decided]}
+    assert signs == (tests.loc[list(signs), "value"] < 0).to_dict()
+
+
 def test_interval_alone_does_not_decide_without_the_exact_test():
     row = pd.Series({"value": 0.1, "low": 0.02, "high": 0.18, "p": 0.02, "p_holm": 0.08, "p_holm_least": 0.03})
     row = pd.concat([row, pd.Series({"seeds": 8, "note": ""})])

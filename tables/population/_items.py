@@ -74,10 +74,23 @@ def items(
         short=short,
         note=(
             "p: exact sign flips over seeds (permutations within seeds of a relation), and the exact test against the "
-            "margin of equivalence, each with Holm over the family as planned. Open: the trained seeds decide "
-            f"neither, and may be too few to do so. {note}{left_out}"
+            f"margin of equivalence{_margins(rows)}, each with Holm over the family as planned. Open: the trained "
+            f"seeds decide neither, and may be too few to do so. {note}{left_out}"
         ),
     )
+
+
+def _margins(rows: pd.DataFrame) -> str:
+    """Say what the margins are: of changes along a text or with the width, and of gaps between arms."""
+    held = rows.dropna(subset="margin")
+    gaps = held["first"].str[0] != held["second"].str[0]
+    words = (("changes and widths", held.loc[~gaps, "margin"]), ("gaps between arms", held.loc[gaps, "margin"]))
+    said = [
+        f"{' or '.join(fixed(2).show(each, 'plain') for each in sorted(set(margins)))} for {what}"
+        for what, margins in words
+        if len(margins)
+    ]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _seeds(rows: pd.DataFrame) -> str:

@@ -178,3 +178,32 @@ def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
     pairs = exchanged_pairs(replace(known, keys=keys), OPTIONS, 400)
     assert bool(pairs.gap.size) == kept
     assert np.isfinite(pairs.gap).all()
+
+
+@pytest.mark.parametrize("width", [1, 4, 32])
+@pytest.mark.parametrize(
+    ("rotary", "position", "drift"), [(ROTARY, 3.0, 0.0), (ROTARY, -2.0, 0.0), (NO_ROTATION, 0.0, 0.03)]
+)
+def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, drift, width):
+    """Planted: a cosine of the distance, or a drift, and a preference of the keys, over a spread of 1 per dimension."""
+    head = made(rotary, width, position=position, content=0.7, drift=drift)
+    keys = rotary.turned(head.keys, -head.key_positions)  # what was planted, before positions turned it
+    values = [[] for _ in range(BINS)]
+    sways: list[float] = []
+    for document in range(DOCUMENTS):
+        rows = np.flatnonzero(head.key_documents == document)
+        for place, centre in enumerate(centres(CONTEXT, BINS)):
+            early = rows[head.key_positions[rows] < place * CONTEXT // BINS]
+            far, near = np.triu_indices(early.size, 1)
+            one, other = early[near], early[far]
+            away = [centre - head.key_positions[side] for side in (one, other)]
+            seen = position * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
+            own = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
+            spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
+            p, exchanged = norm.cdf((seen + own) / spread), norm.cdf((own - seen) / spread)
+            values[place] += list(4 * p * (1 - p))
+            sways += list(np.abs(p - exchanged))  # the spread stays: winners change between the two means
+    profile = plasticity(head, OPTIONS).profile.values
+    np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries a bin
+    found = exchange(exchanged_pairs(head, OPTIONS, 10**9))
+    assert found.sway == pytest.approx(np.mean(sways), abs=0.02)

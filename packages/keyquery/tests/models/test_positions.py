@@ -263,6 +263,12 @@ def test_learned_positions_count_as_no_rotation() -> None:
         pass
 
 
+@pytest.mark.parametrize("name", ["granitemoehybrid", "openai-gpt"])
+def test_models_without_any_rotation_are_told_by_running_them(name: str) -> None:
+    """A configuration may have a base though nothing turns (Granite 4); positions may be learned under another name."""
+    assert positional(architectures.built(name)) == "none"
+
+
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
     """Only differences of positions count where attention rotates, and positions themselves where sines are added."""

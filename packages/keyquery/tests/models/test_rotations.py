@@ -74,6 +74,7 @@ KINDS = [
         rope("longrope", factor=4.0, short_factor=[1.0] * 8, long_factor=[1.0 + p for p in range(8)], **SHORT),
         factor=np.sqrt(1 + np.log(4) / np.log(64)),
     ),
+    Kind("Llama", rope("proportional", partial_rotary_factor=0.5)),
     Kind("Llama", rope("linear", factor=1e30), still=(0, 1)),
     Kind("GPTNeoX", {"rotary_pct": 0.25}, pairs=2),
     Kind("Phi", {}, pairs=4),

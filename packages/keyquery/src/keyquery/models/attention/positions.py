@@ -17,7 +17,9 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.encodings import check, configured, encoding_name, scaled
+from keyquery.models.attention.rotations import rotations
 from keyquery.models.undefined import undefined
+from keyquery.rotary import NO_ROTATION
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-5  # of the logits' standard deviation: an identity rotation leaves them equal to the last bit
 PROBE_TOKENS = 16
 SHIFT = 1000
-POSITION_EMBEDDINGS = {"wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position"}
+POSITION_EMBEDDINGS = {
+    *("wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position", "positions_embed"),
+}
 WAVES, TABLE = (
     "pos_encoding",
     "embed_positions",
 )  # buffers of sines: added to embeddings (CTRL), or of rotations (GPT-J)
-IN_ORDER = ("mamba", "rwkv", "recurrent")  # kinds of layers that read a text token by token
+IN_ORDER = ("mamba", "rwkv", "recurrent", "xlstm", "delta")  # kinds of layers that read a text token by token
 
 _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> encodings in force, innermost last
 
@@ -85,7 +89,8 @@ def positional(model: PreTrainedModel) -> str:
     """Return a loaded model's encoding: "rope", "drope", "pi" or "yarn", read and then confirmed by running the model.
 
     "none" for a model that rotates nothing: positions are learned (GPT-2), added as waves (CTRL), or seen by other
-    layers (Jamba). "rope" where attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
+    layers (Jamba), or not at all (Granite 4 hybrids, whose configuration has a base all the same). "rope" where
+    attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
 
     Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
     not, as that says, and a DroPE model must be blind to positions as a whole.
@@ -104,7 +109,12 @@ def positional(model: PreTrainedModel) -> str:
                 f"{type(model).__name__} has a table of rotations, but its logits do not depend on positions"
             )
         return "rope"
-    modules = rotary(model)
+    try:
+        modules = rotary(model)
+    except ModelError:
+        if _turns_nothing(model):
+            return "none"
+        raise
     kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     try:
@@ -198,6 +208,17 @@ def rotates(model: PreTrainedModel) -> bool:
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
     """Tell whether attention modules rotate by tables of their own, as in GPT-J, so that no module can be changed."""
     return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
+
+
+def _turns_nothing(model: PreTrainedModel) -> bool:
+    """Tell whether the queries of every attention layer are, when run, what they were before any rotation."""
+    if _biased(model):
+        return False
+    try:
+        found = rotations(model, PROBE_TOKENS)
+    except ModelError:  # attention in code of its own
+        return False
+    return bool(found) and all(each == NO_ROTATION for each in found.values())
 
 
 def _biased(model: PreTrainedModel) -> bool:

@@ -1,0 +1,68 @@
+"""Three headline numbers from vectors in plain numpy: of keyquery only the hook that hands out queries and keys."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from analysis.population.geometry import mixed  # noqa: E402
+from conftest import ROOT  # noqa: E402
+from keyquery.language.words import tokens  # noqa: E402
+from keyquery.models.attention.calls import recording  # noqa: E402
+
+pytestmark = pytest.mark.models
+LENGTH, QUARTER, SPACING, PAIRS, TEXTS = 512, 128, 64, 300, 128
+BASES = {"tiny-continued": 400.0, "tiny-drope": None}
+
+
+def turned(x, by, base):
+    """Llama's rotation by so many positions, as complex numbers: dimension p with p + d / 2; or none."""
+    half = x.shape[-1] // 2
+    angle = np.asarray(by)[..., None] * (0.0 if base is None else base ** (-np.arange(half) / half))
+    plane = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
+    return np.concatenate([plane.real, plane.imag], axis=-1)
+
+
+def by_quarter(name, base):
+    """Plasticity, and the share of queries whose winner the exchange turns, by counting, in each quarter of a text."""
+    folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
+    seen, texts = {}, torch.tensor([tokens(words) for words in mixed(LENGTH)[:TEXTS]])
+    keep = lambda call: seen.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
+    with torch.inference_mode(), recording(model, keep):
+        for at in range(0, TEXTS, 32):
+            model(texts[at : at + 32], use_cache=False)
+    draw, plastic, sways = np.random.default_rng(1), [[] for _ in range(4)], [[] for _ in range(4)]
+    for parts in seen.values():
+        queries, keys = (np.concatenate([part[side] for part in parts]).astype(float) for side in (0, 1))
+        for head in range(queries.shape[1]):
+            for start in range(SPACING, LENGTH, SPACING):
+                at = queries[:, head, start + SPACING // 2]  # single positions: nothing has to be turned
+                text, *places = draw.integers((TEXTS, start, start), size=(PAIRS, 3)).T
+                (near, far), text = np.sort(places, axis=0)[::-1, places[0] != places[1]], text[places[0] != places[1]]
+                one, other = keys[text, head, near], keys[text, head, far]
+                w, v = one - other, turned(one, far - near, base) - turned(other, near - far, base)
+                w, v = (rows[np.abs(one - other).any(axis=1)] for rows in (w, v))  # equal keys compete for nothing
+                p = norm.cdf(w @ at.mean(0) / np.sqrt(np.einsum("ni,ij,nj->n", w, np.cov(at.T), w)))
+                plastic[start // QUARTER].append(np.mean(4 * p * (1 - p)))
+                sways[start // QUARTER].append(np.mean((w @ at.T > 0) != (v @ at.T > 0)))
+    return [[float(np.mean(quarter)) for quarter in each] for each in (plastic, sways)]
+
+
+def test_plasticity_and_exchange_of_shipped_models_follow_from_their_vectors():
+    read = lambda name: pd.read_parquet(ROOT / f"artifacts/measurements/{name}/population.parquet")  # noqa: E731
+    widths = read("shipped_widths").query("width == 1 and estimator == 'aligned_full'")
+    held = {"plasticity": widths, "sway": read("shipped_exchange").query("width == 1")}
+    printed = {name: rows.groupby(["model", "low"])[name].mean() for name, rows in held.items()}
+    (kept, sway), (dropped, still) = (by_quarter(name, base) for name, base in BASES.items())
+    assert kept == pytest.approx(printed["plasticity"]["tiny-continued"].tolist(), abs=0.02)
+    assert dropped == pytest.approx(printed["plasticity"]["tiny-drope"].tolist(), abs=0.02)
+    # counted, where the tables have the normal law
+    assert sway == pytest.approx(printed["sway"]["tiny-continued"].tolist(), abs=0.02)
+    assert still == [0, 0, 0, 0]
+    # what the thesis says of the population, in the seed that ships: lower without rotation, a sway that grows
+    assert dropped[0] < kept[0] - 0.05
+    assert sway[3] > sway[0] + 0.02
