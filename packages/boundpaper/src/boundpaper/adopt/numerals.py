@@ -106,13 +106,8 @@ class TypedNumber:
 def numerals(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
     """Return the numbers in a file that a reader sees: decimals, and whole numbers of three or more digits.
 
-    Parameters
-    ----------
-    file : LatexFile
-    macro : str
-        The command of bound values, whose keys are none.
-    names : iterable of str
-        Regular expressions of names that hold digits.
+    `macro` is the command of bound values, whose keys are no numbers; `names` are regular expressions of names that
+    hold digits.
     """
     text = visible(file, macro, names)
     found = []

@@ -52,21 +52,9 @@ def over_heads(
 ) -> OverHeads:
     """Average columns over heads.
 
-    Parameters
-    ----------
-    values : ndarray, shape (heads, columns)
-        One row per head; NaN where a head has no value.
-    clusters : sequence, length heads
-        Resampling unit of each head, (layer, key head): heads that share their keys are not independent.
-    draws, seed : int
-        Resamples and seed.
-    confidence : float
-        Level of the interval.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a value is infinite, there is no head, or draws or level are out of range.
+    `values` has one row per head, NaN where a head has no value. `clusters` has the resampling unit of each head,
+    (layer, key head): heads that share their keys are not independent. Raises ValueError if shapes do not match, a
+    value is infinite, there is no head, or draws or level are out of range.
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) or len(clusters) != len(table):
@@ -146,15 +134,7 @@ def _interval(
 def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Float64Array:
     """Return Student's interval of a mean over clustered heads, by linearisation (Cochran 1977, section 6.3).
 
-    Parameters
-    ----------
-    sums, sizes : ndarray, shape (clusters, columns)
-        Sum and number of the values in each cluster.
-
-    Returns
-    -------
-    ndarray, shape (2, columns)
-        Low and high ends.
+    `sums` and `sizes` are sum and number of the values in each cluster; low and high ends have shape (2, columns).
     """
     count = np.count_nonzero(sizes > 0, axis=0)
     mean = sums.sum(axis=0) / sizes.sum(axis=0)

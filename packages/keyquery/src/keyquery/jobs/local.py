@@ -70,10 +70,7 @@ class LocalExecutor(JobExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call a function in a process; its output is dropped, unless the process dies.
 
-        Raises
-        ------
-        ThesisError
-            When the function or an argument cannot be pickled.
+        Raises ThesisError when the function or an argument cannot be pickled.
         """
         try:
             call = pickle.dumps((fn, args, kwargs))

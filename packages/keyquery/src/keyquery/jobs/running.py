@@ -130,7 +130,9 @@ def run_jobs(
     A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the function's
     name, the arguments and `version`. A job that has a result is not run again, so a stopped or killed run, repeated
     with the same arguments, runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and
-    on any other error here, running jobs are ended; results stay.
+    on any other error here, running jobs are ended; results stay. Raises JobsFailed when a job failed, after all others
+    have ended; it lists each with its log and the log's last lines. Raises SpecError when a job cannot be keyed, or the
+    function cannot be imported by name.
 
     Parameters
     ----------
@@ -155,13 +157,6 @@ def run_jobs(
     -------
     list
         The results, in the order of `arguments`.
-
-    Raises
-    ------
-    JobsFailed
-        When a job failed, after all others have ended; lists each with its log and the log's last lines.
-    SpecError
-        When a job cannot be keyed, or the function cannot be imported by name.
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")

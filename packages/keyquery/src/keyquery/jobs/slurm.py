@@ -90,20 +90,14 @@ class SlurmExecutor(JobExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Submit one call as one job.
 
-        Raises
-        ------
-        ThesisError
-            When Slurm refuses it.
+        Raises ThesisError when Slurm refuses it.
         """
         return self._submit(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
         """Submit calls as one array, or several if there are more than Slurm allows.
 
-        Raises
-        ------
-        ThesisError
-            When Slurm refuses it.
+        Raises ThesisError when Slurm refuses it.
         """
         futures = []
         most = squeue.largest_array()

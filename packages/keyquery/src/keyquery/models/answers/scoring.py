@@ -26,14 +26,8 @@ Question = tuple[str, tuple[str, ...]]
 class Scores:
     """Log-probabilities of the answers that a prompt allows.
 
-    Parameters
-    ----------
-    options : tuple of str
-        The answers.
-    logprobs : tuple of float
-        Log-probability of each whole answer after the prompt, in nats.
-    tokens : tuple of int
-        Tokens of each.
+    `logprobs` has the log-probability of each whole answer after the prompt, in nats, and `tokens` the number of tokens
+    of each.
     """
 
     options: tuple[str, ...]
@@ -82,27 +76,11 @@ def options_logprobs(
     """Return log-probabilities of whole answers: sums over their tokens, given the prompt.
 
     Each prompt is run once; the answers' later tokens follow with the key cache, so `decode` is entered only if an
-    answer has more than one token.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode.
-    tokenizer : PreTrainedTokenizer
-        The model's own.
-    asked : sequence of (str, tuple of str)
-        Prompts and their answers.
-    batch : int
-        Prompts at a time; prompts of equal length share a batch, nothing is padded on the left.
-    prefill, decode : callable
-        As in `keyquery.models.answers.generation.greedy`.
-
-    Raises
-    ------
-    DataError
-        When a prompt has no answers, or two of one prompt have the same tokens.
-    ModelError
-        When the tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
+    answer has more than one token. The model is in evaluation mode. `asked` has prompts and their answers; prompts of
+    equal length share a batch, and nothing is padded on the left. `prefill` and `decode` are as in
+    `keyquery.models.answers.generation.greedy`. Raises DataError when a prompt has no answers, or two of one prompt
+    have the same tokens; ModelError when the tokenizer cannot write an answer, or joins it with the prompt so that the
+    prompt's own tokens change.
     """
     groups = [[question] for question in asked]
     return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch, prefill=prefill, decode=decode)]
@@ -142,10 +120,7 @@ def grouped_logprobs(
 def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
     """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends in one.
 
-    Raises
-    ------
-    ModelError
-        When it adds none or an unknown token, or the prompt's tokens change.
+    Raises ModelError when it adds none or an unknown token, or the prompt's tokens change.
     """
     head = encode(tokenizer, prompt) if head is None else list(head)
     whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)

@@ -113,10 +113,7 @@ class VectorRecorder:
     def watching(self, model: PreTrainedModel) -> Iterator[None]:
         """Store the drawn tokens of the residual stream and of the MLPs' outputs, if these are asked for.
 
-        Raises
-        ------
-        ModelError
-            When a layer does not show the part.
+        Raises ModelError when a layer does not show the part.
         """
         with ExitStack() as stack:
             for block in blocks(model) if self._sides & {"r", "m"} else ():

@@ -58,10 +58,7 @@ class Shape:
     def config(self) -> Any:
         """The configuration of this shape.
 
-        Raises
-        ------
-        ModelError
-            When transformers does not know the type.
+        Raises ModelError when transformers does not know the type.
         """
         transformers = libraries.transformers
         settings: dict[str, Any] = {

@@ -59,17 +59,9 @@ class Sample:
 def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     """Read the samples of the given lengths.
 
-    Parameters
-    ----------
-    place : str
-        A Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them.
-    lengths : sequence of str
-        Which of `LENGTHS` to keep.
-
-    Raises
-    ------
-    DataError
-        When the data cannot be had, lacks a column, or a sample is none of the benchmark's; the message names the row.
+    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them; `lengths`
+    are those of `LENGTHS` to keep. Raises DataError when the data cannot be had, lacks a column, or a sample is none of
+    the benchmark's; the message names the row.
     """
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown:

@@ -66,14 +66,9 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
 
     Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the same
-    seed however often the command was stopped, so that the answers equal those of an uninterrupted run.
-
-    Raises
-    ------
-    DataError
-        When the folder holds answers made otherwise, or a damaged file.
-    ModelError
-        When the model has no tokenizer, prompts do not fit it, or memory runs out.
+    seed however often the command was stopped, so that the answers equal those of an uninterrupted run. Raises
+    DataError when the folder holds answers made otherwise, or a damaged file; ModelError when the model has no
+    tokenizer, prompts do not fit it, or memory runs out.
     """
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
@@ -97,10 +92,7 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
 def saved_runs(path: Path) -> set[tuple[str, int]]:
     """Return the ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
 
-    Raises
-    ------
-    DataError
-        When another line is damaged.
+    Raises DataError when another line is damaged.
     """
     given = (predicted(record, where) for where, record in records.saved_records(path))
     return {(each.id, each.run) for each in given}

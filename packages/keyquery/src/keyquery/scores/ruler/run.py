@@ -51,16 +51,10 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
     """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
-    with the same settings and model are kept; more lengths, tasks or samples may be added.
-
-    Raises
-    ------
-    DataError
-        When a length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds
-        answers that were made otherwise.
-    ModelError
-        When a length is above the model's, it has no tokenizer or no chat template that is asked for, or memory runs
-        out.
+    with the same settings and model are kept; more lengths, tasks or samples may be added. Raises DataError when a
+    length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds answers that
+    were made otherwise; ModelError when a length is above the model's, it has no tokenizer or no chat template that is
+    asked for, or memory runs out.
     """
     prompts = _Prompts(loaded, chat=settings.chat_template)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -95,10 +89,7 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
 def cells(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
-    Raises
-    ------
-    DataError
-        When records are damaged, stand twice, or are missing.
+    Raises DataError when records are damaged, stand twice, or are missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
     for where, record in records.saved_records(path):
@@ -175,10 +166,7 @@ class _Prompts:
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
     """Refuse lengths (key and tokens) above a model's maximum number of positions.
 
-    Raises
-    ------
-    ModelError
-        The message says which lengths fit.
+    Raises ModelError that says which lengths fit.
     """
     above = [length for length, tokens in lengths if positions is not None and tokens > positions]
     if above:
