@@ -22,10 +22,7 @@ READ = "and only of answers that could be read"
 def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
     """Return the number of items and chance accuracy of each task, from the protocol of a section.
 
-    Raises
-    ------
-    DataError
-        When the section is not there or its items do not read `task n, task n, ...`.
+    Raises DataError when the section is not there or its items do not read `task n, task n, ...`.
     """
     rows = drope_protocols[drope_protocols["section"] == section]
     if len(rows) != 1:

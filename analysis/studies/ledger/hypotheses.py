@@ -42,10 +42,7 @@ def claims_cells(claims: pd.DataFrame) -> pd.DataFrame:
 def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """The hypotheses of document 002 with the ledger's verdicts on each: one row per claim named `c002_h<number>_...`.
 
-    Raises
-    ------
-    DataError
-        When a hypothesis has no claim.
+    Raises DataError when a hypothesis has no claim.
     """
     statements = claims[claims["kind"] == "statement"]
     tables = []
