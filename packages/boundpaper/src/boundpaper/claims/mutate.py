@@ -37,16 +37,8 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
-    Attributes
-    ----------
-    claim, verdict : str
-        Its name, and what it is on the artifacts as they are.
-    turned : str
-        The mutation that turned it first; empty when none did.
-    said : str
-        The first that changed its reason or its values; empty when none did.
-    unsaid : str
-        The first that turned it and left its words as they were (`_reason_unchanged`); empty when none did.
+    `turned` is the mutation that turned it first, `said` the first that changed its reason or its values, and `unsaid`
+    the first that turned it and left its words as they were (`_reason_unchanged`); each is empty when none did.
     """
 
     claim: str

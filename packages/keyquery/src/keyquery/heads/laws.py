@@ -49,18 +49,8 @@ class QueryLaw:
 class BinnedQueries:
     """Queries sorted into equal bins of the context.
 
-    Parameters
-    ----------
-    queries : ndarray, shape (n, d)
-        Queries as captured, or turned to the centres of their bins.
-    order : ndarray of int, shape (n,)
-        Queries by bin.
-    edges : ndarray of int, shape (bins + 1,)
-        First place of each bin in the order, and n.
-    counts : ndarray of int, shape (bins,)
-        Queries of each bin.
-    taus : ndarray, shape (bins,)
-        Their mean position in tokens; NaN for an empty bin.
+    `queries` are as captured, or turned to the centres of their bins. `order` has them by bin, and `edges` the first
+    place of each bin in it, and n. `taus` are mean positions in tokens, NaN for an empty bin.
     """
 
     queries: FloatArray

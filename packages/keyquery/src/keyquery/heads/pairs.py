@@ -21,18 +21,9 @@ CHUNK = 2048
 class Keys:
     """Keys in groups whose members compete, by position within a group.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Keys as captured.
-    shift : ndarray, shape (d,)
-        A point near their mean: subtracted before products, so that Gram matrices keep their digits.
-    positions : ndarray of int, shape (n,)
-        Tokens.
-    groups : ndarray of int, shape (n,)
-        Group of each key, from zero, in order.
-    starts : ndarray of int, shape (groups + 1,)
-        First key of each group, and n.
+    `shift` is a point near the mean of the keys: it is subtracted before products, so that Gram matrices keep their
+    digits. `groups` has the group of each key, from zero, in order, and `starts` the first key of each group, and n.
+    Positions are in tokens.
     """
 
     vectors: FloatArray

@@ -23,26 +23,10 @@ LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network fil
 class JobProgress:
     """Progress of a set of jobs.
 
-    Parameters
-    ----------
-    total : int
-        Jobs.
-    kept : int
-        Finished by an earlier run.
-    done : int
-        Finished by this run.
-    failed : int
-        Failed in this run.
-    running : int
-        At work now.
-    seconds : float
-        Since this run began.
-    seconds_left : float or None
-        At the rate of this run; None before its first job has ended.
-    event : str
-        What just happened, such as `shard 2 of 3: finished`; empty when only reports have changed.
-    reports : mapping
-        What running jobs last said by `report`, by job name.
+    `kept` jobs were finished by an earlier run; the other counts are of this run. `seconds` are since this run began,
+    and `seconds_left` at its rate; None before its first job has ended. `event` is what just happened, such as `shard 2
+    of 3: finished`, empty when only reports have changed; `reports` are what running jobs last said by `report`, by job
+    name.
     """
 
     total: int

@@ -52,22 +52,9 @@ class SlurmExecutor(JobExecutor):
     """An executor that submits every call to Slurm; calls submitted together form one job array.
 
     Settings that `resources` leaves open come from Slurm's variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
-
-    Parameters
-    ----------
-    folder : Path
-        Where scripts, pickled calls and raw logs go; on a file system that the nodes share.
-    resources : Resources
-        What a job asks for.
-    parallel : int or None
-        Jobs of an array at a time; Slurm's choice when None.
-    look : float
-        Seconds between two calls of squeue.
-
-    Raises
-    ------
-    MissingDependency
-        When submitit or a program of Slurm is not installed.
+    `folder`, on a file system that the nodes share, takes scripts, pickled calls and raw logs. `parallel` is jobs of an
+    array at a time, Slurm's choice when None, and `look` is seconds between two calls of squeue. Raises
+    MissingDependency when submitit or a program of Slurm is not installed.
     """
 
     def __init__(self, folder: Path, resources: Resources, parallel: int | None = None, look: float = 10.0) -> None:

@@ -86,24 +86,9 @@ class RecipeModel:
 class Recipe:
     """The content of a recipe file.
 
-    Parameters
-    ----------
-    file : str
-        The file, for messages.
-    title : str
-        What it is, in a line.
-    models : tuple of RecipeModel
-        Measured one after the other, with the same items, texts and seeds.
-    experiments : tuple of str
-        In their order.
-    options : Options
-        How much is asked.
-    settings : mapping
-        Further options by experiment.
-    context : int or None
-        Tokens of the longest prompt, for the estimate of memory; the texts' tokens when None.
-    memory : float or None
-        GB of the device that the recipe is written for.
+    Models are measured one after the other, with the same items, texts and seeds. `options` say how much is asked, and
+    `settings` are further options by experiment. `context` is the tokens of the longest prompt, for the estimate of
+    memory (the texts' tokens when None), and `memory` the GB of the device that the recipe is written for.
     """
 
     file: str

@@ -40,26 +40,10 @@ SMALL = 20_000_000  # parameters
 class RunPlan:
     """A plan of what to measure on one model.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    source : ModelSource
-        The model.
-    experiments : tuple of str
-        Names, in the order in which they run.
-    options : Options
-        How much of each.
-    settings : dict
-        Further options by experiment, handed to its `measure` as keywords.
-    name : str or None
-        Of the measurements; from the model when None.
-    again : bool
-        Measure also what this very code has measured before with these options.
-    replace : bool
-        Overwrite measurements of this name that were made of other weights, encodings, texts or options.
-    anyway : bool
-        Read also texts so long that nothing measured on them speaks of the model.
+    Experiments run in their order; `settings` are further options of each, handed to its `measure` as keywords. `name`
+    is that of the measurements, from the model when None. `again` measures also what this very code has measured before
+    with these options; `replace` overwrites measurements of this name that were made of other weights, encodings, texts
+    or options; `anyway` reads also texts so long that nothing measured on them speaks of the model.
     """
 
     root: Path

@@ -56,13 +56,9 @@ def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> P
 class Readings:
     """Predictions of one set of probes for test samples; all of shape (n, L).
 
-    Parameters
-    ----------
-    before : array
-        Probability of "right" of the untouched model.
-    cut, control, filler : array
-        The same after the cut from the question, and after a cut from as many other tokens, drawn from all and from
-        filler only; these two are NaN where a sample has too few of them.
+    They are probabilities of "right": of the untouched model (`before`), after the cut from the question (`cut`), and
+    after a cut from as many other tokens, drawn from all (`control`) and from filler only (`filler`); these two are NaN
+    where a sample has too few of them.
     """
 
     before: Floats
@@ -89,13 +85,9 @@ def _of_class(before: Floats, after: Floats) -> Floats:
 class LayerSummary:
     """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
 
-    Parameters
-    ----------
-    mean, low, high, sd : array
-        `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
-        `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal.
-    n, samples : array of int
-        Units, and the samples in them.
+    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
+    `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal. `n` counts units, and `samples` the
+    samples in them.
     """
 
     mean: Floats

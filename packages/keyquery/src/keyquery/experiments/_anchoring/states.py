@@ -28,15 +28,9 @@ TOKENS = 4096  # a forward pass, filling included
 class MarkedSample:
     """A sample as token ids, with the positions of its question.
 
-    Parameters
-    ----------
-    ids : tuple of int
-        Up to the token that is read.
-    question : tuple of int
-        Positions of the decisive words of the question.
-    control, filler : tuple of int
-        As many other positions, drawn at random from all before the answer and from the filler; empty when there are
-        too few.
+    `ids` end with the token that is read, and `question` has the positions of the decisive words of the question.
+    `control` and `filler` are as many other positions, drawn at random from all before the answer and from the filler;
+    empty when there are too few.
     """
 
     ids: tuple[int, ...]

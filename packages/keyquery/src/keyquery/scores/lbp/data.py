@@ -30,21 +30,8 @@ SPLIT = "test"
 class Sample:
     """One question of the benchmark.
 
-    Parameters
-    ----------
-    id : str
-        Unique in the data set.
-    context : str
-        The long text.
-    language : {"English", "Chinese"}
-    length : str
-        One of `LENGTHS`, by the benchmark's own tokenizer.
-    task : str
-        Code of the secondary task, `T6.2`.
-    questions : mapping of str to str
-        The question by prompt mode.
-    answer : tuple of str
-        Gold lines, or gold summaries.
+    `length` is one of `LENGTHS`, by the benchmark's own tokenizer, and `task` is the code of the secondary task, such
+    as `T6.2`. `questions` has the question by prompt mode, and `answer` gold lines, or gold summaries.
     """
 
     id: str

@@ -25,28 +25,10 @@ from keyquery.scores.lbp.tasks import LENGTHS
 class LbpSettings:
     """Settings with which a model is asked.
 
-    Parameters
-    ----------
-    mode : {"nonthinking", "thinking"}
-        Which score is wanted. Models whose template knows of thoughts get the plain question and think on their own;
-        others get the question that asks them to reason.
-    runs : int
-        Answers a sample.
-    batch : int
-        Prompts at a time.
-    limit : int or None
-        Tokens of a prompt; the benchmark's limits for models of 128k and 256k positions when None.
-    new_tokens : int or None
-        Tokens of an answer; the benchmark's when None.
-    temperature : float or None
-        The model's own when None.
-    seed : int
-        Of the sampling.
-
-    Raises
-    ------
-    DataError
-        When the temperature is no number to divide by.
+    `mode` says which score is wanted. Models whose template knows of thoughts get the plain question and think on their
+    own; others get the question that asks them to reason. `runs` is answers a sample, and `batch` prompts at a time.
+    The `limit` of a prompt's tokens is the benchmark's for models of 128k and 256k positions when None, `new_tokens` is
+    the benchmark's, and `temperature` the model's own. Raises DataError when the temperature is no number to divide by.
     """
 
     mode: str = "nonthinking"

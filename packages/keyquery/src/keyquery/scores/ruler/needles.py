@@ -46,21 +46,10 @@ Count = Callable[[str, str], int]
 class Needle:
     """One sample.
 
-    Parameters
-    ----------
-    id : str
-        Stable over runs and models: `noise_single-4k-0007`.
-    task, length : str
-    question : str
-        Text and question.
-    begin : str
-        Beginning of the answer, which the model continues.
-    references : tuple of str
-        The numbers that must be named.
-    depth : int
-        Where the needle that is asked for stands, percent of the noise; of several, the first.
-    tokens : int
-        Of question and beginning, as the model sees them.
+    `id`, such as `noise_single-4k-0007`, is stable over runs and models. `question` holds text and question, `begin` is
+    the beginning of the answer, which the model continues, and `references` are the numbers that must be named. `depth`
+    says where the needle that is asked for stands, in percent of the noise; of several, the first. `tokens` counts
+    question and beginning, as the model sees them.
     """
 
     id: str

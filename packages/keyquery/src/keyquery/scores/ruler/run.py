@@ -23,20 +23,9 @@ from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 class RulerSettings:
     """Settings with which a model is asked.
 
-    Parameters
-    ----------
-    tasks : tuple of str
-        See `ruler_needles.TASKS`.
-    lengths : tuple of str
-        Keys; prompt and answer together take as many tokens at most.
-    samples : int
-        A task and length; a multiple of the 40 depths asks at each as often.
-    seed : int
-        Of the needles.
-    batch : int
-        Prompts at a time.
-    chat_template : bool
-        Put the question into a user turn of the model's template; the beginning of the answer follows it.
+    Prompt and answer together take as many tokens at most as a length says. `samples` are a task and length; a multiple
+    of the 40 depths asks at each as often. `seed` is that of the needles. `chat_template` puts the question into a user
+    turn of the model's template; the beginning of the answer follows it.
     """
 
     tasks: tuple[str, ...] = ruler_needles.TASKS
