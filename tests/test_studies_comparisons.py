@@ -177,30 +177,6 @@ def made_claims(*rows):
     return pd.DataFrame(rows, columns=columns)
 
 
-def test_cell_checks_are_summarised_by_claim_with_exceptions():
-    claims = made_claims(
-        ("c002_t8.a-4k", "cell check", "002", "T8", "s", "1", "1.0", None, "holds", "r"),
-        ("c002_t8.qwen3-0.6b-32k", "cell check", "002", "T8", "s", "87.2", "87.4", None, "contradicted", "r"),
-        ("c002_t8.b-8k", "cell check", "002", "T8", "s", "2", "2.04", None, "holds after rounding", "r"),
-        ("c002_other", "statement", "002", "T8", "s", "", "", None, "holds", "r"),
-    )
-    (row,) = ledger.claims_cells(claims).to_dict("records")
-    assert (row["check"], row["cells"], row["holds"], row["after_rounding"], row["failing"]) == ("c002_t8", 3, 1, 1, 1)
-    assert row["exceptions"] == "qwen3-0.6b-32k (87.2, 87.4)"
-    with pytest.raises(DataError, match="no cell check"):
-        ledger.claims_cells(claims[claims["kind"] == "statement"])
-
-
-def test_many_exceptions_are_truncated_with_a_count():
-    rows = [
-        (f"c004_x.{i}", "cell check", "004", "s", "s", "1", "2", None, "contradicted", "r")
-        for i in range(ledger.SHOWN + 3)
-    ]
-    (row,) = ledger.claims_cells(made_claims(*rows)).to_dict("records")
-    assert row["exceptions"].endswith("; and 3 more")
-    assert row["exceptions"].count("(1, 2)") == ledger.SHOWN
-
-
 def test_hypotheses_are_joined_by_the_names_of_their_claims():
     reported = pd.DataFrame({"hypothesis": ["H1", "H2"], "status": ["nuanced", ""], "statement": ["One", "Two"]})
     claims = made_claims(

@@ -12,18 +12,16 @@ from analysis.claims.s004.sinks.layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_spike_layers
 from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
 from analysis.studies._perplexity import PerplexityRatio, effect
-from analysis.studies.drope_sinks._tasks import against_baseline, losses, protocol, shares
+from analysis.studies.drope_sinks._tasks import against_baseline, protocol, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
 from analysis.studies.drope_sinks.interventions import (
     functional_categories,
-    functional_losses,
     functional_shares,
     functional_tests,
 )
 from analysis.studies.drope_sinks.layer1_ablation import (
     layer1_contrasts,
     layer1_effects,
-    layer1_task_losses,
     layer1_task_shares,
     layer1_task_tests,
 )
@@ -319,7 +317,7 @@ def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
     assert table[["low", "high", "n", "count"]].isna().all(axis=None)
     assert set(table["against_chance"]) == {"unknown"}
     assert table.loc["hit", "lost"] == pytest.approx(100 * 39 / 49)
-    assert against_baseline(table.reset_index(), "functional_tests", FAMILIES) == losses(table.reset_index(), "x") == []
+    assert against_baseline(table.reset_index(), "functional_tests", FAMILIES) == []
 
 
 def test_a_share_that_allows_one_number_keeps_its_interval_and_its_test():
@@ -362,16 +360,14 @@ def tables_of_tasks():
 
 
 def test_cities_and_sports_rows_have_no_interval_or_p_from_assumed_counts():
-    for table, tests, lost in zip(
-        tables_of_tasks(), (functional_tests, layer1_task_tests), (functional_losses, layer1_task_losses), strict=True
-    ):
+    for table, tests in zip(tables_of_tasks(), (functional_tests, layer1_task_tests), strict=True):
         open_ended = table[table["n_low"] < table["n_high"]]
         assert len(open_ended) > 8
         assert set(open_ended["task"]) == {"cities", "sports"}
         assert open_ended[["low", "high", "n", "count"]].isna().all(axis=None)
         unknown = {f"{row['positional']}, {row['task']}, {row['condition']}" for _, row in open_ended.iterrows()}
         based = {name.rpartition(", ")[0] for name in unknown if name.endswith("baseline")}
-        for name in [*tests(table, FAMILIES)["comparison"], *lost(table)["comparison"]]:
+        for name in tests(table, FAMILIES)["comparison"]:
             arm = name.removesuffix(" against baseline")
             assert arm not in unknown
             assert arm.rpartition(", ")[0] not in based
@@ -398,15 +394,11 @@ def test_protocol_lists_items_per_task_and_passkey_chance():
         protocol(source("drope_protocols"), "8")
 
 
-def test_holm_covers_all_tests_and_losses_are_limited_by_chance():
+def test_holm_covers_all_tests_of_experiment_four():
     table, _ = tables_of_tasks()
     tests = against_baseline(table, "functional_tests", FAMILIES)
     assert len(tests) == 12
     assert all("Holm over 12 tests" in test.adjustment for test in tests)
-    by_comparison = {loss.comparison: loss for loss in losses(table, "x")}
-    assert by_comparison["RoPE, imdb, qk_disruption"].estimate is None
-    assert "below chance" in by_comparison["DroPE, imdb, bos_mlp_ablation"].note
-    assert by_comparison["RoPE, passkey, qk_disruption"].estimate == pytest.approx(1, abs=1e-4)
 
 
 def test_task_means_of_experiment_four():

@@ -108,10 +108,7 @@ def run(
 def teacher_folder(root: Path, model: str) -> Path:
     """Return the folder of the teacher: a packaged model, one from a GGUF file, or the folder itself.
 
-    Raises
-    ------
-    ModelError
-        When there is none.
+    Raises ModelError when there is none.
     """
     if model in pretrained.PACKAGES:
         return pretrained.from_package(root, model)

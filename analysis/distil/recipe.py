@@ -80,10 +80,7 @@ RECIPES = {"short": DistilRecipe(steps=80), "long": DistilRecipe(steps=3500, war
 def recipe_of(name: str) -> DistilRecipe:
     """A recipe by its name.
 
-    Raises
-    ------
-    SpecError
-        When there is none.
+    Raises SpecError when there is none.
     """
     if name not in RECIPES:
         raise SpecError(f"recipe {name!r} is unknown; it is one of {', '.join(RECIPES)}")

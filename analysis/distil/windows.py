@@ -56,10 +56,7 @@ def _order(count: int, seed: int, turn: int) -> IDS:
 def windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     """Read and cut the texts of a recipe.
 
-    Raises
-    ------
-    DataError
-        When a set is not installed, or a part of it holds too few tokens.
+    Raises DataError when a set is not installed, or a part of it holds too few tokens.
     """
     train: list[IDS] = []
     held: dict[str, IDS] = {}

@@ -47,10 +47,7 @@ class Arm:
 def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, int]) -> dict[Key, Arm]:
     """Arms of an experiment by condition, model and task.
 
-    Raises
-    ------
-    DataError
-        When a stored share is none of the task's items.
+    Raises DataError when a stored share is none of the task's items.
     """
     by_key: dict[Key, Arm] = {}
     for row in drope_script_rates[drope_script_rates["experiment"].astype(str) == experiment].to_dict("records"):

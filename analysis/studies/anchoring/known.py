@@ -17,11 +17,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     the cut does. `question` and `answer` are Delta P there by what the truth of a statement needs, with 95 % bootstrap
     intervals over names, `_filler` the same with as many tokens of the text before cut, and `_flips` the percentage
     whose predicted class changes. `known_share` is the percentage of names whose statement the model completes rightly.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was asked.
+    Raises DataError when no pretrained model was asked.
     """
     rows: list[dict[str, object]] = []
     shares = anchoring[anchoring["metric"] == "known_share"]

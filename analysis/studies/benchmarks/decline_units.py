@@ -25,12 +25,7 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     A loss is 1 - s(end) / s(8k) as a `share` and s(8k) - s(end) in `points`. `p` is exact, over relabellings of the
     models, and not corrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
     of models, drops and coefficients from 8k to 128k, whose p lets the models of the source exchange their drops in all
-    variants at once.
-
-    Raises
-    ------
-    DataError
-        When a length has no score.
+    variants at once. Raises DataError when a length has no score.
     """
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     inside = int(models["in_source"].astype(bool).sum())

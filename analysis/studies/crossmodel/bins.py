@@ -132,13 +132,9 @@ def bin_fates(
     `needed` is the factor by which the part of the squared mean that buckets keep has to differ between the two sides
     for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times
     that of the rotations and widths for an even mean where captures are compared. A conclusion `survives` where no
-    plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise;
-    a level `falls`. `verdicts` are those of the ledger, which judges what was measured.
-
-    Raises
-    ------
-    DataError
-        When a conclusion names a capture, a claim or a comparison that is not there.
+    plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise; a
+    level `falls`. `verdicts` are those of the ledger, which judges what was measured. Raises DataError when a
+    conclusion names a capture, a claim or a comparison that is not there.
     """
     known = ConclusionInputs(
         captured_models, decile_profiles, bin_profiles, training_trajectory, training_equal_positions,

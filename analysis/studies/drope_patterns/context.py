@@ -25,12 +25,8 @@ def context_cells(
 
     Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context is
     longer than the base model was trained for. RoPE's answers in 11.5 are stated in the text, for all contexts up to
-    the training length at once; they are entered at the two contexts that the section has there.
-
-    Raises
-    ------
-    ValueError
-        When a printed percentage is no whole number of trials.
+    the training length at once; they are entered at the two contexts that the section has there. Raises ValueError when
+    a printed percentage is no whole number of trials.
     """
     trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     stated = drope_stated.set_index("statement")["value"]

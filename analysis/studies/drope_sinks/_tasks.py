@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.studies._arms import YES_NO, Arm, agrees, arms
 from boundpaper.errors import DataError
-from boundpaper.statistics import Estimate, degradation, fisher, wilson_interval
+from boundpaper.statistics import Estimate, fisher, wilson_interval
 from boundpaper.statistics.families import corrected
 from boundpaper.store.frames import pick
 
@@ -14,7 +14,6 @@ CATEGORY = {"cities": "parametric", "sports": "parametric", "imdb": "contextual"
 BASELINE = "baseline"
 # two possible answers; the passkey's chance follows from its digits
 TWO_ANSWERS = 0.5
-BELOW = "below chance, which wrong answers alone do not reach: answers that are neither option count as wrong"
 UNPAIRED = "same items in both arms, answers per item not published, so unpaired"
 READ = "and only of answers that could be read"
 
@@ -22,10 +21,7 @@ READ = "and only of answers that could be read"
 def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
     """Return the number of items and chance accuracy of each task, from the protocol of a section.
 
-    Raises
-    ------
-    DataError
-        When the section is not there or its items do not read `task n, task n, ...`.
+    Raises DataError when the section is not there or its items do not read `task n, task n, ...`.
     """
     rows = drope_protocols[drope_protocols["section"] == section]
     if len(rows) != 1:
@@ -112,28 +108,6 @@ def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFram
         for row, base in _countable(table)
     ]
     return corrected(tests, test_families, study)
-
-
-def losses(table: pd.DataFrame, study: str) -> list[Estimate]:
-    """Return the share of accuracy above chance that each condition removes, with its interval, if counts are known.
-
-    Empty where the baseline reaches chance. Accuracy surely below chance is no loss of knowledge: answers that are
-    neither option count as wrong. Such rows say so.
-    """
-    return [
-        degradation(
-            int(base["count"]),
-            int(base["n"]),
-            int(row["count"]),
-            int(row["n"]),
-            float(row["chance"]) / 100,
-            study=study,
-            comparison=f"{row['positional']}, {row['task']}, {row['condition']}",
-            unit="item",
-            note=BELOW if row["against_chance"] == "below" else "",
-        )
-        for row, base in _countable(table)
-    ]
 
 
 def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:

@@ -21,11 +21,7 @@ def ablation_sides(
 
     `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited when the section
     prints its effect on both models. Sections that contrast the models under no ablation of a group are left out.
-
-    Raises
-    ------
-    DataError
-        When a section cites an ablation of no group.
+    Raises DataError when a section cites an ablation of no group.
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
     contrast = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}

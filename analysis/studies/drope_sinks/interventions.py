@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.studies._perplexity import agrees, effect, number
-from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from analysis.studies.drope_sinks._tasks import against_baseline, shares
 from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
 from boundpaper.store.frames import pick
@@ -87,11 +87,6 @@ def functional_shares(
 def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact test of each intervention against the baseline where both counts are known, Holm over these."""
     return frame(against_baseline(functional_shares, "functional_tests", test_families))
-
-
-def functional_losses(functional_shares: pd.DataFrame) -> pd.DataFrame:
-    """Share of the accuracy above chance that each intervention removes; empty where the baseline reaches chance."""
-    return frame(losses(functional_shares, "functional_losses"))
 
 
 def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:

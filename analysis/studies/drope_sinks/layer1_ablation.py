@@ -5,7 +5,7 @@ import math
 import pandas as pd
 
 from analysis.studies._perplexity import agrees, effect
-from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from analysis.studies.drope_sinks._tasks import against_baseline, shares
 from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
 from boundpaper.statistics.rounding import Interval, ratio
@@ -122,8 +122,3 @@ def layer1_task_shares(
 def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact test of each ablation against the baseline where both counts are known, Holm over all of these."""
     return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))
-
-
-def layer1_task_losses(layer1_task_shares: pd.DataFrame) -> pd.DataFrame:
-    """Share of the accuracy above chance that each ablation removes; empty where the baseline reaches chance."""
-    return frame(losses(layer1_task_shares, "layer1_task_losses"))

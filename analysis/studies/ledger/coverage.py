@@ -11,12 +11,8 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     """The ledger by section of the documents: one row per section, in the documents' order.
 
     `judged` counts the ledger's statements, `holding` those among them that hold, `cells` its cell checks. A statement
-    of several sections counts in the one that the ledger names for it.
-
-    Raises
-    ------
-    DataError
-        When a section of the ledger belongs to no section of its document, or to several.
+    of several sections counts in the one that the ledger names for it. Raises DataError when a section of the ledger
+    belongs to no section of its document, or to several.
     """
     homes = _homes(claims_coverage)
     own = claims[claims["source"] != "thesis"]

@@ -1,51 +1,14 @@
-"""Summarise the ledger: cell checks by table, hypotheses with their evidence, and what open gaps need."""
+"""Summarise the ledger: hypotheses with their evidence, and what open gaps need."""
 
 import pandas as pd
 
 from boundpaper.errors import DataError
 
-SHOWN = 6  # exceptions of a group of cell checks that are named one by one
-
-
-def claims_cells(claims: pd.DataFrame) -> pd.DataFrame:
-    """Cell checks summed by claim: how many cells, how many hold, and which ones do not.
-
-    `check` is the claim's name before the dot; `exceptions` lists the cells that neither hold nor hold after rounding,
-    as `cell (reported, recomputed)`.
-    """
-    cells = claims[claims["kind"] == "cell check"]
-    if cells.empty:
-        raise DataError("claims_cells: the ledger holds no cell check; see analysis/claims")
-    parts = cells["claim"].str.partition(".")
-    cells = cells.assign(check=parts[0], cell=parts[2])
-    rows = []
-    for check, group in cells.groupby("check", sort=False):
-        off = group[~group["verdict"].isin(["holds", "holds after rounding"])]
-        named = [f"{row['cell']} ({row['reported']}, {row['recomputed']})" for _, row in off.head(SHOWN).iterrows()]
-        named += [f"and {len(off) - SHOWN} more"] if len(off) > SHOWN else []
-        rows.append(
-            {
-                "check": check,
-                "source": group["source"].iloc[0],
-                "section": group["section"].iloc[0],
-                "cells": len(group),
-                "holds": int((group["verdict"] == "holds").sum()),
-                "after_rounding": int((group["verdict"] == "holds after rounding").sum()),
-                "failing": len(off),
-                "exceptions": "; ".join(named),
-                "note": "" if named else "exceptions: none",
-            }
-        )
-    return pd.DataFrame(rows)
-
 
 def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """The hypotheses of document 002 with the ledger's verdicts on each: one row per claim named `c002_h<number>_...`.
 
-    Raises
-    ------
-    DataError
-        When a hypothesis has no claim.
+    Raises DataError when a hypothesis has no claim.
     """
     statements = claims[claims["kind"] == "statement"]
     tables = []

@@ -11,12 +11,8 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
     """One row per document and thing that it states more than once: how many values it gives, and the verdicts.
 
     `conflict` if there is more than one value. Two statements that exclude each other cannot both hold, so the ledger
-    must reject one of them: `unjudged` if it has all of them hold.
-
-    Raises
-    ------
-    DataError
-        When a row names a claim that the ledger lacks, or a thing stands in one row only.
+    must reject one of them: `unjudged` if it has all of them hold. Raises DataError when a row names a claim that the
+    ledger lacks, or a thing stands in one row only.
     """
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []

@@ -14,12 +14,8 @@ OPEN = ("not testable", "not significant", "not supported")
 def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """One row per group of results: its standing, when it was decided, and counts of claims by verdict.
 
-    Every claim of the ledger belongs to one row, by the patterns of its function.
-
-    Raises
-    ------
-    DataError
-        When a claim belongs to no row or to several, or a row to no claim.
+    Every claim of the ledger belongs to one row, by the patterns of its function. Raises DataError when a claim belongs
+    to no row or to several, or a row to no claim.
     """
     rows = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
     found: dict[object, list[str]] = {name: [] for name, _ in rows}

@@ -17,14 +17,9 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
     """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
 
     A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
-    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The small models that ship
-    are left out: their contexts are too short to stand beside captured models, and they have results of their own. So
-    has a model's capture on source code.
-
-    Raises
-    ------
-    DataError
-        When the file of a model lacks a metric.
+    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The small models that ship are left
+    out: their contexts are too short to stand beside captured models, and they have results of their own. So has a
+    model's capture on source code. Raises DataError when the file of a model lacks a metric.
     """
     names = _names(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)

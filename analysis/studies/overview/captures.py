@@ -67,12 +67,8 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and leave the
     draw. One row per quantity: `kept_crossed` and `kept_plain` (heads analysed of either), `common` (heads of the text
     network that both drew), `common_by_chance` (what two independent draws of these sizes have in common on average),
-    and `heads` (those of the text network).
-
-    Raises
-    ------
-    DataError
-        When the kinds of layers are not those of the model with cross-attention, or the networks differ in size.
+    and `heads` (those of the text network). Raises DataError when the kinds of layers are not those of the model with
+    cross-attention, or the networks differ in size.
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
     layers = {key: int(_facts(models, key)["layers"]) for key in (CROSSED, PLAIN)}

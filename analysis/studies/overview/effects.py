@@ -129,12 +129,8 @@ def effect_overview(
 
     One row per effect: correlations, changes in percentage points, differences of mean log-perplexity in nats, and
     ratios, whose intervals are those that rounding leaves open. An interval that a test gives beyond what is possible
-    is kept as it is.
-
-    Raises
-    ------
-    DataError
-        When no row or several rows of a result are an effect, or the ledger lacks its claim.
+    is kept as it is. Raises DataError when no row or several rows of a result are an effect, or the ledger lacks its
+    claim.
     """
     results = {name: frame for name, frame in locals().items() if isinstance(frame, pd.DataFrame)}
     verdicts = claims.set_index("claim")["verdict"]

@@ -18,12 +18,7 @@ def pretrained_ablations(
 ) -> pd.DataFrame:
     """Cost in nats per token when a layer's MLP, attention or both write nothing, by layer.
 
-    Intervals are Student's over texts.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was swept.
+    Intervals are Student's over texts. Raises DataError when no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -46,11 +41,7 @@ def pretrained_disruption(
     `value` is the loss in nats per token; `less` what the massive dimensions cost more than this control, with
     Student's interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with
     them. `p` is where the massive dimensions stand among `masks` random ones, (1 + number at or above) / (1 + all).
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was disrupted.
+    Raises DataError when no pretrained model was disrupted.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

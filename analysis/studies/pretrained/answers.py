@@ -24,12 +24,7 @@ def pretrained_retrieval(
     `ratio` is the length over the model's positions. Chance is about 0 for a key of five digits, and one half for
     telling whether a key that is shown is the right one. `auc` is the chance that yes is likelier after the key than
     after another number, whatever the likelier answer is. Prompts of the longest lengths, of which fewer could be
-    asked, come from a run of their own.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was asked for keys.
+    asked, come from a run of their own. Raises DataError when no pretrained model was asked for keys.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -75,12 +70,7 @@ def pretrained_answers(
 
     `condition` is the model as it is, with the largest dimension of each head levelled, and with a random one levelled.
     `held_in` says whether the answer is in the weights or in the prompt; an answer that is none of those allowed counts
-    as `unparsed` and is not right.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was asked.
+    as `unparsed` and is not right. Raises DataError when no pretrained model was asked.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -58,12 +58,7 @@ def pretrained_beginning(
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
     text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike`
     the nats a token that an ablation at the first token costs, on texts on which no layer was chosen; `tokens` is how
-    long a text is.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was measured with both, or texts of the two differ.
+    long a text is. Raises DataError when no pretrained model was measured with both, or texts of the two differ.
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
@@ -108,12 +103,8 @@ def pretrained_sweeps(
     """Cost in nats per token of zeroing the first token's MLP output, or its values, in one layer, by layer.
 
     `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
-    zeroed, on the texts that layers are chosen on; `usual_peak` the same of the model as it is.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was swept.
+    zeroed, on the texts that layers are chosen on; `usual_peak` the same of the model as it is. Raises DataError when
+    no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -21,11 +21,7 @@ def pretrained_competition(
     pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
     `last_bin` the last. `gap_change` and `spread_change` are the value at the last bin over that at the first, less 1.
     The pretrained models come first, then the null of random weights. No interval: a cell keeps no spread over heads.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model is measured.
+    Raises DataError when no pretrained model is measured.
     """
     names = display_names(pretrained_models, subjects)
     if not head_competition["model"].isin(list(names)).any():

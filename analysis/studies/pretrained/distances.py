@@ -14,12 +14,8 @@ RERUN = "python build.py heads CAPTURE"
 def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
     """Mean plasticity over heads by the distance of two keys and that of the query from their midpoint, in tokens.
 
-    Cells in which a head has fewer than a hundred pairs on average are left out.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model has such a cell.
+    Cells in which a head has fewer than a hundred pairs on average are left out. Raises DataError when no pretrained
+    model has such a cell.
     """
     names = display_names(pretrained_models, subjects)
     cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]

@@ -16,10 +16,7 @@ HELD_OUT = ("kl", "loss", "teacher_loss")
 def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
     """Held-out loss and divergence from the teacher along the training of both arms, at the steps that both have.
 
-    Raises
-    ------
-    DataError
-        When no pair is measured, or arms of a pair were held against other teachers.
+    Raises DataError when no pair is measured, or arms of a pair were held against other teachers.
     """
     kept = subjects.loc[subjects["role"] == ROLE, ["model", "pair", "side"]]
     rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(kept, on="model")

@@ -25,10 +25,7 @@ def distillation_keys(
 ) -> pd.DataFrame:
     """Keys found in prompts of one length, one row per pair, length and model, with Wilson's interval over prompts.
 
-    Raises
-    ------
-    DataError
-        When no student was asked for keys.
+    Raises DataError when no student was asked for keys.
     """
     rows: list[dict[str, Any]] = []
     for pair, column, ratio, items in _asked(context_length, subjects):
@@ -46,11 +43,7 @@ def distillation_key_tests(
     """McNemar's exact test of two models on the same prompts, one row per pair, contrast and length.
 
     `study` is the pair, `comparison` reads `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a pair.
-
-    Raises
-    ------
-    DataError
-        When no student was asked for keys, or two models were asked other prompts.
+    Raises DataError when no student was asked for keys, or two models were asked other prompts.
     """
     asked = {(pair, column, ratio): items for pair, column, ratio, items in _asked(context_length, subjects)}
     tests: list[Estimate] = []

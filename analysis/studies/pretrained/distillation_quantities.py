@@ -30,12 +30,8 @@ def distillation_quantities(
 ) -> pd.DataFrame:
     """Headline quantities of experiments 1, 2 and 4 to 9, one column per model; an empty cell has a reason in `note`.
 
-    A quantity that was asked of the teacher alone is left out, and one that none of the models has.
-
-    Raises
-    ------
-    DataError
-        When no model without rotation was asked anything that its teacher was asked.
+    A quantity that was asked of the teacher alone is left out, and one that none of the models has. Raises DataError
+    when no model without rotation was asked anything that its teacher was asked.
     """
     frames = {
         "massive_values": massive_values,

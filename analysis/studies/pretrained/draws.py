@@ -28,17 +28,13 @@ def pretrained_draws(
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from
     the model itself; the row `source` takes S from it, and the rest from the source's captures of one network, made
-    twice: `drawn` heads of one, `drawn_other` of the other, `common` to both.
-    `twice_sd` is the standard deviation of the difference of two draws: independent ones of k heads each in rows `own`,
-    sqrt(2) times that of one; in the row `source` the two that were made, S sqrt(1 / k + 1 / l - 2 c / (k l)) for draws
-    of k and l heads with c in common, since a head in both weighs by 1 / k - 1 / l. It stands beside `twin_difference`,
-    by which those two captures differ. Intervals resample key heads, since heads that share one are alike. A model of
-    which not every head of the captured layers is there (`sampled` of its capture) has the spread of those that are.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model is measured.
+    twice: `drawn` heads of one, `drawn_other` of the other, `common` to both. `twice_sd` is the standard deviation of
+    the difference of two draws: independent ones of k heads each in rows `own`, sqrt(2) times that of one; in the row
+    `source` the two that were made, S sqrt(1 / k + 1 / l - 2 c / (k l)) for draws of k and l heads with c in common,
+    since a head in both weighs by 1 / k - 1 / l. It stands beside `twin_difference`, by which those two captures
+    differ. Intervals resample key heads, since heads that share one are alike. A model of which not every head of the
+    captured layers is there (`sampled` of its capture) has the spread of those that are. Raises DataError when no
+    pretrained model is measured.
     """
     theirs = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
     one, other, common = (theirs[each] for each in ("kept_plain", "kept_crossed", "common"))

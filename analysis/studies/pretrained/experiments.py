@@ -37,13 +37,8 @@ def pretrained_experiments(
     `reported` is Llama-2-7B with rotation; `small` the mean over the seeds of the population's models with rotation,
     with Student's interval; a pretrained model's value is over its texts, with Student's interval where the measurement
     keeps the spread over texts of this very number (not of an extreme or a mean over layers). A reported model that
-    somebody measured has a column as well. A quantity that no
-    pretrained model was asked for is left out; a cell without value says why in `note`.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model has any of the experiments.
+    somebody measured has a column as well. A quantity that no pretrained model was asked for is left out; a cell
+    without value says why in `note`. Raises DataError when no pretrained model has any of the experiments.
     """
     frames = {
         "massive_values": massive_values,

@@ -29,12 +29,7 @@ def pretrained_head_agreement(
     given out anew among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Of all layers
     both are summed before they are compared, so that it asks of heads and not of layers; its interval draws layers
     anew. `r` is Pearson's coefficient of the heads' attention to the first token, of all layers after each layer's mean
-    is taken off.
-
-    Raises
-    ------
-    DataError
-        When no network was measured in two states, or the heads of the two differ.
+    is taken off. Raises DataError when no network was measured in two states, or the heads of the two differ.
     """
     known = names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []

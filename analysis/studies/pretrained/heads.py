@@ -11,10 +11,7 @@ def pretrained_heads(
 ) -> pd.DataFrame:
     """Overall plasticity and its drop by layer: median, least and largest over the heads with a value.
 
-    Raises
-    ------
-    DataError
-        When no pretrained model's heads were analysed.
+    Raises DataError when no pretrained model's heads were analysed.
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():

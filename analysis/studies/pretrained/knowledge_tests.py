@@ -23,12 +23,8 @@ def pretrained_knowledge_tests(
 
     `study` is the model, `comparison` reads `TASK, CONTRAST`; `estimate` is the share right under the first condition
     less that under the second, an answer that could not be read counting as not right. Holm is over the tasks of one
-    contrast of one model; with random dimensions against none is a control and is not corrected.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was asked, or the items of two conditions differ.
+    contrast of one model; with random dimensions against none is a control and is not corrected. Raises DataError when
+    no pretrained model was asked, or the items of two conditions differ.
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):

@@ -31,15 +31,10 @@ def pretrained_geometry(
     """Metrics of heads: reported models, the population's models with rotation, and each pretrained model.
 
     `reported` is the median over the captured models of the source that give the metric, its ends the least and the
-    largest of them: a range over models, no interval. `small` is the mean over
-    training seeds of arm A at base 400, each a mean over heads, with Student's interval.
-    A pretrained model's mean is over all its captured heads, with the interval from resampled key heads; the interval
-    covers heads, not texts.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model is measured, or one lacks a metric.
+    largest of them: a range over models, no interval. `small` is the mean over training seeds of arm A at base 400,
+    each a mean over heads, with Student's interval. A pretrained model's mean is over all its captured heads, with the
+    interval from resampled key heads; the interval covers heads, not texts. Raises DataError when no pretrained model
+    is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
     small = _small(population_heads, population_models)
@@ -90,10 +85,7 @@ def pretrained_geometry(
 def _small(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return means over heads for each seed of the population's arm with rotation.
 
-    Raises
-    ------
-    DataError
-        When no seed of it is measured.
+    Raises DataError when no seed of it is measured.
     """
     mine = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
     kept = heads[heads["model"].isin(mine)]
@@ -111,12 +103,8 @@ def pretrained_profiles(
 ) -> pd.DataFrame:
     """Plasticity by query bin of each pretrained model: mean over heads with its interval over key heads.
 
-    A bin without a value, because it holds too few queries, is left out.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model has a profile.
+    A bin without a value, because it holds too few queries, is left out. Raises DataError when no pretrained model has
+    a profile.
     """
     rows: list[dict[str, object]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -145,14 +133,9 @@ def pretrained_noise(
     The halves of a split are independent, so that the whole capture's standard deviation is estimated from their
     difference: half its size where they are of as many documents, else less by what unequal halves differ more. Splits
     are orthogonal, their squares are averaged, and the interval is by chi-square with as many degrees of freedom as
-    there are splits.
-    `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which the source's two
-    captures of one network differ by.
-
-    Raises
-    ------
-    DataError
-        When no capture of a pretrained model was analysed in halves.
+    there are splits. `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which
+    the source's two captures of one network differ by. Raises DataError when no capture of a pretrained model was
+    analysed in halves.
     """
     twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
@@ -188,12 +171,8 @@ def pretrained_layers(
 ) -> pd.DataFrame:
     """Attention to the first token and sink heads, by layer of each pretrained model.
 
-    The interval is Student's over texts, from the mean and deviation that the measurement keeps.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model is measured.
+    The interval is Student's over texts, from the mean and deviation that the measurement keeps. Raises DataError when
+    no pretrained model is measured.
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -219,10 +198,7 @@ def pretrained_massive(
 ) -> pd.DataFrame:
     """Massive values of each pretrained model before and after the rotation: mean over texts, Student's interval.
 
-    Raises
-    ------
-    DataError
-        When no pretrained model is measured.
+    Raises DataError when no pretrained model is measured.
     """
     rows = []
     whole = massive_values[massive_values["unit_id"] != ""]

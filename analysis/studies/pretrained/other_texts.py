@@ -29,12 +29,8 @@ def pretrained_repeated(
 
     One row per model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
     `repeated` what filling adds to it, mean over texts with Student's interval, `difference` the latter less the former
-    with Welch's. Massive dimensions are those above 5 times the mean on other texts of the kind.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was disrupted on both.
+    with Welch's. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError when
+    no pretrained model was disrupted on both.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -68,12 +64,8 @@ def pretrained_kinds(
 ) -> pd.DataFrame:
     """Massive values on prose and on source code: one row per model, place, threshold and tensor.
 
-    Means over texts with Student's interval; `difference` is code less prose, with Welch's.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was measured on both.
+    Means over texts with Student's interval; `difference` is code less prose, with Welch's. Raises DataError when no
+    pretrained model was measured on both.
     """
     whole = massive_values[massive_values["unit_id"] != ""]
     parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
@@ -106,11 +98,7 @@ def pretrained_plasticity_kinds(
 
     `prose` and `code` are means over the heads that have a value on both, `difference` the mean of code less prose by
     head with its interval over key heads, which are the units; `r` is Spearman's correlation of the two over heads.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was captured on both.
+    Raises DataError when no pretrained model was captured on both.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -42,12 +42,8 @@ def pretrained_retrieval_parts(
     `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. Of `shown` it is the
     mean probability of yes, of yes and no, after the key itself (`exact`), one kind of wrong key, or any (`wrong`);
     `auc` is the chance that yes is likelier after the key than after that kind. Of any wrong key it has the two-sided p
-    of the exact test of Mann and Whitney (1947), and Holm's over the lengths of a model.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was asked for keys.
+    of the exact test of Mann and Whitney (1947), and Holm's over the lengths of a model. Raises DataError when no
+    pretrained model was asked for keys.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

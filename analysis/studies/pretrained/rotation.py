@@ -24,12 +24,8 @@ def pretrained_rotation(
     One row per model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
     and `change`, the second less the first by text), with what attention spread evenly over all tokens before would
     give (`even`, over texts as long as the recipe's; to the five before). Percent, means over heads and texts, which
-    begin as the model's tokeniser begins them; intervals are Student's over texts.
-
-    Raises
-    ------
-    DataError
-        When no pretrained model was measured both ways, or over texts that differ.
+    begin as the model's tokeniser begins them; intervals are Student's over texts. Raises DataError when no pretrained
+    model was measured both ways, or over texts that differ.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -39,12 +39,8 @@ def pretrained_text_tests(
 
     `study` is the model, `comparison` reads `CONTRAST: QUANTITY` and `estimate` is without rotation less with it, in
     percent where the quantity is a share; every quantity is a mean or a sum over layers and heads. Holm is over the
-    quantities of one contrast of one model. The tests speak of further texts for this one network.
-
-    Raises
-    ------
-    DataError
-        When no network was measured in both states, or the texts of the two differ.
+    quantities of one contrast of one model. The tests speak of further texts for this one network. Raises DataError
+    when no network was measured in both states, or the texts of the two differ.
     """
     tables = {
         "massive_values": massive_values,

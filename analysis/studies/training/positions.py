@@ -108,12 +108,8 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
 def _bin_ends(text: str) -> tuple[float, float]:
     """Return the ends in tokens of a bin such as `512-1K` or `1K-1.5K`.
 
-    Each end carries its own K; a bare number is in tokens.
-
-    Raises
-    ------
-    ValueError
-        When the text is no such bin, or its ends do not grow.
+    Each end carries its own K; a bare number is in tokens. Raises ValueError when the text is no such bin, or its ends
+    do not grow.
     """
     parts = [_END.fullmatch(part) for part in text.split("-")]
     if len(parts) != 2 or None in parts:

@@ -19,16 +19,9 @@ from boundpaper.store.schema import check as faults_of
 class CheckOutcome:
     """What a check found.
 
-    Attributes
-    ----------
-    artifacts : int
-        How many artifacts were checked.
-    tables : dict of str to list of Fault
-        What is wrong with each artifact that something is wrong with.
-    others : list of Fault
-        What is wrong with the bibliography, chapters, metadata, limits of pages and steps; the message says where.
-    gaps : list of str
-        What the bibliography lacks and is set without.
+    `tables` has what is wrong with each artifact that something is wrong with, `others` what is wrong with the
+    bibliography, chapters, metadata, limits of pages and steps, and `gaps` what the bibliography lacks and is set
+    without.
     """
 
     artifacts: int
@@ -43,15 +36,7 @@ class CheckOutcome:
 
 
 def checked(root: Path, graph: Graph) -> CheckOutcome:
-    """Check a paper.
-
-    Parameters
-    ----------
-    root : Path
-        Its folder.
-    graph : Graph
-        Its steps.
-    """
+    """Check a paper."""
     described = [entry["name"] for entry in package(root)["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}

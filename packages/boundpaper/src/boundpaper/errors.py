@@ -30,12 +30,8 @@ class ThesisError(Exception):
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
     """Prefix errors raised in this block with the name of the file or model that they are about.
 
-    Parameters
-    ----------
-    subject : str
-        As the user gave it; a message that holds it stays as it is.
-    kind : type
-        Of the errors that are meant.
+    `subject` is named as the user gave it; a message that holds it stays as it is. `kind` is that of the errors that
+    are meant.
     """
     try:
         yield
@@ -82,14 +78,8 @@ class MissingDependency(ThesisError):
     def package(cls, name: str | None, extra: str = "", purpose: str = "") -> MissingDependency:
         """Make the error for a Python package that cannot be imported: its name, what needs it, how to install it.
 
-        Parameters
-        ----------
-        name : str or None
-            The package.
-        extra : str
-            The optional groups that bring it, with commas; empty for what every installation has.
-        purpose : str
-            What it is needed for, as in `for the executor slurm`.
+        `extra` names the optional groups that bring the package, with commas; it is empty for what every installation
+        has. `purpose` continues the message, as in `for the executor slurm`.
         """
         reason = f" (needed {purpose})" if purpose else ""
         return cls(f"{name} is not installed{reason}; run: {install_line(extra)}")

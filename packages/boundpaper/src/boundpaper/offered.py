@@ -38,17 +38,8 @@ def names(package: str) -> list[str]:
 def find(package: str, name: str) -> object:
     """Import and return the object that a package offers under a name.
 
-    Parameters
-    ----------
-    package : str
-        A package that is imported, with an `__init__.pyi` beside its `__init__.py`.
-    name : str
-        One of its names, or `__all__`.
-
-    Raises
-    ------
-    AttributeError
-        When it offers no such name; the nearest is named.
+    The package is imported, with an `__init__.pyi` beside its `__init__.py`; `name` may also be `__all__`. Raises
+    AttributeError when it offers no such name; the nearest is named.
     """
     if name == "__all__":
         return names(package)

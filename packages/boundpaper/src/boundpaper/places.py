@@ -32,10 +32,7 @@ def open_project(root: Path) -> None:
 def project() -> Path:
     """Return the folder of the project that this process or its parent opened, else of the nearest project.
 
-    Raises
-    ------
-    DataError
-        When no project was opened and none lies here or above.
+    Raises DataError when no project was opened and none lies here or above.
     """
     named = os.environ.get(VARIABLE)
     return Path(named) if named else nearest_project()
@@ -44,10 +41,7 @@ def project() -> Path:
 def nearest_project() -> Path:
     """Return the folder of the nearest project from the working directory upwards.
 
-    Raises
-    ------
-    DataError
-        When none lies here or above.
+    Raises DataError when none lies here or above.
     """
     found = None if nearest_adopted() else above(Path.cwd())
     if found is None:
@@ -84,15 +78,7 @@ def above(folder: Path) -> Path | None:
 def package_folders(root: Path) -> dict[str, str]:
     """Return the folders of packages whose code steps run, by name: those in the project's checkout, else installed.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-
-    Returns
-    -------
-    dict of str to str
-        Relative to the project where a package lies inside it, else absolute.
+    Paths are relative to the project where a package lies inside it, else absolute.
     """
     own = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return own if "boundpaper" in own else _installed() | own
@@ -113,15 +99,7 @@ def _installed() -> dict[str, str]:
 
 
 def shown(root: Path, file: str) -> str:
-    """Return a step's file as shown to readers, without this machine's folder of an installed package.
-
-    Parameters
-    ----------
-    root : Path
-        The project.
-    file : str
-        As steps name it.
-    """
+    """Return a step's file as shown to readers, without this machine's folder of an installed package."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):
@@ -134,11 +112,6 @@ def command_modules(root: Path | None) -> list[str]:
 
     In a checkout of the packages their `pyproject.toml` lists them, so that it runs without installation; elsewhere the
     entry points of installed packages do.
-
-    Parameters
-    ----------
-    root : Path or None
-        The project, if one is open.
     """
     described = sorted(root.glob("packages/*/pyproject.toml")) if root else []
     if not described:
@@ -152,15 +125,7 @@ def command_modules(root: Path | None) -> list[str]:
 
 
 def file_of(root: Path, module: str) -> str:
-    """Return the file of a dotted module name, as steps name it; empty if the module is in none of the packages.
-
-    Parameters
-    ----------
-    root : Path
-        The project.
-    module : str
-        For example `boundpaper.claims.ledger`.
-    """
+    """Return the file of a dotted module name, as steps name it; empty if the module is in none of the packages."""
     package, _, rest = module.partition(".")
     folder = package_folders(root).get(package)
     return f"{folder}/{rest.replace('.', '/')}.py" if folder else ""

@@ -72,10 +72,7 @@ def compare(
 def _in_memory(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     """Return the measurements of one model in memory, from the rows that `run` and `analyse` returned.
 
-    Raises
-    ------
-    DataError
-        When a frame does not say what made it, was changed, or is of another model than the first.
+    Raises DataError when a frame does not say what made it, was changed, or is of another model than the first.
     """
     from keyquery.comparisons.measured import OF_HEADS, ModelMeasurements
     from keyquery.measure.measurements import save

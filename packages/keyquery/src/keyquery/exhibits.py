@@ -120,15 +120,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
 
 
 def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
-    """Write a table and a figure of each experiment into a paper, in files of ten lines; existing files are kept.
-
-    Parameters
-    ----------
-    root : Path
-        The paper.
-    experiments : sequence of str
-        Names of measurements.
-    """
+    """Write a table and a figure of each experiment into a paper, in files of ten lines; existing files are kept."""
     from boundpaper.store.files import write
 
     files = []

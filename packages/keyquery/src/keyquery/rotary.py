@@ -73,14 +73,8 @@ class Rotary:
     def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
         """Return the vectors as they would be `tokens` positions later: R(tokens) v, in their own precision.
 
-        Parameters
-        ----------
-        vectors : ndarray, shape (n, d)
-            Queries or keys after the rotary embedding.
-        tokens : ndarray of int, shape (n,)
-            Positions by which each is moved; below zero towards the beginning.
-        compiled : bool
-            Whether by machine code; for few vectors the compiler costs more time, and 90 MB of memory.
+        `vectors` are queries or keys after the rotary embedding; `tokens` below zero move them towards the beginning.
+        `compiled` says whether by machine code; for few vectors the compiler costs more time, and 90 MB of memory.
         """
         if self.still or not len(vectors):
             return vectors
@@ -138,19 +132,8 @@ def from_theta(
 ) -> Rotary:
     """Return the rotation of a base: pair p of m rotates by theta^(-p / m) radians per token.
 
-    Parameters
-    ----------
-    theta : float
-        The base, above 0.
-    dimensions : int
-        How many turn; even, and at least 2.
-    layout, start, factor
-        As of `Rotary`.
-
-    Raises
-    ------
-    ValueError
-        If the base or the number of dimensions is none, or as `Rotary` does.
+    `dimensions` is how many turn; even, and at least 2. `layout`, `start` and `factor` are as of `Rotary`. Raises
+    ValueError if the base or the number of dimensions is none, or as `Rotary` does.
     """
     if not (np.isfinite(theta) and theta > 0):
         raise ValueError(f"base {theta} of the rotation; give a number above 0")

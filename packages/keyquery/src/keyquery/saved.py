@@ -20,16 +20,8 @@ KEY = "keyquery"
 class FrameOrigin:
     """Origin of a frame.
 
-    Attributes
-    ----------
-    shown : str
-        Which of the tables the frame is.
-    tables : mapping of str to DataFrame
-        All tables that were measured together, by experiment.
-    manifest : mapping
-        What made them.
-    name : str
-        Of the model's measurements.
+    `shown` is which of the tables the frame is; `tables` are all that were measured together, by experiment, and
+    `manifest` says what made them.
     """
 
     shown: str

@@ -31,19 +31,8 @@ class InitPlan:
 def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
     """Find the main file, its document class, the data files and their keys.
 
-    Parameters
-    ----------
-    root : Path
-        The folder.
-    mains, data : tuples of str
-        What the caller names; found when empty.
-    probe : bool
-        Whether LaTeX is asked for the page.
-
-    Raises
-    ------
-    SpecError
-        No main file, or several; no data; a folder that was begun already.
+    `mains` and `data` are found when empty; with `probe`, LaTeX is asked for the measures of the page. Raises SpecError
+    when there is no main file or several, no data, or a folder that was begun already.
     """
     if (root / ADOPTED).is_file():
         raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")

@@ -97,10 +97,7 @@ _slug = cache(slug)
 def files(folder: Folder) -> dict[str, str]:
     """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
-    Raises
-    ------
-    SpecError
-        A pattern that fits no file, or a file of another kind.
+    Raises SpecError for a pattern that fits no file, or a file of another kind.
     """
     found: dict[str, None] = {}
     for pattern in folder.data:
@@ -139,10 +136,8 @@ def files(folder: Folder) -> dict[str, str]:
 def load(folder: Folder) -> Data:
     """Read all data files.
 
-    Raises
-    ------
-    DataError
-        A file that cannot be read as what its name says, a key that names no column or not one row each.
+    Raises DataError for a file that cannot be read as what its name says, a key that names no column or not one row
+    each.
     """
     texts = {}
     for name, file in files(folder).items():
@@ -187,10 +182,8 @@ def content(path: Path, file: str) -> bytes:
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     """Return header and rows of a table; for JSON that is not a list of flat objects, return its content.
 
-    Raises
-    ------
-    DataError
-        The content is not what the file's name says, or a row has more or fewer cells than the header.
+    Raises DataError when the content is not what the file's name says, or a row has more or fewer cells than the
+    header.
     """
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".parquet":

@@ -31,11 +31,8 @@ OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     """Return the LaTeX of `tables/NAME.py`: a float over one or both page columns, the tabular alone, or its rows.
 
-    Raises
-    ------
-    SpecError
-        No such file, a parameter that names no table of rows, or a table that is wider than the page; what the
-        author's own code raises is told with its place.
+    Raises SpecError when there is no such file, a parameter names no table of rows, or the table is wider than the
+    page; what the author's own code raises is told with its place.
     """
     from boundpaper.tables.latex import TablePlacement, latex
     from boundpaper.tables.read import read
@@ -92,14 +89,9 @@ class IncludedFigure:
 def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
     """Return the figure of `figures/NAME.py`: a float over one or both page columns that includes the PDF `path`.
 
-    A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of
-    what its picture is made of.
-
-    Raises
-    ------
-    SpecError
-        No such file, a parameter that names no data, or a figure that is wider than the page; what the author's own
-        code raises is told with its place.
+    A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of what
+    its picture is made of. Raises SpecError when there is no such file, a parameter names no data, or the figure is
+    wider than the page; what the author's own code raises is told with its place.
     """
     from boundpaper.figures.metrics import MM_PER_POINT
     from boundpaper.figures.render import assets, float_tex, preamble, tex

@@ -33,10 +33,7 @@ _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 def arxiv(folder: Folder) -> bytes:
     """Zip the files that LaTeX reads: the main file and its inputs, `bound/`, included pictures, and the `.bbl`.
 
-    Raises
-    ------
-    SpecError
-        The paper cites and has no `.bbl`, which arXiv asks for.
+    Raises SpecError when the paper cites and has no `.bbl`, which arXiv asks for.
     """
     paper = AdoptedPaper.read(folder)
     code = "\n".join(each.code for each in paper.sources)
@@ -76,12 +73,8 @@ def _packed(folder: Folder, paths: set[Path]) -> bytes:
 def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
     """Compile the paper with the differences from a git revision marked.
 
-    latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked.
-
-    Raises
-    ------
-    ThesisError
-        No such revision, a program that is not installed, or LaTeX refuses the comparison.
+    latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked. Raises
+    ThesisError when there is no such revision, a program is not installed, or LaTeX refuses the comparison.
     """
     process.require("latexdiff")
     before = revision.unpacked(folder.root, asked, scratch / "before")
@@ -100,20 +93,9 @@ def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
 def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
     """The PDF of a paper built from chapters, with its differences from a git revision marked.
 
-    Parameters
-    ----------
-    root : Path
-        The paper.
-    asked : str
-        The revision. What was committed is built there, by its own `build.py`.
-    scratch : Path
-        A folder in which `new` holds the paper as it is, flattened.
-
-    Raises
-    ------
-    ThesisError
-        No such revision, one that does not build here, a program that is not installed, or LaTeX refuses the
-        comparison.
+    What was committed is built in `scratch`, by its own `build.py`; `scratch/new` holds the paper as it is, flattened.
+    Raises ThesisError when there is no such revision, it does not build here, a program is not installed, or LaTeX
+    refuses the comparison.
     """
     from boundpaper.paper.bundle import converters_text
 
@@ -177,21 +159,9 @@ def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str
 def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
     """Convert a flattened paper to Word (`docx`) or one HTML page; also return messages on what was lost.
 
-    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, in which files are written.
-    main, form : str
-        Its main file, and `docx` or `html`.
-    first : int
-        The number of the main file's first line in messages.
-
-    Raises
-    ------
-    ThesisError
-        The program is not installed, or makes nothing of the paper.
+    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures. `first` is
+    the number of the main file's first line in messages. Raises ThesisError when the program is not installed, or makes
+    nothing of the paper.
     """
     from boundpaper.paper.tex import latex
 

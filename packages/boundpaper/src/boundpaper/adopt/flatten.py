@@ -13,10 +13,7 @@ from boundpaper.errors import SpecError, ThesisError
 def flattened(paper: AdoptedPaper) -> dict[Path, bytes]:
     """Return by path the paper's pictures and its files, with every value filled in and `bound/` no longer input.
 
-    Raises
-    ------
-    SpecError
-        A value that is not there, or whose key is an argument of a macro; in all places.
+    Raises SpecError for a value that is not there, or whose key is an argument of a macro; in all places.
     """
     faults: list[str] = []
     files = {each.path: each.encoded(_plain(paper, each, faults)) for each in paper.sources}
@@ -72,10 +69,7 @@ def with_line(text: str, code: str) -> str:
     r"""A main file with the line that inputs `bound/`, right after `\documentclass`; `code` is the file without
     comments.
 
-    Raises
-    ------
-    SpecError
-        There is no `\documentclass` with its braces.
+    Raises SpecError when there is no `\documentclass` with its braces.
     """
     match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
     if match is None:
@@ -97,10 +91,7 @@ def without_line(text: str) -> str:
 def write(folder: Folder, target: Path | None) -> list[str]:
     """Write the flattened files and all else that the paper needs into `target`; None overwrites the author's files.
 
-    Returns
-    -------
-    list of str
-        The files, as messages name them.
+    Return the files as messages name them.
     """
     import shutil
 

@@ -99,10 +99,8 @@ class Folder:
 def read(root: Path) -> Folder:
     """Read the `boundpaper.toml` of a folder.
 
-    Raises
-    ------
-    SpecError
-        No TOML, a word that is not known, or one that has no meaning here; the message names it.
+    Raises SpecError when the file is no TOML, or has a word that is not known or has no meaning here; the message names
+    it.
     """
     settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_known(settings, _TYPES, "")

@@ -62,10 +62,7 @@ def _power(text: str, kind: str) -> str:
 def parsed(text: str) -> NumberFormat:
     """Read a format.
 
-    Raises
-    ------
-    SpecError
-        It is none.
+    Raises SpecError for a text that is none.
     """
     match = _FORMAT.fullmatch(text)
     signs = match["signs"] if match else ""

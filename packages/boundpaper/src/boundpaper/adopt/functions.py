@@ -42,10 +42,7 @@ def loaded(path: Path, file: str) -> dict[str, Function]:
 def called(function: Function, file: str, path: Path, data: Data) -> Any:
     """Call a function with the data that its parameters name: a frame for a table, a dict for JSON.
 
-    Raises
-    ------
-    SpecError
-        A parameter names no data, or the function raises; with the file and the line.
+    Raises SpecError when a parameter names no data, or the function raises; with the file and the line.
     """
     import inspect
 

@@ -56,10 +56,7 @@ class AdoptedPaper:
     def read(cls, folder: Folder) -> AdoptedPaper:
         """Read data and files.
 
-        Raises
-        ------
-        ThesisError
-            A file that cannot be read as what it should be.
+        Raises ThesisError for a file that cannot be read as what it should be.
         """
         files = source.sources(folder)
         return cls(
@@ -69,10 +66,7 @@ class AdoptedPaper:
     def value(self, key: str) -> str:
         """Return the LaTeX of `address:format`, or of a name in `[values]`.
 
-        Raises
-        ------
-        SpecError
-            No such cell, an empty one, or a format that does not fit.
+        Raises SpecError when there is no such cell, it is empty, or the format does not fit.
         """
         address, _, form = self.folder.values.get(key, key).partition(":")
         cell = self.data.cell(address)
@@ -301,10 +295,7 @@ class GenerateOutcome:
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
     """Write the files of `bound/` that changed; with `check`, only say which would be written.
 
-    Raises
-    ------
-    SpecError
-        A value that is not there, in all places; a generated file that was edited by hand.
+    Raises SpecError for a value that is not there, in all places, and for a generated file that was edited by hand.
     """
     from boundpaper.store import files
 
@@ -400,10 +391,7 @@ def moved(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
 def traced(paper: AdoptedPaper, what: str) -> list[str]:
     """Say where a printed value comes from, given `FILE:LINE`, an address, or a printed number.
 
-    Raises
-    ------
-    SpecError
-        Nothing is bound there, or no bound place prints it.
+    Raises SpecError when nothing is bound there, or no bound place prints the value.
     """
     place, _, line = what.rpartition(":")
     files = {each.shown: each for each in paper.sources}

@@ -30,10 +30,7 @@ class JudgedClaim:
 def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     """Return the verdicts of all claims by name; empty if there is no `claims.py`.
 
-    Raises
-    ------
-    SpecError
-        A function fails, returns no verdict, or says in no docstring what it states.
+    Raises SpecError when a function fails, returns no verdict, or says in no docstring what it states.
     """
     from boundpaper.claims.verdict import Verdict
 

@@ -161,13 +161,8 @@ def ranked(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
 def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revision: str = "") -> list[NumberFinding]:
     """Find the typed numbers of a paper.
 
-    Parameters
-    ----------
-    paper : AdoptedPaper
-    before : mapping of str to DataCell, optional
-        Cells as they were at `revision`: a number that only the old value of a changed cell has is stale.
-    revision : str
-        Its name, for messages.
+    `before` holds the cells as they were at `revision`: a number that only the old value of a changed cell has is
+    stale.
     """
     folder = paper.folder
     index = Index.of(boundable(paper.data))

@@ -69,18 +69,9 @@ YEARS = range(1900, 2100)
 class TypedNumber:
     """A typed number.
 
-    Attributes
-    ----------
-    source, start, end
-        Where it stands; a sign that is part of it is inside.
-    value : Decimal
-        With its sign, also one that stands apart (`$-$0.3`).
-    decimals, significant : int
-        Digits after the point, and digits that tell something: zeros at the end of a whole number do not.
-    form : str
-        The format in which the number would be printed as it is typed, were it a cell's value.
-    percent : bool
-        Whether a percent sign follows.
+    A sign that is part of it is inside `start` and `end`; `value` also has one that stands apart (`$-$0.3`). `decimals`
+    and `significant` count digits after the point, and those that tell something: zeros at the end of a whole number do
+    not. `form` is the format in which the number would be printed as it is typed, were it a cell's value.
     """
 
     source: LatexFile
@@ -106,13 +97,8 @@ class TypedNumber:
 def numerals(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
     """Return the numbers in a file that a reader sees: decimals, and whole numbers of three or more digits.
 
-    Parameters
-    ----------
-    file : LatexFile
-    macro : str
-        The command of bound values, whose keys are none.
-    names : iterable of str
-        Regular expressions of names that hold digits.
+    `macro` is the command of bound values, whose keys are no numbers; `names` are regular expressions of names that
+    hold digits.
     """
     text = visible(file, macro, names)
     found = []

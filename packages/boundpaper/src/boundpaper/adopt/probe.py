@@ -44,18 +44,9 @@ def engine(main: LatexFile) -> str:
 def measured(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
 
-    LaTeX is asked after the title and a first word, as some classes (acmart, revtex) begin two columns there.
-
-    Parameters
-    ----------
-    main : LatexFile
-    scratch : Path
-        An empty folder, in which LaTeX writes.
-
-    Raises
-    ------
-    DataError
-        The program that sets the paper is missing, or it refuses the preamble.
+    LaTeX is asked after the title and a first word, as some classes (acmart, revtex) begin two columns there. `scratch`
+    is an empty folder, in which LaTeX writes. Raises DataError when the program that sets the paper is missing or
+    refuses the preamble.
     """
     from boundpaper.build import process
     from boundpaper.paper.tex import latex

@@ -71,10 +71,7 @@ class Use:
 def read(path: Path, shown: str) -> LatexFile:
     """Read a file as UTF-8, or as Latin-1 if it is not; writing it again gives the same bytes.
 
-    Raises
-    ------
-    SpecError
-        It cannot be read.
+    Raises SpecError when it cannot be read.
     """
     try:
         raw = path.read_bytes()
@@ -117,10 +114,7 @@ def _inputs(source: LatexFile, folder: Folder) -> Iterator[Path]:
 def uses(source: LatexFile, macro: str) -> list[Use]:
     """Return every place of a file that uses a value.
 
-    Raises
-    ------
-    SpecError
-        A command without its braces.
+    Raises SpecError for a command without its braces.
     """
     commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
     commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}

@@ -33,17 +33,8 @@ def steps_of_results(graph: Graph) -> list[str]:
 def build_in_copy(project: Session, *keys: str) -> Path:
     """Build steps that make results in a copy; return the folder of their results.
 
-    Parameters
-    ----------
-    project : Session
-        The project, its lock held.
-    *keys : str
-        Of the steps; all that make results when none is named.
-
-    Raises
-    ------
-    ThesisError
-        When a step failed; every failure is printed first.
+    The project's lock must be held. Without `keys`, all steps that make results are built. Raises ThesisError when a
+    step failed; every failure is printed first.
     """
     root, aside = project.root, project.root / ASIDE
     every = steps_of_results(project.graph)

@@ -63,12 +63,7 @@ class Change:
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
     """Summarise changes on one page: the verdicts, then one line per result, the most important first.
 
-    Parameters
-    ----------
-    changes : sequence of Change
-        Of results.
-    most : int
-        Lines at most. Where all changes have room, each is a line.
+    There are at most `most` lines; where all changes have room, each is a line.
     """
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
     by_result: dict[str, list[Change]] = {}
@@ -97,10 +92,7 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
 def at_revision(root: Path, revision: str, path: str) -> str | None:
     """Return the text of a file at a git revision, or None if the file did not exist then.
 
-    Raises
-    ------
-    DataError
-        When the folder is no git checkout, or there is no such revision.
+    Raises DataError when the folder is no git checkout, or there is no such revision.
     """
     try:
         known = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
@@ -131,16 +123,7 @@ def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
 def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
     """Yield changes of the results since a revision; numbers that differ by at most `tolerance` count as equal.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    revision : str
-        A git revision.
-    tolerance : float
-        Relative.
-    built : Path
-        The folder in which the results of now lie.
+    `built` is the folder in which the results of now lie; `tolerance` is relative.
     """
     folder = "artifacts/results"
     now = {path.stem for path in built.glob("*.csv")}

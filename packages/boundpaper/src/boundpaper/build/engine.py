@@ -45,19 +45,9 @@ class BuildOutcome:
 class Engine:
     """Builds steps of a graph.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    graph : Graph
-        Its steps.
-    reader : FactReader
-        Hashes files, each once a run.
-    report : callable
-        Called with an event (`start`, `built`, `fresh`, `failed`, `left out`, `note`, `rewritten`), a step's key, and a
-        text; of `rewritten` it is the path of an output that somebody had edited and that was built again.
-    jobs : int
-        How many processes may run at a time, outside programs among them.
+    `reader` hashes files, each once a run. `report` is called with an event (`start`, `built`, `fresh`, `failed`, `left
+    out`, `note`, `rewritten`), a step's key, and a text; of `rewritten` it is the path of an output that somebody had
+    edited and that was built again. Up to `jobs` processes run at a time, outside programs among them.
     """
 
     def __init__(self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0) -> None:

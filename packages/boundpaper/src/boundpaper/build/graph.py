@@ -23,16 +23,9 @@ _TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 class Step:
     """One step: what it reads, what it needs, and which builder makes it.
 
-    Attributes
-    ----------
-    key : str
-        `kind:name`.
-    artifacts : dict of str to str
-        Parameters that name artifacts, with the file or folder of each.
-    needs : tuple of str
-        Keys of steps that must be built before.
-    inputs : tuple of str
-        Files that it depends on, beside the targets of `needs`.
+    Its key is `kind:name`, `artifacts` are the parameters that name artifacts, with the file or folder of each, and
+    `needs` the keys of steps that must be built before. `inputs` are files that it depends on beside the targets of
+    these.
     """
 
     key: str
@@ -64,10 +57,8 @@ class Graph:
     def find(self, name: str, kinds: Iterable[str]) -> Step:
         """The step called `name` (or `kind:name`) among `kinds`.
 
-        Raises
-        ------
-        SpecError
-            When there is none (with the nearest names) or the bare name is ambiguous (with the candidates).
+        Raises SpecError when there is none (with the nearest names) or the bare name is ambiguous (with the
+        candidates).
         """
         kinds = list(kinds)
         keys = [name] if ":" in name else [f"{kind}:{name}" for kind in kinds]
@@ -87,10 +78,7 @@ class Graph:
     def order(self, targets: Iterable[str]) -> list[str]:
         """Return `targets` and all that they need, each step after the steps that it needs.
 
-        Raises
-        ------
-        SpecError
-            When steps need each other in a circle.
+        Raises SpecError when steps need each other in a circle.
         """
         done: dict[str, None] = {}
         path: list[str] = []

@@ -32,22 +32,9 @@ def _unheard(text: str) -> None:
 class Job:
     """One step to build.
 
-    Attributes
-    ----------
-    root : Path
-        The project's folder; all other paths are relative to it.
-    kind, name : str
-        For example `table` and `heights`.
-    file, function : str
-        Where the step is written; `function` is empty for steps that are not Python functions.
-    artifacts : mapping of str to str
-        Each artifact that the step reads, and the file or folder that holds it.
-    inputs : tuple of str
-        Every file that the step depends on.
-    line : int
-        Where in the file the step is written.
-    note : callable
-        Takes a line that the build shall say of the step.
+    All paths are relative to `root`, the project's folder. `function` is empty for steps that are no Python functions,
+    `artifacts` has the file or folder of each artifact that the step reads, and `inputs` is every file that it depends
+    on. `note` takes a line that the build shall say of the step.
     """
 
     root: Path
@@ -102,11 +89,8 @@ class Job:
     def call(self) -> Any:
         """Run the step's function on its artifacts and return what it made.
 
-        Raises
-        ------
-        Exception
-            As the function raises it: a KeyError with a note of the columns that there are, any other but the
-            project's own with one of the artifacts that the function reads, in one of which the cause may lie.
+        Raises what the function raises: a KeyError with a note of the columns that there are, any other error but the
+        project's own with one of the artifacts that the function reads, in one of which the cause may lie.
         """
         import pandas as pd
 

@@ -20,17 +20,8 @@ HIDDEN = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
 def new_paper(folder: Path, title: str, date: str) -> list[str]:
     """Write the frame of a paper into `folder`, completely or not at all; return its files, relative to it.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the paper shall lie; must not exist, or be empty.
-    title, date : str
-        Of the title page.
-
-    Raises
-    ------
-    SpecError
-        When there is something in the folder, or it lies inside another paper.
+    The folder must not exist, or be empty; `title` and `date` are those of the title page. Raises SpecError when there
+    is something in the folder, or it lies inside another paper.
     """
     if above := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
         raise SpecError(f"{folder}: lies inside the paper {above}; name a folder outside of it")

@@ -45,18 +45,8 @@ class _Step(Protocol):
 class Node:
     """A step as the site shows it.
 
-    Attributes
-    ----------
-    key, kind, name : str
-        `table:heights`, `table` and `heights`.
-    file, line : str and int
-        Where it is written.
-    doc : str
-        The first line of its docstring; empty where the file is no Python.
-    makes : bool
-        Whether it is an artifact (a source, a measurement, a result) that others name as parameters.
-    reads : tuple of str
-        Names of the artifacts that it reads.
+    `makes` says whether it is an artifact (a source, a measurement, a result) that others name as parameters. `doc` is
+    the first line of its docstring; empty where the file is no Python.
     """
 
     key: str
@@ -72,17 +62,8 @@ class Node:
 class Outline:
     """The nodes of a project by key, and the edges between them in both directions.
 
-    Parameters
-    ----------
-    nodes : iterable of Node
-    uses : mapping of str to iterable of str
-        Further edges that the parameters do not show: from a node's key to the keys that it uses, such as the exhibits
-        and claims of a chapter.
-
-    Raises
-    ------
-    SpecError
-        An edge to a node that does not exist.
+    `uses` are further edges that the parameters do not show: from a node's key to the keys that it uses, such as the
+    exhibits and claims of a chapter. Raises SpecError for an edge to a node that does not exist.
     """
 
     def __init__(self, nodes: Iterable[Node], uses: Mapping[str, Iterable[str]]) -> None:

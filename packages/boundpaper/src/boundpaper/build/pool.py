@@ -53,13 +53,7 @@ def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
 
 
 class Workers:
-    """Processes that a build starts at most once, for steps that need nothing but their arguments.
-
-    Parameters
-    ----------
-    number : int
-        How many there are at most.
-    """
+    """Processes that a build starts at most once, for steps that need nothing but their arguments."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -83,10 +77,7 @@ class Workers:
     def result(self, call: Future[Result]) -> Result:
         """What a call returned.
 
-        Raises
-        ------
-        ThesisError
-            When its process was ended from outside.
+        Raises ThesisError when its process was ended from outside.
         """
         try:
             return call.result()

@@ -37,14 +37,7 @@ class ProgramEnded(ThesisError):
 class CompletedProgram:
     """How a program ended.
 
-    Attributes
-    ----------
-    returncode : int
-        The exit status; negative is the signal that ended it.
-    output : str
-        Standard output and standard error, interleaved.
-    timed_out : bool
-        Whether the time limit ended it.
+    A negative `returncode` is the signal that ended it; `output` has standard output and standard error, interleaved.
     """
 
     returncode: int
@@ -76,10 +69,7 @@ def missing(*programs: str) -> list[str]:
 def require(*programs: str) -> None:
     """Check that programs are installed.
 
-    Raises
-    ------
-    MissingDependency
-        Naming the absent ones, and ending with the line that installs them.
+    Raises MissingDependency that names the absent ones, and ends with the line that installs them.
     """
     absent = missing(*programs)
     if not absent:
@@ -93,28 +83,10 @@ def require(*programs: str) -> None:
 def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> CompletedProgram:
     """Run a program to its end, or to its time limit.
 
-    Parameters
-    ----------
-    argv : sequence of str
-        The program, looked up on this process's PATH, and its arguments. No shell is involved.
-    cwd : Path
-        The folder it runs in.
-    timeout : float
-        Seconds after which its whole process group is ended: SIGTERM, then SIGKILL half a second later.
-    env : mapping, optional
-        Its whole environment; ours when absent.
-
-    Returns
-    -------
-    Completed
-        A failing exit status and a timeout are returned, not raised: only the caller knows what they mean.
-
-    Raises
-    ------
-    MissingDependency
-        The program is not installed.
-    Ended
-        `end_all` was called, before or while it ran.
+    `argv` is looked up on this process's PATH, without a shell; `env` is the whole environment, ours when absent. After
+    `timeout` seconds the program's process group gets SIGTERM, and SIGKILL half a second later. A failing exit status
+    and a timeout are returned, not raised: only the caller knows what they mean. Raises MissingDependency when the
+    program is not installed; Ended when `end_all` was called, before or while it ran.
     """
     # A file, not a pipe: a pipe that some grandchild keeps open would hold the caller past the end of its program.
     with tempfile.TemporaryFile() as output:
@@ -136,12 +108,7 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
 def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
     """Run a program with its output shown here or written to an open file; return its exit status.
 
-    Raises
-    ------
-    MissingDependency
-        The program is not installed.
-    Ended
-        `end_all` was called, before or while it ran.
+    Raises MissingDependency when the program is not installed; Ended when `end_all` was called, before or while it ran.
     """
     return _wait(_begin(argv, cwd, None, log), argv[0])
 

@@ -29,10 +29,8 @@ class StepOutput:
 def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     """Return what the builder of a step makes, and how long it took.
 
-    Raises
-    ------
-    ThesisError
-        Whatever goes wrong, named by file and line (`named`); also where the builder made other files than it may.
+    Raises ThesisError for whatever goes wrong, named by file and line (`named`); also where the builder made other
+    files than it may.
     """
     start = time.monotonic()
     notes: list[str] = []

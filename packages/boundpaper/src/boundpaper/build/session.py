@@ -31,16 +31,8 @@ LONG = 1.0
 class Session:
     """A project's graph and engine.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    jobs : int
-        Processes at a time; 0 for the number of cores.
-    debug : bool
-        Whether failures show their traceback.
-    watch : Watch, optional
-        The project's stamps, to be kept after a build; without them nothing is kept.
+    `jobs` is processes at a time, 0 for the number of cores. With `debug`, failures show their traceback. `watch` has
+    the project's stamps, to be kept after a build; without them nothing is kept.
     """
 
     def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: Watch | None = None) -> None:
@@ -63,10 +55,7 @@ class Session:
     def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`.
 
-        Raises
-        ------
-        ThesisError
-            When a step failed; every failure is printed first.
+        Raises ThesisError when a step failed; every failure is printed first.
         """
         reached = set(self.graph.order(targets))
         step_faults = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
@@ -120,10 +109,7 @@ class Session:
 def clean_out(root: Path) -> bool:
     """Remove `out/` under its lock; return whether there was one.
 
-    Raises
-    ------
-    ThesisError
-        When it is a link, no folder, or something in it cannot be removed.
+    Raises ThesisError when it is a link, no folder, or something in it cannot be removed.
     """
     out = root / "out"
     if out.is_symlink():

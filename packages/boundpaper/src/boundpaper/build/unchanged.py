@@ -37,12 +37,7 @@ def unchanged(root: Path, keys: Iterable[str]) -> bool:
 class Watch:
     """The time stamps and sizes of a project's files before a build, to be saved after it.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    mark : Path
-        A file of its file system that was written just now: what is older than it was not touched since.
+    `mark` is a file of its file system that was written just now: what is older than it was not touched since.
     """
 
     def __init__(self, root: Path, mark: Path) -> None:

@@ -21,19 +21,9 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
     """Write wheels of installed packages to `vendor/` of a paper; return their paths.
 
     A wheel is put together from the package as it is installed here, also where it is installed from a checkout; it
-    needs no network and no build tool, and is the same bytes each time.
-
-    Parameters
-    ----------
-    folder : Path
-        The paper.
-    packages : tuple of str
-        Names of installed packages of one module each, such as `boundpaper`.
-
-    Raises
-    ------
-    SpecError
-        When a package is not installed, or was installed at another version than its code has now.
+    needs no network and no build tool, and is the same bytes each time. `packages` are names of installed packages of
+    one module each, such as `boundpaper`. Raises SpecError when a package is not installed, or was installed at another
+    version than its code has now.
     """
     made = []
     for name in packages:

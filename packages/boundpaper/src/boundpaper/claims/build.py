@@ -33,11 +33,8 @@ _LEFT_OPEN = ("overreach", "reading")
 def build(job: Job) -> dict[str, str]:
     """Build one claim: `out/claims/NAME.json`, a list of ledger rows.
 
-    Raises
-    ------
-    SpecError
-        When the docstring or the decorator is missing, the function returns something else than verdicts, two of its
-        verdicts share a key, or it is judged by a p alone.
+    Raises SpecError when the docstring or the decorator is missing, the function returns something else than verdicts,
+    two of its verdicts share a key, or it is judged by a p alone.
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"

@@ -15,10 +15,7 @@ _WRAPPERS = ("bool", "float")
 def refuse_by_p(root: Path, file: str, function: str) -> None:
     """Refuse `judge(p < .05, ...)` in a claim's function: it would print `contradicted` for a p-value of .10.
 
-    Raises
-    ------
-    SpecError
-        With the line, and what to write instead.
+    Raises SpecError with the line, and what to write instead.
     """
     for line in _lines(str(root / file)).get(function, ()):
         raise SpecError(

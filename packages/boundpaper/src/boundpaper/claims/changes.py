@@ -11,15 +11,8 @@ Rows = dict[str, dict[str, str]]
 def changes(before: str, now: str) -> list[str]:
     """Differences between two ledgers, one per line: changed, lost and new verdicts, then a summary of other columns.
 
-    Parameters
-    ----------
-    before, now : str
-        Two states of `claims.csv`.
-
-    Returns
-    -------
-    list of str
-        Empty when both hold the same rows, numbers within the tolerance of results.
+    `before` and `now` are two states of `claims.csv`. The list is empty when both hold the same rows, with numbers
+    within the tolerance of results.
     """
     if before == now or agree(before.encode(), now.encode()):
         return []

@@ -171,13 +171,6 @@ def approximately(number: float, decimals: int) -> Interval:
 
     Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
     3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
-
-    Parameters
-    ----------
-    number : float
-        As printed.
-    decimals : int
-        Its printed decimals.
     """
     unit = 10.0**-decimals
     while number and decimals <= 0 and number % (10 * unit) == 0:

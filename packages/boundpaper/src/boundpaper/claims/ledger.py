@@ -39,10 +39,7 @@ def build(job: Job) -> dict[str, bytes]:
 def gather(job: Job) -> list[dict[str, Any]]:
     """Return the rows of all claims, ordered by document, file and line; repeats take the verdict of their origin.
 
-    Raises
-    ------
-    SpecError
-        When there is no claim.
+    Raises SpecError when there is no claim.
     """
     files = [path for path in job.inputs if path.startswith("out/claims/")]
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]

@@ -37,16 +37,8 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
-    Attributes
-    ----------
-    claim, verdict : str
-        Its name, and what it is on the artifacts as they are.
-    turned : str
-        The mutation that turned it first; empty when none did.
-    said : str
-        The first that changed its reason or its values; empty when none did.
-    unsaid : str
-        The first that turned it and left its words as they were (`_reason_unchanged`); empty when none did.
+    `turned` is the mutation that turned it first, `said` the first that changed its reason or its values, and `unsaid`
+    the first that turned it and left its words as they were (`_reason_unchanged`); each is empty when none did.
     """
 
     claim: str
@@ -102,19 +94,8 @@ def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
 def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
     """Change the inputs of a claim one at a time, until each of its verdicts has changed.
 
-    Parameters
-    ----------
-    frames : mapping of str to DataFrame
-        What it reads.
-    most : int
-        Mutations to try at most.
-    words : bool
-        Whether it is enough that one verdict turns or says something else.
-
-    Returns
-    -------
-    Tally
-        What turned each verdict, if anything did.
+    At most `most` mutations are tried; with `words`, it is enough that one verdict turns or says something else. Return
+    what turned each verdict, if anything did.
     """
     tally = Tally()
     base = called(claim, frames)
@@ -176,14 +157,8 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
     the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
     sign, set to zero and to one, levelled, sorted and put in the opposite order; yes and no are exchanged; words are
-    made one, of their own or another, and exchanged between rows; rows are left out one by one.
-
-    Parameters
-    ----------
-    frames : mapping of str to DataFrame
-        What a claim reads.
-    verdicts : iterable of Verdict
-        What it says of them, for the repairs.
+    made one, of their own or another, and exchanged between rows; rows are left out one by one. `verdicts` is what the
+    claim says of its inputs, for the repairs.
     """
     repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
     for name, frame in frames.items():

@@ -53,10 +53,7 @@ class Typo:
 class ProjectInMemory:
     """A project's steps in memory: which study makes which result, and which claims read which artifacts.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder, its results as committed.
+    Results are as committed.
     """
 
     def __init__(self, root: Path) -> None:
@@ -137,10 +134,7 @@ def _equal(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
 def typo(text: str, chance: random.Random) -> tuple[str, str]:
     """Plant one typo in a printed number, so that its value differs; return it with its kind.
 
-    Raises
-    ------
-    DataError
-        When the text has no number.
+    Raises DataError when the text has no number.
     """
     digits = [match.start() for match in re.finditer(r"\d", text)]
     if not digits:
@@ -178,10 +172,7 @@ def _value(text: str) -> tuple[float, float] | None:
 def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     """Choose the typos to plant: numbers from all tables of printed values, equally many per document.
 
-    Parameters
-    ----------
-    count : int
-        How many; a document with fewer numbers gives fewer.
+    A document with fewer than `count` numbers gives fewer.
     """
     chance, documents = random.Random(seed), sources(root)
     pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}

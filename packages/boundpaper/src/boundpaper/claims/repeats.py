@@ -39,22 +39,9 @@ def inherited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return ledger rows in which each repeat that agrees has the verdict of its origin.
 
     A repeat that is no copy keeps its own verdict: it is a misprint. A repeat with several origins takes the worst of
-    their verdicts, unless that is no better than its own.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        Rows with `claim`, `verdict` and `reason`; those with `repeats` name rows among them.
-
-    Returns
-    -------
-    list of dict
-        The rows in their order, without `repeats`.
-
-    Raises
-    ------
-    SpecError
-        When a row repeats one that is not there, or rows repeat each other in a circle.
+    their verdicts, unless that is no better than its own. Rows have `claim`, `verdict` and `reason`; those with
+    `repeats` name rows among them. They come back in their order, without `repeats`. Raises SpecError when a row
+    repeats one that is not there, or rows repeat each other in a circle.
     """
     by_name = {str(row["claim"]): dict(row) for row in rows}
     done: dict[str, dict[str, Any]] = {}

@@ -19,15 +19,8 @@ Judged = TypeVar("Judged", Verdict, list[Verdict])
 class ClaimPlace:
     """Where a document states what a claim judges.
 
-    Attributes
-    ----------
-    document : str
-        Key of the document in the table of documents.
-    section : str
-        Heading of the section, or a place in it.
-    failure, severity : str
-        Kind of failure of a verdict that leaves it open, and severity of the claim; empty where the verdict and the
-        section decide.
+    `failure` is the kind of failure of a verdict that leaves it open, and `severity` that of the claim; they are empty
+    where the verdict and the section decide.
     """
 
     document: str
@@ -39,10 +32,7 @@ class ClaimPlace:
 def stated(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
     """Read a place such as `002, Results`.
 
-    Raises
-    ------
-    SpecError
-        When the place lacks the document or the section, or no failure or severity has the name given.
+    Raises SpecError when the place lacks the document or the section, or no failure or severity has the name given.
     """
     parts = _PLACE.fullmatch(place)
     if not parts:

@@ -45,11 +45,7 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
     """Replace the braces of `text` by the keys that they name.
 
     `"{day}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
-
-    Raises
-    ------
-    SpecError
-        When it names a key that there is not.
+    Raises SpecError when it names a key that there is not.
     """
     if not isinstance(text, str) or "{" not in text:
         return text

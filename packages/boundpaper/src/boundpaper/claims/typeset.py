@@ -11,13 +11,8 @@ _ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
 def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
     """Replace keys of the data by names, and typed signs by printed ones: `rho = -0.4`, `1.9e-02`.
 
-    Ranges (`0-1`) stay. The text's first letter is left to the caller.
-
-    Parameters
-    ----------
-    text : str
-    replacements : iterable of (str, str)
-        Of the paper's vocabulary: regular expressions, and what is printed for what they find, in order.
+    Ranges (`0-1`) stay. The text's first letter is left to the caller. `replacements` are the vocabulary's regular
+    expressions, each with what is printed for what it finds, in order.
     """
     for pattern, shown in replacements:
         text = re.sub(pattern, shown, text)

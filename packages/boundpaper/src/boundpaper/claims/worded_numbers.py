@@ -19,10 +19,7 @@ def spelled(text: str) -> float | None:
     """The number that a text gives in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`); None if it gives
     none.
 
-    Parameters
-    ----------
-    text : str
-        As printed; of several numbers the first counts.
+    Of several numbers the first counts.
     """
     if digits := _DIGITS.search(text.replace("−", "-")):
         return float(digits[1].replace(",", "")) * _SCALE[digits[2] or ""]
@@ -33,15 +30,8 @@ def spelled(text: str) -> float | None:
 def stated_number(row: pd.Series) -> float:
     """The number of a stated value: what its printed text spells, else the number typed beside a word such as `all`.
 
-    Parameters
-    ----------
-    row : Series
-        A row of a long source with `printed` and, where it has one, `as_number`.
-
-    Raises
-    ------
-    DataError
-        When the text spells no number and none is typed, or when both are there and differ.
+    `row` is of a long source with `printed` and, where it has one, `as_number`. Raises DataError when the text spells
+    no number and none is typed, or when both are there and differ.
     """
     number, typed = spelled(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(typed):

@@ -18,15 +18,8 @@ OF_THE_PAPER = "analysis/commands.py"
 def commands(root: Path | None = None) -> Iterator[click.Command]:
     """Yield all commands that modules list in `COMMANDS`; a file of this folder without that list has no commands.
 
-    Parameters
-    ----------
-    root : Path or None
-        The paper, whose packages and `analysis/commands.py` are asked as well; only what is installed when None.
-
-    Raises
-    ------
-    ThesisError
-        A module is not installed, or cannot be read; the text names it.
+    The packages of the paper `root` and its `analysis/commands.py` are asked as well; only what is installed when None.
+    Raises ThesisError when a module is not installed, or cannot be read; the text names it.
     """
     modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     modules += command_modules(root)

@@ -16,16 +16,9 @@ if TYPE_CHECKING:
 def build(job: Job) -> dict[str, str | bytes]:
     """Run a figure's function and render what it returns.
 
-    Returns
-    -------
-    dict of str to str or bytes
-        `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that these include.
-
-    Raises
-    ------
-    SpecError
-        When the function returns something else than a Figure, or an axis contradicts a unit of the data package;
-        names the file.
+    The files are `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that these include. Raises
+    SpecError when the function returns something else than a Figure, or an axis contradicts a unit of the data package;
+    the message names the file.
     """
     try:
         figure = job.call()

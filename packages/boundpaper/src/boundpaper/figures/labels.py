@@ -14,14 +14,9 @@ from dataclasses import dataclass
 def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
     """Move the centres of boxes along a line as little as possible (least squares) until no two boxes overlap.
 
-    Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression.
-
-    Parameters
-    ----------
-    wanted, heights : sequence of float
-        Centres and sizes in mm.
-    low, high : float
-        The room; boxes overflow upwards when it is too small.
+    Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression. `wanted` and
+    `heights` are centres and sizes in mm. The room reaches from `low` to `high`; boxes overflow it upwards when it is
+    too small.
     """
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     blocks: list[tuple[list[int], float]] = []  # members, and the lower edge of the block
@@ -88,20 +83,8 @@ def place(
 ) -> list[PlacedLabel]:
     """Find a place for each point's label: close, inside the axes, on no mark, line or other label.
 
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        The labelled points in mm.
-    widths : sequence of float
-        The labels' widths in mm.
-    height : float
-        Of one label, in mm.
-    box : (float, float)
-        The axes' width and height.
-    obstacles : sequence of (float, float)
-        Points to keep clear of: all marks, and samples along lines.
-    radius : float
-        Of a mark.
+    All lengths are in mm: `widths` of the labels, `height` of one label, `box` the axes' width and height, `radius` of
+    a mark. `obstacles` are all marks, and samples along lines.
     """
     options = [
         _options(x, y, w, height, radius, box, points, obstacles) for (x, y), w in zip(points, widths, strict=True)

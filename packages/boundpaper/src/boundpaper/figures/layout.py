@@ -54,10 +54,7 @@ class PageLayout:
 def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     """Place the panels of a figure.
 
-    Raises
-    ------
-    SpecError
-        When the panels leave no room for their axes.
+    Raises SpecError when the panels leave no room for their axes.
     """
     panels = _ready(figure, name)
     count = len(panels)

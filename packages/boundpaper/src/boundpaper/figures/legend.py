@@ -61,10 +61,7 @@ class Legend:
 def rows_of(figure: Figure, name: str) -> Legend:
     """Collect the names that need explaining, without repeats, and break them into few rows; a lone entry is left out.
 
-    Raises
-    ------
-    SpecError
-        Two names have one picture, in whichever panels, or one name has two.
+    Raises SpecError when two names have one picture, in whichever panels, or one name has two.
     """
     by_label: dict[str, LegendEntry] = {}
     if figure.legend == "none":

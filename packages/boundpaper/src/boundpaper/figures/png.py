@@ -14,18 +14,8 @@ WHITE = (255, 255, 255)
 def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, colors: str) -> bytes:
     """Draw a matrix as PNG, its first row on top.
 
-    Parameters
-    ----------
-    values : (rows, columns) matrix
-        None stays white.
-    low, high : float
-        What the ends of the colours mean; values beyond take the end's colour.
-    colors : {"viridis", "signed"}
-
-    Returns
-    -------
-    bytes
-        An RGB picture without alpha, 8 pixels per cell.
+    `low` and `high` are what the ends of the colours mean: values beyond take the end's colour, and None stays white.
+    The picture is RGB without alpha, with 8 pixels per cell.
     """
     table = VIRIDIS if colors == "viridis" else SIGNED
     rows = []

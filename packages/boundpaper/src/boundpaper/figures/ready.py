@@ -30,16 +30,8 @@ class PreparedSeries:
 class PreparedPanel:
     """A panel prepared for drawing.
 
-    Attributes
-    ----------
-    names : mapping of "x" and "y" to tuple of str
-        The categories along each axis; empty where it has numbers.
-    heads : frozenset of int
-        Which names along y are headings of a forest's groups.
-    bars : {"", "x", "y"}
-        The axis along which bars grow.
-    own : mapping
-        The figure's own entities.
+    `names` has the categories along each axis, empty where it has numbers; `heads` says which names along y are
+    headings of a forest's groups. Bars grow along the axis `bars`, and `own` has the figure's own entities.
     """
 
     panel: Panel

@@ -32,12 +32,8 @@ def tex(figure: Figure, name: str, head: str = "") -> str:
     `head` takes the place of the preamble that figures share.
 
     The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
-    that was precompiled from that preamble.
-
-    Raises
-    ------
-    DataError, SpecError
-        A faulty column, figure or template; the text names it.
+    that was precompiled from that preamble. Raises DataError or SpecError for a faulty column, figure or template; the
+    text names it.
     """
     return guarded(_tex(figure, name, head or preamble()), f"figure {name}")
 

@@ -131,22 +131,10 @@ class Scale:
 def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
     """Find limits for the data: its range, and a margin on both sides.
 
-    Parameters
-    ----------
-    axis : Axis
-    values : sequence of float
-        Everything the panel draws along this axis, ends of error bars included; not empty.
-    length : float
-        In mm.
-    pad : float
-        The margin as a share of the range.
-    grounded : bool
-        Bars stand here: zero is a limit, with no margin beyond it. A log axis has no zero, and so no ground.
-
-    Raises
-    ------
-    SpecError
-        The values are so near each other that a log axis would show them as one.
+    `values` is everything that the panel draws along this axis, ends of error bars included; `length` is in mm, and
+    `pad` is the margin as a share of the range. Where bars stand (`grounded`), zero is a limit, with no margin beyond
+    it; a log axis has no zero, and so no ground. Raises SpecError when the values are so near each other that a log
+    axis would show them as one.
     """
     low, high = min(values), max(values)
     kind = axis.scale

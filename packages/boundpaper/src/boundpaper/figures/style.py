@@ -95,13 +95,7 @@ def of_family(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
     """Return looks of a family and its members: one hue and mark; later members are darker, with other dash and hatch.
 
     The first of several members has the family's own hue, or a lighter one where there are more members than darker
-    steps; a member by itself has the family's dash.
-
-    Parameters
-    ----------
-    family : Family
-    known : mapping of str to Style
-        Looks of the entities that members may look like.
+    steps; a member by itself has the family's dash. `known` has the looks of the entities that members may look like.
     """
     members = family.members
     first = 0 if len(members) >= len(_STEPS) else 1
@@ -227,19 +221,9 @@ def _plain(name: str) -> str:
 def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
     """Look up an entity, first in the figure's own styles, then in the palette.
 
-    Parameters
-    ----------
-    entity : str
-        A key of `styles()` or the label shown for it; case, spaces, hyphens and underscores do not matter.
-    own : mapping of str to Style or str
-        The figure's own entities: a style each, or the palette's entity whose look they take.
-    where : str
-        The figure and series, for the error.
-
-    Raises
-    ------
-    SpecError
-        When nobody knows the entity; names the nearest match.
+    `entity` is a key of `styles()` or the label shown for it; case, spaces, hyphens and underscores do not matter.
+    `own` gives each of the figure's own entities a style, or the palette's entity whose look it takes; `where` names
+    figure and series in the error. Raises SpecError when nobody knows the entity; the message has the nearest match.
     """
     if entity in own:
         target = own[entity]

@@ -41,17 +41,8 @@ def contradicted(
     """Describe the first contradiction between an axis and the data package; empty if there is none.
 
     A column is taken for an artifact's if the artifact has its name and all of its values; a column that the figure
-    converts has other values, and its unit is not known.
-
-    Parameters
-    ----------
-    root : Path
-        The project.
-    artifacts : mapping of str to str
-        The artifacts that the figure reads.
-    frames : callable
-        Gives their rows; called only when the figure shows a column whose unit is declared.
-    figure : Figure
+    converts has other values, and its unit is not known. `frames` gives the artifacts' rows, and is called only when
+    the figure shows a column whose unit is declared.
     """
     declared = units.declared(root, artifacts)
     known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}

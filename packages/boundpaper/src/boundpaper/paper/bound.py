@@ -13,14 +13,7 @@ from typing import Any
 class Origin:
     """Where a printed value comes from.
 
-    Attributes
-    ----------
-    artifact : str
-        The table that was read; `claims` for verdicts.
-    column : str
-        The column.
-    where : tuple of (str, str)
-        The cells that name the row, by column.
+    `artifact` is the table that was read, `claims` for verdicts; `where` are the cells that name the row, by column.
     """
 
     artifact: str

@@ -27,12 +27,8 @@ _INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 def contents(out: Path) -> list[str]:
     """Return the bundle's files, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
 
-    The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent.
-
-    Raises
-    ------
-    SpecError
-        The thesis has not been compiled.
+    The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent. Raises SpecError
+    when the thesis has not been compiled.
     """
     record = out / STATE / "thesis.fls"
     if not record.is_file() or not (out / STATE / "thesis.bbl").is_file():
@@ -45,17 +41,9 @@ def contents(out: Path) -> list[str]:
 def make(out: Path, *, flat: bool = True) -> bytes:
     """Pack the bundle, sorted, with fixed times, owners and modes: `.tar.gz` when it is flat, else `.zip`.
 
-    Parameters
-    ----------
-    out : Path
-        The output folder, with a compiled thesis.
-    flat : bool
-        One `.tex` and the figures beside it; else every file in its place, and `references.bib`, for an editor.
-
-    Raises
-    ------
-    SpecError
-        The thesis has not been compiled, two files would get one name, or a text names a folder of this machine.
+    A `flat` bundle is one `.tex` with the figures beside it; else every file is in its place, with `references.bib`,
+    for an editor. The output folder `out` holds a compiled thesis. Raises SpecError when the thesis has not been
+    compiled, two files would get one name, or a text names a folder of this machine.
     """
     members = {name: (out / name).read_bytes() for name in contents(out)}
     members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
@@ -103,13 +91,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""Write one `thesis.tex` with every `\input` filled in, and the pictures beside it without folders.
-
-    Parameters
-    ----------
-    members : mapping of str to bytes
-        The files by path.
-    """
+    r"""Write one `thesis.tex` with every `\input` filled in, and the pictures beside it without folders."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
     kept: dict[str, bytes] = {}
     named: dict[str, str] = {}
@@ -160,22 +142,8 @@ def converters_text(text: str) -> str:
 def dry_run(bundle: bytes, folder: Path) -> bytes:
     """Compile a bundle in an empty folder, as arXiv does: pdflatex alone, no bibtex.
 
-    Parameters
-    ----------
-    bundle : bytes
-        What `make` returned.
-    folder : Path
-        An empty folder.
-
-    Returns
-    -------
-    bytes
-        The PDF, equal to the thesis's own.
-
-    Raises
-    ------
-    LatexError
-        It does not compile, or something is undefined.
+    `bundle` is what `make` returned, and `folder` is empty. Return the PDF, which equals the thesis's own. Raises
+    LatexError when the bundle does not compile, or something is undefined.
     """
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")
@@ -195,10 +163,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
 def try_out(bundle: bytes, thesis: bytes) -> None:
     """Compile a bundle in an empty folder, and check that it gives the pages of the thesis.
 
-    Raises
-    ------
-    LatexError
-        It does not compile, or its pages or words are others.
+    Raises LatexError when it does not compile, or its pages or words are others.
     """
     with temporary() as folder:
         made = dry_run(bundle, folder)

@@ -31,23 +31,10 @@ _CALL = re.compile(
 def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
     """List the calls in a chapter template that name what it reads or shows.
 
-    Parameters
-    ----------
-    text : str
-        The template.
-    file : str
-        Its path, for messages; without it they start with the line, for the caller to put the file before.
-
-    Returns
-    -------
-    list of (function, name, line)
-        In order of appearance; `name` is the literal first argument, `line` counts from 1.
-
-    Raises
-    ------
-    SpecError
-        A first argument is not a string literal, or a function is used without being called: the build
-        could not know what the chapter reads. Or a tag does not end (`tags`).
+    Without `file`, messages start with the line, for the caller to put the file before. Calls are (function, name,
+    line) in order of appearance; `name` is the literal first argument, and `line` counts from 1. Raises SpecError when
+    a first argument is not a string literal, or a function is used without being called, since the build could not know
+    what the chapter reads; also when a tag does not end (`tags`).
     """
     calls = []
     for offset, code in expressions(text, file):
@@ -68,10 +55,8 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
 def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
     """Yield offset and code of each `<< >>` and `<% %>` of a template; comments and raw parts are left out.
 
-    Raises
-    ------
-    SpecError
-        A tag, a comment, a text in quotes or a bracket does not end; the message starts with file and line.
+    Raises SpecError when a tag, a comment, a text in quotes or a bracket does not end; the message starts with file and
+    line.
     """
     for opening, start, end in tags(text, file):
         if opening != "<#":
@@ -81,12 +66,8 @@ def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
 def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
     """Yield each tag of a template: its opening sign, and the offsets of the start and end of its content.
 
-    The text is read once from its beginning to its end, so that the time grows with the length alone.
-
-    Raises
-    ------
-    SpecError
-        As of `expressions`.
+    The text is read once from its beginning to its end, so that the time grows with the length alone. Raises SpecError
+    as `expressions` does.
     """
     try:
         yield from _tags(text)

@@ -61,10 +61,8 @@ MEMORY = 1 << 30  # bytes, likewise
 def build(job: Job) -> dict[str, str | bytes]:
     """Render a chapter to `out/chapters/NAME.tex`.
 
-    Raises
-    ------
-    SpecError
-        The template is wrong, calls what does not exist, or has typed-in numbers; every message names file and line.
+    Raises SpecError when the template is wrong, calls what does not exist, or has typed-in numbers; every message names
+    file and line.
     """
     from boundpaper.paper import lint, metadata
 
@@ -85,23 +83,9 @@ def render(
 ) -> str:
     """Render a chapter's template.
 
-    Parameters
-    ----------
-    template : str
-        Its text.
-    file : str
-        Its path relative to the project, for messages and the result's first line.
-    frames : mapping of str to DataFrame
-        The artifacts that it reads.
-    printed : list of dict, optional
-        Given, bound values and exhibits are links to their entries, and each printed value is appended here: `line` of
-        the template, `shown` (its LaTeX) and `origins`.
-
-    Returns
-    -------
-    str
-        LaTeX, with the mark `% source: file` as its last line: lines keep the template's numbers as long as it has
-        no statements.
+    `file` is the path that messages name. If `printed` is given, bound values and exhibits are links to their entries,
+    and each printed value is appended to it: `line` of the template, `shown` (its LaTeX) and `origins`. The last line
+    of the LaTeX is the mark `% source: file`; lines keep the template's numbers as long as it has no statements.
     """
     import jinja2
 

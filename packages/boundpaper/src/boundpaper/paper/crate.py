@@ -103,10 +103,7 @@ class CrateFile:
 def parts(root: Path) -> Iterator[CrateFile]:
     """Yield the files of a project's crate: its artifacts, then the others, sorted within each folder.
 
-    Raises
-    ------
-    SpecError
-        What would go in is a link, which may lead out of the project.
+    Raises SpecError when a file that would go in is a link, which may lead out of the project.
     """
     yield from artifacts(root)
     for pattern, description in PARTS:
@@ -160,12 +157,8 @@ def left_out(root: Path) -> list[str]:
 def lay_out(root: Path, folder: Path) -> int:
     """Write the crate of a project to `folder`, which is emptied first; return the number of its files.
 
-    Raises
-    ------
-    SpecError
-        The thesis has not been built, nobody wrote it, or there is no licence to go with it.
-    MissingDependency
-        Without `rocrate`.
+    Raises SpecError when the thesis has not been built, nobody wrote it, or there is no licence to go with it;
+    MissingDependency without `rocrate`.
     """
     if not (root / "out/thesis.pdf").is_file():
         raise SpecError("out/thesis.pdf: not there; run `python build.py paper` first")
@@ -231,10 +224,7 @@ def _require_licence(root: Path) -> None:
 def citation(root: Path) -> dict[str, Any]:
     """What `CITATION.cff` says; empty where there is none.
 
-    Raises
-    ------
-    SpecError
-        It is no YAML, or holds what the format does not know.
+    Raises SpecError when it is no YAML, or holds what the format does not know.
     """
     try:
         content = yaml_of(root, CITATION, SpecError)
@@ -270,10 +260,7 @@ def _described(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
 def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
     """Return the paper's authors: as its metadata says, else as `CITATION.cff` does.
 
-    Raises
-    ------
-    SpecError
-        Neither names anybody.
+    Raises SpecError when neither names anybody.
     """
     told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
     named = tuple(each for each in told if each.name and each.name != NOBODY)

@@ -39,16 +39,10 @@ RUNNING = "running"  # the mark of a run that has not ended; what it left may be
 def build(job: Job) -> dict[str, str | bytes]:
     """Write `out/thesis.tex` and compile it to `out/thesis.pdf`.
 
-    The `.tex` is on disk even when the compilation fails or there is no LaTeX.
-
-    Raises
-    ------
-    SpecError
-        Citations or references that nothing holds, or faults in the metadata: all of them, each with file and line.
-    LatexError
-        LaTeX's error, or all undefined references and citations, missing characters and boxes over 5 pt too wide.
-    MissingDependency
-        There is no LaTeX.
+    The `.tex` is on disk even when the compilation fails or there is no LaTeX. Raises SpecError for citations or
+    references that nothing holds, or faults in the metadata, all of them, each with file and line; LatexError with
+    LaTeX's error, or all undefined references and citations, missing characters and boxes over 5 pt too wide;
+    MissingDependency when there is no LaTeX.
     """
     described = metadata.read(job.root)
     text = render(job.root, described)
@@ -60,14 +54,7 @@ def build(job: Job) -> dict[str, str | bytes]:
 def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    described : Metadata
-        Title and order of chapters.
-    preview : bool
-        Leave out the title page and the lists.
+    A `preview` leaves out the title page and the lists.
     """
     import jinja2
 
@@ -126,12 +113,8 @@ def compile_thesis(root: Path) -> bytes:
     """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
 
     Files that the last run left make this run short. They are not trusted: those of a killed run are discarded, and a
-    failure with old auxiliary files counts only if it recurs without them.
-
-    Parameters
-    ----------
-    root : Path
-        The project's folder; all exhibits and chapters lie in its output folder.
+    failure with old auxiliary files counts only if it recurs without them. All exhibits and chapters must lie in the
+    output folder.
     """
     state = root / "out" / STATE
     if (state / RUNNING).exists():
@@ -230,15 +213,7 @@ def _further(out: Path, found: log.Log) -> log.Log:
 def draft(root: Path) -> list[str]:
     """Typeset the thesis from what is built, despite errors, with a note for each missing exhibit or chapter.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder, in which a build has failed.
-
-    Returns
-    -------
-    list of str
-        LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
+    Return LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
     """
     process.require("pdflatex")
     out = root / "out"

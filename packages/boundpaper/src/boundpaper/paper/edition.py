@@ -102,10 +102,7 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
 def address(text: str) -> str:
     """Normalise the address of a site, which precedes `/ledger.html`.
 
-    Raises
-    ------
-    SpecError
-        It has characters that need an escape.
+    Raises SpecError when it has characters that need an escape.
     """
     if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
         raise SpecError(f"{text!r} is not the address of a site; write it as https://example.org/thesis")

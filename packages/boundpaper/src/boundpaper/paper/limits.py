@@ -17,14 +17,8 @@ _STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit
 def limited(seconds: float, memory: int) -> Iterator[None]:
     """End the block after so many seconds of processor time, or when it takes so many bytes more than before.
 
-    The limits hold in the main thread only, since no other thread receives signals.
-
-    Raises
-    ------
-    SpecError
-        When the block took longer.
-    MemoryError
-        When it took more.
+    The limits hold in the main thread only, since no other thread receives signals. Raises SpecError when the block
+    took longer; MemoryError when it took more.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -45,14 +45,8 @@ def check(
 ) -> list[ChapterFault]:
     """Check all chapters together.
 
-    Parameters
-    ----------
-    chapters : mapping of str to str
-        The templates by file.
-    entries : mapping of str to int
-        The keys of the bibliography, and the line on which each begins.
-    names, terms : iterables of str
-        As for `find_typed_digits`.
+    `entries` has the keys of the bibliography, and the line on which each begins; `names` and `terms` are as for
+    `find_typed_digits`.
     """
     findings = [item for file, text in chapters.items() for item in find_typed_digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in find_spaced_percents(text, file)]
@@ -88,19 +82,9 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
     """Find digits that are typed into prose instead of read from an artifact.
 
     Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
-    hold them; so may what `names` and `terms` list. A formula that only states a value (`$0.87$`, `$r = 0.87$`,
-    `$n = 7$`) is a number in disguise, unless it is a listed term.
-
-    Parameters
-    ----------
-    text : str
-        A chapter's template.
-    file : str
-        Its path, for the findings.
-    names : iterable of str
-        Regular expressions, matched as whole words.
-    terms : iterable of str
-        Fixed words.
+    hold them; so may what `names` and `terms` list. A formula that only states a value (`$0.87$`, `$r = 0.87$`) is a
+    number in disguise, unless it is a listed term. `names` are regular expressions, matched as whole words; `terms` are
+    fixed words.
     """
     findings = [
         ChapterFault(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")

@@ -17,10 +17,7 @@ _FOLDER = Path(__file__).parent / "templates"
 def template(root: Path) -> tuple[str, str]:
     """Return the template of the document: its file, as messages name it, and its text.
 
-    Raises
-    ------
-    SpecError
-        When the paper's own cannot be read as text.
+    Raises SpecError when the paper's own cannot be read as text.
     """
     if (root / OWN_TEMPLATE).is_file():
         return OWN_TEMPLATE, text_of(root, OWN_TEMPLATE, SpecError)
@@ -30,10 +27,7 @@ def template(root: Path) -> tuple[str, str]:
 def preamble(root: Path) -> str:
     """Return both preambles, each after a comment that names its file.
 
-    Raises
-    ------
-    SpecError
-        When the paper's own cannot be read as text.
+    Raises SpecError when the paper's own cannot be read as text.
     """
     parts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8")}
     if own := own_preamble(root):

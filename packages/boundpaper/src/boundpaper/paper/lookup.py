@@ -14,26 +14,9 @@ if TYPE_CHECKING:
 def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
     """Return the cell of `frame` in column `value` of the one row that matches `where`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The artifact.
-    artifact : str
-        Its name, for messages.
-    value : str
-        The column to read.
-    where : dict
-        The value that each named column must have; numbers match numbers, everything else matches as text.
-
-    Returns
-    -------
-    int, float, bool or str
-        A plain Python value.
-
-    Raises
-    ------
-    SpecError
-        An unknown column or key, no row, several rows, or an empty cell.
+    `where` gives the value that each named column must have: numbers match numbers, everything else matches as text.
+    The cell comes as a plain Python value. Raises SpecError for an unknown column or key, no row, several rows, or an
+    empty cell.
     """
     if value not in frame.columns:
         raise SpecError(f"{artifact} has no column {value!r}{or_known(value, frame.columns)}")
@@ -48,10 +31,7 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
 def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.DataFrame:
     """Return the one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
 
-    Raises
-    ------
-    SpecError
-        An unknown column or key, no row, or several.
+    Raises SpecError for an unknown column or key, no row, or several.
     """
     rows = frame
     for column, wanted in where.items():

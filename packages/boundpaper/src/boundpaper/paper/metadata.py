@@ -123,11 +123,8 @@ class Metadata:
 def read(root: Path) -> Metadata:
     """Read the metadata of a project.
 
-    Raises
-    ------
-    SpecError
-        The file is missing or no YAML mapping, a field is unknown, missing or of the wrong type, a chapter is listed
-        twice or has no template.
+    Raises SpecError when the file is missing or no YAML mapping, a field is unknown, missing or of the wrong type, a
+    chapter is listed twice or has no template.
     """
     try:
         loaded = yaml_of(root, FILE, SpecError)

@@ -84,10 +84,7 @@ class Row:
     def latex(self) -> str:
         """Return value, interval and p-value in LaTeX, as far as the artifact has them.
 
-        Raises
-        ------
-        SpecError
-            The artifact has no column that is known as an estimate, or its cell is empty.
+        Raises SpecError when the artifact has no column that is known as an estimate, or its cell is empty.
         """
         from boundpaper.typeset.numbers import fixed, pvalue
 
@@ -133,10 +130,7 @@ class Row:
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
     """Return the one row that contains `words`, and whose columns have the values of `where`.
 
-    Raises
-    ------
-    SpecError
-        A word that stands in no column (with the nearest) or in several, no row, or several.
+    Raises SpecError for a word that stands in no column (with the nearest) or in several, no row, or several.
     """
     keys = dict(where)
     for word in words:
@@ -157,10 +151,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
     """Make a function that returns rows of one artifact, with some columns fixed.
 
-    Raises
-    ------
-    SpecError
-        At once where a fixed column or its value does not exist.
+    Raises SpecError at once where a fixed column or its value does not exist.
     """
     for column, wanted in fixed.items():
         if column not in frame.columns:

@@ -46,14 +46,7 @@ class Latex(Word):
 class Claim:
     """A row of the ledger, as a template sees it.
 
-    Attributes
-    ----------
-    name : str
-        The claim.
-    row : mapping
-        Its columns.
-    shown : set of str
-        The claims whose verdict the chapter has printed, filled as it renders.
+    `shown` are the claims whose verdict the chapter has printed, filled as it renders.
     """
 
     name: str

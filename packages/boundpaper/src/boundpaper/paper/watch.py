@@ -43,25 +43,9 @@ def watch(
 ) -> None:
     """Run `command` now and after every change, until stopped.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    command : sequence of str
-        What builds.
-    say : callable
-        Told what changed, and how a build ended.
-    done : callable
-        Called after every build.
-    stop : Event, optional
-        Ends the watch when it is set.
-    of : callable, optional
-        Whether a file anywhere in the folder is one to build for; the sources of a project of chapters when absent.
-
-    Raises
-    ------
-    MissingDependency
-        Without `watchfiles`.
+    `say` is told what changed and how a build ended, `done` is called after every build, and `stop` ends the watch when
+    it is set. `of` tells whether a file anywhere in the folder is one to build for; the sources of a project of
+    chapters are when it is absent. Raises MissingDependency without `watchfiles`.
     """
     try:
         import watchfiles

@@ -18,15 +18,8 @@ NAMESPACES = {
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:
     r"""Return the XMP of a PDF/A-2b document.
 
-    Parameters
-    ----------
-    title, author, subject, keywords, creator, producer : str
-        As the Info of the PDF has them; what is empty is left out.
-
-    Returns
-    -------
-    str
-        The packet in ASCII, for `\\pdfobj stream` with `#` and `&` as other characters.
+    Arguments are as the Info of the PDF has them; what is empty is left out. The packet is ASCII, for `\pdfobj stream`
+    with `#` and `&` as other characters.
 
     Examples
     --------

@@ -18,10 +18,7 @@ CELLS = 2_000_000
 def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
     """Cut `draws` into chunks of at most `CELLS` cells, at least one draw each.
 
-    Raises
-    ------
-    ValueError
-        If `draws` is not positive.
+    Raises ValueError if `draws` is not positive.
     """
     if draws < 1:
         raise ValueError(f"draws is {draws}; give at least 1, the default is {DRAWS}")
@@ -33,19 +30,7 @@ def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
 def resamples(n: int, draws: int = DRAWS, seed: int = SEED) -> Iterator[IntArray]:
     """Draw units with replacement.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    draws : int
-        Number of resamples.
-    seed : int
-        Seed of the generator.
-
-    Yields
-    ------
-    ndarray of int64, shape (chunk, n)
-        Indices of units; the chunks together hold `draws` rows.
+    Yield indices of units in chunks of shape (chunk, n), int64; together they hold `draws` rows.
     """
     generator = np.random.default_rng(seed)
     for size in chunk_sizes(draws, n):

@@ -15,12 +15,7 @@ Unread = Literal["no", "possible", "certain"]
 class PossibleCounts:
     """Possible counts of one arm of a task.
 
-    Attributes
-    ----------
-    items : int
-        Items that were asked.
-    pairs : tuple of (right, answered)
-        Every pair that gives the share; answered is 0 where no answer may have been read.
+    `pairs` are all that give the share; answered is 0 where no answer may have been read.
     """
 
     items: int
@@ -54,6 +49,9 @@ class PossibleCounts:
 def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
     """Give every count of right answers and of answers read that a share allows.
 
+    Raises ValueError when the share is outside [0, 1], no pair gives it, a share above zero is said to be of no answer,
+    or there is no such choice of `unread`.
+
     Parameters
     ----------
     share : float
@@ -64,12 +62,6 @@ def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Un
         By how much the share may be off, where it was rounded; 0 for a stored fraction.
     unread : {"no", "possible", "certain"}
         Whether no answer at all may have been read, which only a share of zero allows; `certain` leaves no other pair.
-
-    Raises
-    ------
-    ValueError
-        When the share is outside [0, 1], no pair gives it, a share above zero is said to be of no answer, or there is
-        no such choice of `unread`.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"{share} is not a share; give right answers over answers read, from 0 to 1")

@@ -44,10 +44,7 @@ def d_z(differences: npt.ArrayLike) -> float | None:
 def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) -> float:
     """Give the pooled standard deviation of two groups, each sd with ddof = 1.
 
-    Raises
-    ------
-    ValueError
-        If a group has fewer than one unit, both together fewer than three, or an sd is negative.
+    Raises ValueError if a group has fewer than one unit, both together fewer than three, or an sd is negative.
     """
     if min(n_first, n_second) < 1 or n_first + n_second < 3:
         raise ValueError(f"pooled_sd: groups of {n_first} and {n_second} units; at least 3 units are needed together")
@@ -93,12 +90,8 @@ def d_s_from_stats(
 def hedges_factor(df: float) -> float:
     """Give the exact small-sample correction J(df) that turns d into g (Hedges 1981, eq. 6e).
 
-    J = Gamma(df/2) / (sqrt(df/2) Gamma((df-1)/2)), about 1 - 3/(4 df - 1).
-
-    Raises
-    ------
-    ValueError
-        If df is not above 1, where the mean of d does not exist.
+    J = Gamma(df/2) / (sqrt(df/2) Gamma((df-1)/2)), about 1 - 3/(4 df - 1). Raises ValueError if df is not above 1,
+    where the mean of d does not exist.
     """
     if df <= 1:
         raise ValueError(f"hedges_factor: df is {df}; the correction needs more than 1")

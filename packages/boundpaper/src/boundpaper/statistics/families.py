@@ -26,6 +26,10 @@ def corrected(
 ) -> list[Estimate]:
     """Correct the tests of a result by Holm within the families that are declared for it.
 
+    Raises DataError when a row with a p belongs to no declared family or to several, its unit included; when the guard
+    of a counted test says that fewer than half of its units are independent, or a test of the role `dependent` has no
+    guard.
+
     Parameters
     ----------
     tests : iterable of Estimate
@@ -45,12 +49,6 @@ def corrected(
         In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, those with
         the role `dependent` have units that share a network, a run or a series: both keep their p, and are not
         corrected. All but the primary ones say their role in `adjustment`.
-
-    Raises
-    ------
-    DataError
-        When a row with a p belongs to no declared family or to several, its unit included; when the guard of a counted
-        test says that fewer than half of its units are independent, or a test of the role `dependent` has no guard.
     """
     rows = list(tests)
     declared = test_families[test_families["result"] == result].to_dict("records")

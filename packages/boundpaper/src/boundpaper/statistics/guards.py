@@ -98,10 +98,7 @@ def attach(estimate: Estimate, *notes: Notes) -> Estimate:
 def zero_variance(arms: Mapping[str, npt.ArrayLike]) -> Notes:
     """Fire for every arm of two or more values that are all equal.
 
-    Parameters
-    ----------
-    arms : mapping of str to array_like, shape (n,)
-        Values by name of the arm.
+    `arms` has the values by name of the arm.
     """
     notes: Notes = ()
     for name, values in arms.items():
@@ -140,12 +137,7 @@ def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
     """Fire for an interval of a mean over 2 to `at_most` units: it assumes a normal distribution that so few cannot
     show.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    unit : str
-        What a unit is, in the singular.
+    `unit` says what a unit is, in the singular.
     """
     if not 2 <= n <= at_most:
         return ()
@@ -155,17 +147,8 @@ def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
 def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> Notes:
     """Fire when a condition's replicates are one number copied (pseudo-replication).
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One value per replicate.
-    condition : sequence, length n
-        What each value is a replicate of; a condition with one value cannot fire.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
+    `condition` says what each of the `values`, one per replicate, is a replicate of; a condition with one value cannot
+    fire. Raises ValueError if the lengths differ.
     """
     array = sample(values, "values")
     if len(condition) != array.size:
@@ -185,14 +168,8 @@ def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> N
 def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
     """Fire when no outcome of an exact test could have reached alpha.
 
-    Parameters
-    ----------
-    smallest : float
-        The smallest p that the test can give with these values.
-    alpha : float
-        The level.
-    family : int
-        Number of tests that Holm corrects together; the smallest p is then multiplied by it.
+    `smallest` is the smallest p that the test can give with these values; it is multiplied by `family`, the number of
+    tests that Holm corrects together.
     """
     if family < 1:
         raise ValueError(f"smallest_p: family is {family}; give the number of tests, at least 1")
@@ -206,19 +183,8 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:
     """Fire when units are not independent because several of them share something.
 
-    Parameters
-    ----------
-    units : sequence of str, length n
-        Names of the replication units.
-    shared : sequence, length n
-        What each unit shares (its training run, its key head, its text weights); None for nothing.
-    what : str
-        The thing shared, for the note: "one training run", "keys", "weights".
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
+    `shared` is what each unit shares (its training run, its key head, its text weights), None for nothing; `what` names
+    it in the note, as in "one training run", "keys" or "weights". Raises ValueError if the lengths differ.
     """
     if len(units) != len(shared):
         raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")
@@ -262,11 +228,8 @@ def _disagreement(values: Mapping[str, str]) -> str:
 def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:
     """Fire, once per setting, when groups were run under different protocols.
 
-    Parameters
-    ----------
-    protocols : mapping of str to mapping of str to str
-        By group, its settings: instrument, version, precision. A setting that a group does not state counts as
-        "not stated", which differs from every stated one.
+    `protocols` has the settings of each group: instrument, version, precision. A setting that a group does not state
+    counts as "not stated", which differs from every stated one.
     """
     settings = dict.fromkeys(setting for protocol in protocols.values() for setting in protocol)
     notes: Notes = ()

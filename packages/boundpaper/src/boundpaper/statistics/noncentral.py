@@ -47,19 +47,8 @@ def tail_below(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
 def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tuple[float, float] | None:
     """Give the interval of the noncentrality parameter of an observed t (Steiger & Fouladi 1997).
 
-    Its ends are the noncentralities under which t has tail probability (1 - confidence) / 2 above and below it.
-
-    Parameters
-    ----------
-    t, df : float
-        Observed statistic and its degrees of freedom.
-    confidence : float
-        Two-sided level.
-
-    Returns
-    -------
-    (low, high) or None
-        None where the distribution function cannot be evaluated well enough to find an end.
+    Its ends are the noncentralities under which t has tail probability (1 - confidence) / 2 above and below it. Return
+    None where the distribution function cannot be evaluated well enough to find an end.
     """
     tail = (1 - check_confidence(confidence)) / 2
     if not math.isfinite(t) or df <= 0:

@@ -46,23 +46,10 @@ def pooled_power(d_s: float, n_first: int, n_second: int, alpha: float = ALPHA) 
 def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = ALPHA) -> float:
     """Give the power of the two-sided t-test of a correlation when the true one is `rho`.
 
-    Both variables are random normal. Given x, the statistic is noncentral t with noncentrality
-    rho / sqrt(1 - rho^2) * sqrt(S), S the sum of squares of standardised x, chi-square with n - 1 - k degrees of
-    freedom; the power is the mean over S (Sampson 1974). No simulation, and no Fisher approximation.
-
-    Parameters
-    ----------
-    rho : float
-        True (partial) correlation, strictly between -1 and 1.
-    n : int
-        Units.
-    covariates : int
-        Number k of variables held fixed.
-
-    Raises
-    ------
-    ValueError
-        If n - 2 - k < 1 or |rho| >= 1.
+    Both variables are random normal. Given x, the statistic is noncentral t with noncentrality rho / sqrt(1 - rho^2) *
+    sqrt(S), S the sum of squares of standardised x, chi-square with n - 1 - k degrees of freedom; the power is the mean
+    over S (Sampson 1974). No simulation, and no Fisher approximation. `rho` is the true (partial) correlation, and
+    `covariates` the number k of variables held fixed. Raises ValueError if n - 2 - k < 1 or |rho| >= 1.
     """
     _need(n - covariates, 3, "correlation_power")
     if not abs(rho) < 1:

@@ -10,10 +10,7 @@ SMALLEST_EXPONENT = -300
 def bound_exponent(p: float) -> int:
     """Give the smallest integer e, not below -300, with p < 10^e.
 
-    Raises
-    ------
-    ValueError
-        If p is outside [0, 1].
+    Raises ValueError if p is outside [0, 1].
     """
     _check(p)
     if p == 0:

@@ -128,10 +128,7 @@ def difference(first: Interval, second: Interval) -> Interval:
 def mean(values: Iterable[Interval]) -> Interval:
     """Give the mean of several numbers.
 
-    Raises
-    ------
-    ValueError
-        If there are none.
+    Raises ValueError if there are none.
     """
     listed = list(values)
     if not listed:
@@ -142,10 +139,7 @@ def mean(values: Iterable[Interval]) -> Interval:
 def ratio(numerator: Interval, denominator: Interval) -> Interval:
     """Give numerator / denominator.
 
-    Raises
-    ------
-    ValueError
-        If the denominator may be zero.
+    Raises ValueError if the denominator may be zero.
     """
     if denominator.low <= 0 <= denominator.high:
         raise ValueError(f"ratio: the denominator lies in {denominator} and may be zero; compare differences instead")

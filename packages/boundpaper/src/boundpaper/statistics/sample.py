@@ -18,17 +18,7 @@ NOISE = 1e-12
 def sample(values: npt.ArrayLike, name: str) -> FloatArray:
     """Give `values` as a float64 vector.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        Finite numbers.
-    name : str
-        What an error calls them.
-
-    Raises
-    ------
-    ValueError
-        If they are not one-dimensional or not all finite.
+    `name` is what an error calls them. Raises ValueError if the values are not one-dimensional or not all finite.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -42,10 +32,7 @@ def sample(values: npt.ArrayLike, name: str) -> FloatArray:
 def matched(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
     """Give two samples of the same units as float64 vectors of equal length.
 
-    Raises
-    ------
-    ValueError
-        As `sample`, or if the lengths differ.
+    Raises ValueError as `sample` does, or if the lengths differ.
     """
     one, two = sample(first, names[0]), sample(second, names[1])
     if one.size != two.size:
@@ -58,13 +45,8 @@ def matched(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str])
 def is_constant(values: FloatArray, scale: float | None = None) -> bool:
     """Tell whether values have no variance beyond floating-point noise.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Fewer than two values count as constant.
-    scale : float, optional
-        Size against which the spread is judged; default the largest absolute value. Differences need the size of what
-        they were taken from.
+    Fewer than two values count as constant. The spread is judged against `scale`, by default the largest absolute
+    value; differences need the size of what they were taken from.
     """
     if values.size < 2:
         return True
@@ -82,14 +64,7 @@ def distinct(values: FloatArray) -> int:
 def levels(values: FloatArray) -> IntArray:
     """Number the distinct values from 0 upwards; values that differ only by floating-point noise share a number.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The order of the values, with 0.1 + 0.2 and 0.3 at one level.
+    Levels have the order of the values, with 0.1 + 0.2 and 0.3 at one level.
     """
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)

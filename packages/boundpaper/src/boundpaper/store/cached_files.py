@@ -20,10 +20,7 @@ _HEXADECIMAL = 32  # digits of a hash
 def packed(value: Any) -> bytes:
     """Content of a file that keeps a JSON value.
 
-    Raises
-    ------
-    ValueError, TypeError
-        When the value is none of JSON, as NaN is none.
+    Raises ValueError or TypeError when the value is none of JSON, as NaN is none.
     """
     text = json.dumps(value, allow_nan=False).encode()
     return _BEGIN + hashed(text) + _MIDDLE + text + _END
@@ -32,12 +29,7 @@ def packed(value: Any) -> bytes:
 def unpacked(content: bytes) -> Any:
     """The value that `packed` kept.
 
-    Raises
-    ------
-    ValueError
-        When the content is not what was kept.
-    RecursionError
-        When it is nested too deeply.
+    Raises ValueError when the content is not what was kept; RecursionError when it is nested too deeply.
     """
     start = len(_BEGIN) + _HEXADECIMAL
     text = content[start + len(_MIDDLE) : -len(_END)]
@@ -54,12 +46,7 @@ def keep(path: Path, value: Any) -> bool:
 def read_kept(path: Path) -> Any:
     """The value that `keep` wrote.
 
-    Raises
-    ------
-    OSError
-        When there is no such file.
-    ValueError, RecursionError
-        As of `unpacked`.
+    Raises OSError when there is no such file; ValueError or RecursionError as `unpacked` does.
     """
     return unpacked(path.read_bytes())
 

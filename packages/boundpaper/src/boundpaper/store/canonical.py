@@ -40,14 +40,8 @@ def scale(values: Floats) -> float:
 def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
     """Round a column's numbers to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
 
-    Parameters
-    ----------
-    column : str
-        Its name; one of probabilities keeps the smallest numbers.
-    values : array of float, shape (rows,)
-    digits : int
-    floor : float
-        Share of the column's scale below which a number is zero.
+    A column of probabilities, told by its name, keeps the smallest numbers. `floor` is the share of the column's scale
+    below which a number is zero.
     """
     noise = 0.0 if is_probability(column) else floor * scale(values)
     kept = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]

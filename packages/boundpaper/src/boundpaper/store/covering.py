@@ -10,16 +10,10 @@ from boundpaper.store.table_file import rows
 def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
     """Return missing rows that `covers` asks for, one line for each row of the other table.
 
-    Rows of documents that the thesis does not examine ask for nothing: no study reads them.
-
-    Parameters
-    ----------
-    described : dict
-        The table's resource. Its `covers` has `resource`, the other table (or itself, where each key needs all values);
-        `when`, cells of it that a row must have;
-        `key`, the column that both share; `field`, a column of this table, and `values`, those that each row needs.
-    path : str
-        The table's file below `root`.
+    Rows of documents that the thesis does not examine ask for nothing: no study reads them. `covers` of the table's
+    resource has `resource`, the other table (or itself, where each key needs all values); `when`, cells of it that a
+    row must have; `key`, the column that both share; `field`, a column of this table, and `values`, those that each row
+    needs. `path` is the table's file below `root`.
     """
     asked = described.get("covers")
     if not asked:

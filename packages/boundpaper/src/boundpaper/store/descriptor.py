@@ -33,10 +33,7 @@ OWN = ("columns", "shared")  # of this file's notation; no part of a Data Packag
 def package(root: Path) -> dict[str, Any]:
     """Return the data package's descriptor, with every resource in full.
 
-    Raises
-    ------
-    DataError
-        When the file is absent or no data package, with the line.
+    Raises DataError when the file is absent or no data package, with the line.
     """
     if not (root / SCHEMA).is_file():
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
@@ -73,10 +70,7 @@ def brought(root: Path, name: str) -> dict[str, Any] | None:
 def files(root: Path, name: str) -> list[str]:
     """Return the files of a source, a result or an experiment's measurements, relative to `root`.
 
-    Raises
-    ------
-    DataError
-        When a measurement stands as CSV and as Parquet: only one of them is it.
+    Raises DataError when a measurement stands as CSV and as Parquet: only one of them is it.
     """
     single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
     present = [path for path in single if (root / path).is_file()]

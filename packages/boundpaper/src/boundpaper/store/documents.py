@@ -48,10 +48,7 @@ class JudgedDocument:
 def documents(root: Path) -> tuple[JudgedDocument, ...]:
     """Return the documents of a project in order, including `thesis`.
 
-    Raises
-    ------
-    DataError
-        When the table is missing or lacks a column.
+    Raises DataError when the table is missing or lacks a column.
     """
     path = root / DOCUMENTS
     try:
@@ -99,14 +96,8 @@ class Readers:
         """Return the rows of a source that a step receives: none from other documents or on things only found there.
 
         So a row or document that is added to the sources appears in exhibits that read the sources, but changes neither
-        a result nor a verdict about other documents.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            A source, or any frame; without the column `source` and those of `others` it stays as it is.
-        others : mapping of str to collection of str
-            By column, the keys of what other documents are about.
+        a result nor a verdict about other documents. A frame without the column `source` and those of `others` stays as
+        it is; `others` has, by column, the keys of what other documents are about.
         """
         keep = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
@@ -120,10 +111,7 @@ class Readers:
 def readers(root: Path, document: str = THESIS) -> Readers:
     """Select the documents whose rows a step about `document` receives.
 
-    Raises
-    ------
-    DataError
-        When the table has no such document.
+    Raises DataError when the table has no such document.
     """
     groups = {each.key: each.group for each in documents(root)}
     if document not in groups:

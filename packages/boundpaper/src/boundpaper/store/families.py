@@ -25,14 +25,8 @@ Stamp = tuple[int, int]
 class Member:
     """A member of a family.
 
-    Attributes
-    ----------
-    key, name : str
-        As the data and as prose call it.
-    label : str
-        Its name on figures; empty where the name in print serves.
-    like : str
-        The entity of the vocabulary that it looks like; empty for a look of its own.
+    `label` is its name on figures, empty where the name in print serves; `like` is the entity of the vocabulary that it
+    looks like, empty for a look of its own.
     """
 
     key: str
@@ -71,11 +65,8 @@ class Family:
 def families(root: Path) -> tuple[Family, ...]:
     """Return the families of a project in order; empty if its vocabulary names no table of families.
 
-    Raises
-    ------
-    DataError
-        When a table is absent or lacks a column, an order is no number, a look is made of what there is not, or
-        a member looks like an unknown entity.
+    Raises DataError when a table is absent or lacks a column, an order is no number, a look is made of what there is
+    not, or a member looks like an unknown entity.
     """
     own = read(root)
     return _families(root, stamps(root)) if own.families else ()

@@ -28,10 +28,7 @@ _DAY = 86_400  # seconds after which a draft of another machine, whose processes
 def digest(path: Path | str) -> str:
     """Return the content hash of a file as 32 hexadecimal digits, or `ABSENT` if there is no such file.
 
-    Raises
-    ------
-    ThesisError
-        There is a folder, or a file that may not be read.
+    Raises ThesisError when there is a folder, or a file that may not be read.
     """
     try:
         with open(path, "rb", buffering=0) as stream:
@@ -49,12 +46,8 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     file or the new one, never half of one. An equal file is left untouched, time stamp included. A new file has the
     permissions that the umask leaves, an old one keeps its own. `lasting` content is on the disk before it takes its
     place, so that the same holds after a loss of power: for what took hours to measure. Outputs of a build need no such
-    wait: they are made again if their hash is not the recorded one.
-
-    Raises
-    ------
-    ThesisError
-        When the disk is full or the folder cannot be written.
+    wait: they are made again if their hash is not the recorded one. Raises ThesisError when the disk is full or the
+    folder cannot be written.
     """
     try:
         if path.exists() and not path.is_file():
@@ -108,17 +101,8 @@ def temporary(parent: Path | None = None) -> Iterator[Path]:
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a draft folder that takes the place of `folder` when the block ends, so that it is complete or absent.
 
-    Drafts of this folder that killed processes left are removed first.
-
-    Parameters
-    ----------
-    folder : Path
-        Must not exist, or be empty.
-
-    Raises
-    ------
-    SpecError
-        When there is something in the folder, or it is a file.
+    Drafts of this folder that killed processes left are removed first. `folder` must not exist, or be empty. Raises
+    SpecError when there is something in the folder, or it is a file.
     """
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")

@@ -15,12 +15,7 @@ _NOT_KEYS = {"printed", "reason", "source", "as_number", *PARSED}
 def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
     """Add `value`, `decimals`, `low`, `high` to a frame with a `printed` column.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A source in long form.
-    words : bool
-        Whether `printed` may hold words; a text that is no number then has no value.
+    With `words`, `printed` may hold texts that are no numbers; these have no value.
     """
     rows: list[tuple[float | None, ...]] = []
     for text in frame["printed"]:
@@ -38,24 +33,9 @@ def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
 def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: Sequence[str] = ()) -> pd.DataFrame:
     """Pivot a long source: one row per key, one column of `value` per `metric`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns `metric`, `value` and key columns.
-    metric, value : str
-        The column whose entries become columns, and the one that fills them.
-    by : sequence of str
-        The keys; all remaining columns but printed, reason, source and the parsed numbers when empty.
-
-    Returns
-    -------
-    DataFrame
-        Keys as columns, in order of first appearance.
-
-    Raises
-    ------
-    DataError
-        When a key has a metric twice, or a column is missing.
+    Entries of the column `metric` become columns, which `value` fills. `by` are the keys: all remaining columns but
+    printed, reason, source and the parsed numbers when empty. They stay columns, in order of first appearance. Raises
+    DataError when a key has a metric twice, or a column is missing.
     """
     missing = [name for name in (metric, value, *by) if name not in frame.columns]
     if missing:

@@ -10,15 +10,7 @@ LONGEST = 300  # characters of a message
 
 
 def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """Return the first wrong column of a header, and what is wrong; two empty texts if the header is right.
-
-    Parameters
-    ----------
-    header : sequence of str
-        The cells of the first line.
-    wanted : sequence of str
-        The columns of the schema.
-    """
+    """Return the first wrong column of a header, and what is wrong; two empty texts if the header is right."""
     if list(header) == list(wanted):
         return "", ""
     for mark, name in SEPARATORS.items():

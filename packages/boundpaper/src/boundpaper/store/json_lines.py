@@ -26,10 +26,7 @@ def binary(path: Path) -> IO[bytes]:
 def values(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield each value of a file with its place `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
 
-    Raises
-    ------
-    DataError
-        The file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
+    Raises DataError when the file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
     """
     try:
         with binary(path) as stream:
@@ -48,10 +45,8 @@ def values(path: Path) -> Iterator[tuple[str, Any]]:
 def value(line: bytes, where: str) -> Any:
     """Return the value of one line; `where` is its place in messages.
 
-    Raises
-    ------
-    DataError
-        No UTF-8, no JSON, JSON nested too deeply to be read, or half of a character, which no file can keep.
+    Raises DataError when the line is not UTF-8 or no JSON, is nested too deeply to be read, or holds half of a
+    character, which no file can keep.
     """
     try:
         text = line.decode("utf-8")

@@ -13,12 +13,8 @@ class DoubledKeyError(ValueError):
 def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
     """Return the value of a JSON text; numbers with a point or exponent go through `decimal` if given.
 
-    Raises
-    ------
-    ValueError
-        No JSON, or, as a `DoubledKeyError`, an object that has a key twice.
-    RecursionError
-        JSON that is nested too deeply.
+    Raises ValueError when the text is no JSON, or, as a `DoubledKeyError`, when an object has a key twice;
+    RecursionError when the JSON is nested too deeply.
     """
     return json.loads(text, object_pairs_hook=_object, parse_float=decimal)
 

@@ -36,10 +36,7 @@ _RULE: Rule = mapping(
 def manifest(root: Path, table: str) -> dict[str, Any]:
     """Return the manifest of a table file, whose path is relative to `root`; empty if there is none.
 
-    Raises
-    ------
-    DataError
-        It holds no JSON object, or keys or values that no manifest has.
+    Raises DataError when it holds no JSON object, or keys or values that no manifest has.
     """
     file = Path(table).with_suffix(".json").as_posix()
     try:

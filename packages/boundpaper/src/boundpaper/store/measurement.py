@@ -29,21 +29,8 @@ def path_of(root: Path, name: str, model: str) -> Path:
 def put(root: Path, name: str, model: str, text: str) -> Path:
     """Write a measurement as CSV or Parquet by its size, atomically; return the file.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    name, model : str
-        Of the measurement and of the file.
-    text : str
-        The table as CSV: a header and at least one row, lines ended by line feeds.
-
-    Raises
-    ------
-    DataError
-        When the rows have more or fewer cells than the header.
-    ThesisError
-        When the file cannot be written.
+    `text` is the table as CSV: a header and at least one row, lines ended by line feeds. Raises DataError when the rows
+    have more or fewer cells than the header; ThesisError when the file cannot be written.
     """
     from boundpaper.store.parquet_file import packed
 
@@ -67,12 +54,8 @@ def _types(root: Path, name: str) -> dict[str, str]:
 def settle(root: Path) -> list[Path]:
     """Convert all measurements and manifests to the format that their size requires; return the changed files.
 
-    Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept.
-
-    Raises
-    ------
-    DataError
-        When of two files of a name the manifest seals neither.
+    Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept. Raises DataError
+    when of two files of a name the manifest seals neither.
     """
     changed = []
     for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):

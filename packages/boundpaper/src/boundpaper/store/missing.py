@@ -19,10 +19,7 @@ EMPTY = frozenset([""])
 def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
     """Return a field's cells that stand for a missing value: its own list, else the schema's list, else the empty cell.
 
-    Parameters
-    ----------
-    field, schema : mapping
-        A field of a Table Schema, and the schema. A list holds texts, or mappings `{value: ..., label: ...}`.
+    A list holds texts, or mappings `{value: ..., label: ...}`.
     """
     given = field.get(KEY, schema.get(KEY))
     if given is None:
@@ -33,18 +30,8 @@ def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[st
 def cleared(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
     """Return a table's CSV text in which cells that stand for a missing value are empty.
 
-    Parameters
-    ----------
-    text : str
-        The table, with a header.
-    fields : sequence of mapping
-        Fields of the schema; a column without one keeps its cells.
-    schema : mapping
-
-    Raises
-    ------
-    DataError
-        An empty cell in a column of numbers or booleans whose list of missing values lacks the empty cell.
+    A column without a field keeps its cells. Raises DataError for an empty cell in a column of numbers or booleans
+    whose list of missing values lacks the empty cell.
     """
     by_name = {str(field["name"]): field for field in fields}
     sets = {name: markers(field, schema) for name, field in by_name.items()}

@@ -64,13 +64,7 @@ RULE: Rule = mapping(
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A source table whose rows have printed names.
-
-    Attributes
-    ----------
-    table, key, name : str
-        The table, its column of keys, and its column of names.
-    """
+    """A source table whose rows have printed names."""
 
     table: str
     key: str
@@ -126,10 +120,7 @@ EMPTY = Vocabulary()
 def read(root: Path) -> Vocabulary:
     """Return the vocabulary of a project; empty if the file is absent.
 
-    Raises
-    ------
-    DataError
-        When the file is no YAML, or holds a key or a value that it may not.
+    Raises DataError when the file is no YAML, or holds a key or a value that it may not.
     """
     try:
         status = (root / VOCABULARY).stat()
@@ -171,10 +162,7 @@ def _of_text(words_of_file: str) -> Vocabulary:
 def tables_named(content: str) -> list[tuple[str, str, int]]:
     """Return the tables that a vocabulary's text names, as the graph keeps calls: ("table", file, 0).
 
-    Raises
-    ------
-    SpecError
-        When the text is no vocabulary.
+    Raises SpecError when the text is no vocabulary.
     """
     try:
         return [("table", path, 0) for path in _of_text(content).tables()]
@@ -194,10 +182,7 @@ def vocabulary() -> Vocabulary:
 def words(kind: str) -> Mapping[str, str]:
     """Return the words of all keys of a kind, in order.
 
-    Raises
-    ------
-    DataError
-        When the vocabulary has no such kind.
+    Raises DataError when the vocabulary has no such kind.
     """
     known = vocabulary().words
     if kind not in known:
@@ -208,10 +193,7 @@ def words(kind: str) -> Mapping[str, str]:
 def word(kind: str, key: str) -> str:
     """Return the printed name of a key, such as `word("metric", "weight")`.
 
-    Raises
-    ------
-    DataError
-        When the vocabulary has no such kind, or no words for the key.
+    Raises DataError when the vocabulary has no such kind, or no words for the key.
     """
     known = words(kind)
     if key not in known:

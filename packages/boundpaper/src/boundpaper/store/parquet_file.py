@@ -32,18 +32,9 @@ _BOOLEANS = {"True": True, "False": False}
 def packed(text: str, types: Mapping[str, str]) -> bytes:
     """Return a CSV text as Parquet, from which `unpacked` restores every cell exactly.
 
-    Parameters
-    ----------
-    text : str
-        A header and rows of as many cells.
-    types : mapping of str to str
-        Table Schema's type by column. A column whose cells its type would not give back letter by letter is kept as
-        text, and so is one without a type.
-
-    Raises
-    ------
-    DataError
-        When a column appears twice, or a row has more or fewer cells than the header.
+    `types` has Table Schema's type by column. A column whose cells its type would not give back letter by letter is
+    kept as text, and so is one without a type. Raises DataError when a column appears twice, or a row has more or fewer
+    cells than the header.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -75,12 +66,8 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
 def unpacked(path: Path) -> str:
     """Return the CSV text of a Parquet file.
 
-    Raises
-    ------
-    DataError
-        The file is no Parquet, was cut or damaged, or holds what no cell of a table is.
-    FileNotFoundError
-        There is no such file.
+    Raises DataError when the file is no Parquet, was cut or damaged, or holds what no cell of a table is;
+    FileNotFoundError when there is no such file.
     """
     status = path.stat()
     return _unpacked(path, (status.st_mtime_ns, status.st_size))
@@ -91,10 +78,7 @@ def unpacked_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
 
-    Raises
-    ------
-    DataError, FileNotFoundError
-        As of `unpacked`.
+    Raises DataError or FileNotFoundError as `unpacked` does.
     """
     import numpy as np
     import pyarrow as pa

@@ -25,10 +25,8 @@ _RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
 def described_project(root: Path) -> dict[str, Any]:
     """Return the content of the file, except the tables of other tools.
 
-    Raises
-    ------
-    SpecError
-        It is missing or no TOML, lacks what the engine reads, or has a key below `[tool.boundpaper]` that nobody reads.
+    Raises SpecError when it is missing or no TOML, lacks what the engine reads, or has a key below `[tool.boundpaper]`
+    that nobody reads.
     """
     try:
         content: dict[str, Any] = held_in(text_of(root, FILE, SpecError), FILE, SpecError)

@@ -26,12 +26,8 @@ def read(root: Path, name: str) -> pd.DataFrame:
 
     Text cells that are empty come as `""`, empty numbers as NaN (integers as `<NA>`). A source with a column `printed`
     gains `value`, `decimals`, `low` and `high`; measurements are put together from one file per model, whose name fills
-    the column `model`.
-
-    Raises
-    ------
-    DataError
-        When there is no such artifact, or a file is not the table that the schema describes.
+    the column `model`. Raises DataError when there is no such artifact, or a file is not the table that the schema
+    describes.
     """
     paths = files(root, name)
     if not paths:

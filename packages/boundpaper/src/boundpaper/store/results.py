@@ -14,10 +14,8 @@ _REASONS = ("reason", "note")
 def text(frame: pd.DataFrame, name: str) -> str:
     """Return a frame as CSV, with canonical numbers and stable line ends.
 
-    Raises
-    ------
-    DataError
-        When the frame is empty, a number is infinite, or a cell is missing in a row without `reason` or `note`.
+    Raises DataError when the frame is empty, a number is infinite, or a cell is missing in a row without `reason` or
+    `note`.
     """
     if frame.empty:
         raise DataError(f"result {name}: no rows; a study must say something of its inputs")

@@ -30,19 +30,8 @@ Rule = Callable[[Any], "BrokenRule | None"]
 def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = DataError) -> None:
     """Raise the error when a rule finds something wrong.
 
-    Parameters
-    ----------
-    content : object
-        What a file, or a part of it, holds.
-    rule : callable
-    where : str
-        The file and the part, as the message begins.
-    error : type
-
-    Raises
-    ------
-    ThesisError
-        Of the kind given, as `WHERE: PATH: what is wrong`.
+    `content` is what a file, or a part of it, holds, and `where` names the file and the part. Raises the error given,
+    as `WHERE: PATH: what is wrong`.
     """
     if wrong := rule(content):
         path = wrong.path.removeprefix(".")
@@ -183,16 +172,9 @@ def mapping(
 ) -> Rule:
     """Make a rule for mappings with known keys.
 
-    Parameters
-    ----------
-    keys : mapping of str to rule
-        What each key may hold.
-    needed : sequence of str
-        Keys that must be there.
-    foreign : bool
-        Whether keys with a colon (`dc:subject`), which belong to other vocabularies, may stand.
-    others : bool
-        Whether any other key may stand: the file is read by other programs too.
+    `keys` says what each key may hold, and `needed` which must be there. `foreign` admits keys with a colon
+    (`dc:subject`), which belong to other vocabularies; `others` admits any other key, where the file is read by other
+    programs too.
     """
 
     def rule(value: Any) -> BrokenRule | None:

@@ -143,14 +143,8 @@ def _stems(text: str) -> set[str]:
 def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
     """Return the anchor of one row of the ledger.
 
-    Parameters
-    ----------
-    row : dict
-        With `claim`, `kind`, `source`, `section`, `statement` and `reported`.
-    document : sequence of DocumentSentence
-        All of its document.
-    text : str
-        The document as it is, in which `reported` is looked for.
+    `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`, which is looked for in `text`, the
+    document as it is.
     """
     reported = printed(row["reported"], text)
     heading = under(row["section"], document)

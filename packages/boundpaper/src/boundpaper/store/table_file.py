@@ -20,12 +20,8 @@ from boundpaper.store.text_file import text_of
 def words(path: Path) -> str:
     """Return a table as CSV text, whatever the format of its file.
 
-    Raises
-    ------
-    DataError
-        The file cannot be read as what its name says, or a cell does not end where its quotation mark does.
-    FileNotFoundError
-        There is no such file.
+    Raises DataError when the file cannot be read as what its name says, or a cell does not end where its quotation mark
+    does; FileNotFoundError when there is no such file.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import unpacked
@@ -70,14 +66,8 @@ def rows_with(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows, numbered as by `rows`, with a cell whose text `fits`; fast if few have one.
 
-    Parameters
-    ----------
-    path : Path
-        The table's file.
-    fits : callable
-        Asked once of each text that stands in the file.
-    near : callable
-        The same of an array of numbers: which are `near`. It is asked where the file holds numbers and no text.
+    `fits` is asked once of each text that stands in the file; `near` is the same of an array of numbers, and is asked
+    where the file holds numbers and no text.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import unpacked_rows

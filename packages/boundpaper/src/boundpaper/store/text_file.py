@@ -28,12 +28,8 @@ _SAFE = 1_000  # levels that the loader, which calls itself for each, reads with
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
     """Return the text of `file`, whose path is relative to `root`, without a byte order mark.
 
-    Raises
-    ------
-    ThesisError
-        Of the kind given: the file cannot be read, is not UTF-8, or is no text (gzip, XLSX, Parquet, an HTML page...).
-    FileNotFoundError
-        There is no such file; only the caller knows what that means.
+    Raises the error given when the file cannot be read, is not UTF-8, or is no text (gzip, XLSX, Parquet, an HTML
+    page...); FileNotFoundError when there is no such file: only the caller knows what that means.
     """
     try:
         content = (root / file).read_bytes()
@@ -67,11 +63,8 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
 def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a JSON, TOML or YAML text by the ending of its file's name; other endings are read as YAML.
 
-    Raises
-    ------
-    ThesisError
-        Of the kind given: none of that format, a key that is there twice, NaN, a whole number of more digits than
-        `MOST_DIGITS`, or lists and mappings deeper in each other than `MOST_DEEP`; with the line, or the key.
+    Raises the error given when the text is not of that format, or has a key twice, NaN, a whole number of more digits
+    than `MOST_DIGITS`, or lists and mappings deeper in each other than `MOST_DEEP`; with the line, or the key.
     """
     ending = Path(file).suffix
     if ending not in (".json", ".toml"):
@@ -94,12 +87,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
     """Return the content of a YAML file, parsed by `yaml_in`.
 
-    Raises
-    ------
-    ThesisError
-        Of the kind given.
-    FileNotFoundError
-        There is no such file.
+    Raises the error given as `yaml_in` does; FileNotFoundError when there is no such file.
     """
     return yaml_in(text_of(root, file, error), file, error)
 
@@ -107,11 +95,8 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a YAML text with the safe loader.
 
-    Raises
-    ------
-    ThesisError
-        Of the kind given: no YAML, or a key that is there twice, with the line; what `held_in` refuses, with the key;
-        aliases of aliases that would fill the memory when written out.
+    Raises the error given when the text is no YAML or has a key twice, with the line; for what `held_in` refuses, with
+    the key; and for aliases of aliases that would fill the memory when written out.
     """
     import yaml
 

@@ -116,17 +116,8 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
 class CheckedField:
     """A field with the checks of its cells.
 
-    Parameters
-    ----------
-    field : mapping
-        Its description in the schema.
-    schema : mapping
-        The schema, which says what cells stand for a missing value where the field does not.
-
-    Raises
-    ------
-    DataError
-        A type or a constraint that is not among those of this module, or a constraint that means nothing.
+    The `schema` says what cells stand for a missing value where the field does not. Raises DataError for a type or a
+    constraint that is not among those of this module, or a constraint that means nothing.
     """
 
     def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -175,14 +166,8 @@ class CheckedField:
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
         """Return the fault in the spelling of a text at its first occurrence; empty if there is none.
 
-        Parameters
-        ----------
-        cell : str
-            A cell of the column, which `read` has not met before.
-        row : int
-            Its row.
-        is_key : bool
-            Whether the column is of a key: its cells are `clean` then, also where no other spelling stands beside.
+        `cell` is one that `read` has not met before. With `is_key`, cells are of a key and must be `clean`, also where
+        no other spelling stands beside.
         """
         if self.kind != "string" or cell in self.missing:
             return ""
@@ -215,21 +200,9 @@ def faults(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the faults of a table's cells as (row, field, words); the header is row 1.
 
-    Parameters
-    ----------
-    path : Path
-        A CSV file whose header is the names of `fields`.
-    fields : sequence of mapping
-        Fields of its schema that the file has, in order.
-    schema : mapping
-        Its schema: `primaryKey`, `uniqueKeys` and `missingValues` are read.
-    foreign : mapping of tuple of str to (str, set of tuple)
-        By the fields of a foreign key, the table that it names and the cells that stand there.
-
-    Raises
-    ------
-    DataError
-        The schema is none that this module knows.
+    `path` is a CSV file whose header is the names of `fields`, those of its schema in order; `primaryKey`, `uniqueKeys`
+    and `missingValues` of the schema are read. `foreign` has, by the fields of a foreign key, the table that it names
+    and the cells that stand there. Raises DataError when the schema is none that this module knows.
     """
     columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
     places = {column.name: place for place, column in enumerate(columns)}
@@ -313,12 +286,7 @@ def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
     """Return the cells of some columns of a table, as text.
 
-    Raises
-    ------
-    DataError
-        The table has no such column, or is no table.
-    FileNotFoundError
-        There is no such table.
+    Raises DataError when the table has no such column, or is no table; FileNotFoundError when there is no such table.
     """
     try:
         rows = records(path)

@@ -149,7 +149,6 @@ DIALECT: Mapping[str, Rule] = {
 }
 
 _ORIGIN = mapping({"document": either(text, whole), "section": text, "exhibit": either(text, whole)})
-_COVERS = ("resource", "key", "when", "field", "values")
 RESOURCE: Mapping[str, Rule] = {
     **_ABOUT,
     "profile": _PROFILE,

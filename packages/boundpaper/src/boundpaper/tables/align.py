@@ -71,14 +71,8 @@ def lined_up(
 ) -> list[str]:
     """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string.
 
-    Parameters
-    ----------
-    column : sequence of Pieces or None
-    format : {"latex", "markdown", "html"}
-    bold : sequence of bool
-        Whose value is bold.
-    hung : sequence of str, optional
-        For LaTeX: marks that hang over from each number's last digit, taking no width.
+    `bold` says whose value is bold; `hung`, for LaTeX, are marks that hang over from each number's last digit, taking
+    no width.
     """
     present = [pieces for pieces in column if pieces is not None]
     widest = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 def table_of(job: Job) -> Table:
     """Run a table step's function and return its specification.
 
-    Raises
-    ------
-    SpecError
-        It returns anything else, or a unit of it contradicts the data package.
+    Raises SpecError when it returns anything else, or a unit of it contradicts the data package.
     """
     spec = job.call()
     if not isinstance(spec, Table):

@@ -21,19 +21,9 @@ from boundpaper.typeset.numbers import text as text_format
 def read(table: Table, name: str) -> Grid:
     """Read a specification's cells.
 
-    Parameters
-    ----------
-    table : Table
-    name : str
-        The table's name, for messages.
-
-    Raises
-    ------
-    SpecError
-        See `tables.spec.check`; also a column of fractions without a format, and a mark that is not explained.
-    DataError
-        A cell without a value or a reason, text where a number belongs, infinity, an interval whose ends are swapped;
-        the message names table, column and row.
+    Raises SpecError as `tables.spec.check` does, and for a column of fractions without a format and a mark that is not
+    explained; DataError for a cell without a value or a reason, text where a number belongs, infinity, or an interval
+    whose ends are swapped, with table, column and row.
     """
     table = with_text_names(table)
     check(table, name)

@@ -31,17 +31,8 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
 def render(spec: Table, name: str, format: str = "latex") -> str:
     """Write a table.
 
-    Parameters
-    ----------
-    spec : Table
-    name : str
-        Becomes the label `tab:NAME` and names the table in messages.
-    format : {"latex", "markdown", "html", "csv", "json", "text"}
-
-    Raises
-    ------
-    SpecError, DataError
-        See `boundpaper.tables.read.read`; also prose that is malformed and text that the format cannot hold.
+    `name` becomes the label `tab:NAME` and names the table in messages. Raises SpecError and DataError as
+    `boundpaper.tables.read.read` does, and for prose that is malformed and text that the format cannot hold.
     """
     try:
         renderer = FORMATS[format]

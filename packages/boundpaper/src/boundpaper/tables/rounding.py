@@ -18,21 +18,9 @@ def rounded(
 ) -> list[Cell]:
     """Fill in the cells' pieces, words and stars.
 
-    Parameters
-    ----------
-    column : Column
-        With its format.
-    cells : sequence of Cell
-        The column's cells, as read.
-    levels : tuple of float
-        Star levels.
-    where : callable
-        Names a row, or for None the column, in messages.
-
-    Raises
-    ------
-    DataError
-        A value that the format does not take; an `uncertain()` column whose uncertainties are all 0.
+    `cells` are the column's, as read, and `levels` those of stars; `where` names a row, or for None the column, in
+    messages. Raises DataError for a value that the format does not take, and for an `uncertain()` column whose
+    uncertainties are all 0.
     """
     places = _places(column, cells, where)
     filled = []

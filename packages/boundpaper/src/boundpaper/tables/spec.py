@@ -297,11 +297,8 @@ def _text_of(name: object) -> str:
 def check(table: Table, name: str) -> None:
     """Check that a specification can be drawn.
 
-    Raises
-    ------
-    SpecError
-        No rows or columns, a field that `rows` lacks, a field shown twice, an unexplained mark, options that
-        contradict one another; the message names the table.
+    Raises SpecError when there are no rows or columns, a field that `rows` lacks, a field shown twice, an unexplained
+    mark, or options that contradict one another; the message names the table.
     """
     where = f"table {name}"
     if not table.columns:

@@ -16,10 +16,7 @@ _environment = cache(environment)
 def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
     """Fill a template for the table `name`.
 
-    Raises
-    ------
-    SpecError
-        The template is missing, malformed, or uses an unknown name; the message gives file and line.
+    Raises SpecError when the template is missing, malformed, or uses an unknown name; the message gives file and line.
     """
     import jinja2
 

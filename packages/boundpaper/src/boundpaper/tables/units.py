@@ -13,14 +13,6 @@ def contradicted(root: Path, artifacts: Iterable[str], table: Table) -> str:
 
     A column is compared with those of its name in the artifacts that the table reads. A column that the table converts
     has a name of its own.
-
-    Parameters
-    ----------
-    root : Path
-        The project.
-    artifacts : iterable of str
-        Names of the artifacts that the table reads.
-    table : Table
     """
     declared = units.declared(root, artifacts)
     for column in table.columns:

@@ -49,15 +49,8 @@ HOUSE = PageWidths()
 class TableFit:
     """How a table is set.
 
-    Attributes
-    ----------
-    size : {"small", "footnotesize", "scriptsize"}
-    space : float
-        Half the space between columns, in pt.
-    width : float
-        The table's estimated width, in pt.
-    paragraphs : mapping of int to float
-        Widths in pt of the paragraph columns, by index.
+    `space` is half the space between columns and `width` the table's estimated width, in pt; `paragraphs` are widths in
+    pt of the paragraph columns, by index.
     """
 
     size: Size

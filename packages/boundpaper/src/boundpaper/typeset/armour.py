@@ -34,10 +34,7 @@ _PRIMITIVES = re.compile(
 def armoured(text: str) -> str:
     """Armour data text, so that no character of it is markup.
 
-    Raises
-    ------
-    DataError
-        The text holds one of the private characters already.
+    Raises DataError when the text holds one of the private characters already.
     """
     if worn(text):
         raise DataError(
@@ -81,12 +78,8 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
 def guarded(source: str, where: str) -> str:
     r"""Return the LaTeX of an exhibit; refuse it if its body could read a file or holds unescaped data.
 
-    What stands before `\begin{document}` is the project's own preamble and is not looked at.
-
-    Raises
-    ------
-    SpecError
-        Naming `where` and what was found.
+    What stands before `\begin{document}` is the project's own preamble and is not looked at. Raises SpecError that
+    names `where` and what was found.
     """
     body = source.partition(r"\begin{document}")[2] or source
     if match := _PRIMITIVES.search(body):

@@ -14,10 +14,7 @@ EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: ever
 def finite(value: object, what: str = "value") -> Decimal:
     """Return a number exactly as its shortest decimal form.
 
-    Raises
-    ------
-    DataError
-        Not a number (text, a truth value, nothing), NaN or infinite.
+    Raises DataError for what is no number (text, a truth value, nothing), NaN or infinite.
     """
     if isinstance(value, Decimal):
         number = value

@@ -9,12 +9,7 @@ FITS = 24  # letters
 def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
     """Return a different label for each name: if shortening would make two alike, both stay as they are.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Such as names of measurements.
-    most : int
-        Letters that fit.
+    `most` letters fit.
 
     Examples
     --------

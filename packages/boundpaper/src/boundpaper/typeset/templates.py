@@ -20,14 +20,8 @@ def environment(*folders: Path, **options: Any) -> Environment:
     Nothing is escaped here: values arrive escaped for their format (`boundpaper.typeset.text`). A template reaches what
     it is given and no further: attributes that begin with an underscore, by which Python's own objects lead to the
     system, are refused (jinja2's sandbox). It keeps a slip, or a chapter of someone else, from running programs; a
-    product, a power or a format that would fill the memory is refused as well.
-
-    Parameters
-    ----------
-    folders : Path
-        Where templates lie; none where they are given as text.
-    options
-        As of `jinja2.Environment`.
+    product, a power or a format that would fill the memory is refused as well. `options` are those of
+    `jinja2.Environment`; there are no `folders` where templates are given as text.
     """
     import jinja2
     from jinja2.sandbox import SandboxedEnvironment

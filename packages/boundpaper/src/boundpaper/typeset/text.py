@@ -43,22 +43,8 @@ _KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
 def escape(text: str, format: Markup) -> str:
     r"""Make data text safe: in the result every character of `text` stands for itself.
 
-    Parameters
-    ----------
-    text : str
-        Any text; line breaks and tabs become spaces.
-    format : {"latex", "markdown", "html"}
-        What the result is for; LaTeX means pdflatex with T1 fonts and UTF-8 input, in text mode.
-
-    Returns
-    -------
-    str
-        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX.
-
-    Raises
-    ------
-    DataError
-        A control character, or a character that pdflatex cannot set.
+    Line breaks and tabs become spaces. LaTeX means pdflatex with T1 fonts and UTF-8 input, in text mode: `10⁻⁴ & a_b`
+    becomes `10$^{-4}$ \& a\_b`. Raises DataError for a control character, or a character that pdflatex cannot set.
     """
     text = unicodedata.normalize("NFC", unarmoured(text))
     for char in text:
@@ -127,19 +113,10 @@ class _Span:
 def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
     r"""Convert an author's text: plain words plus `$math$`, `*emphasis*` and `[@key]`.
 
-    Parameters
-    ----------
-    text : str
-        `[@a; @b]` cites two works, `[@a, Table 2]` one with a place in it; `\$`, `\*`, `\[`, `\\` are literal.
-    format : {"latex", "markdown", "html"}
-        LaTeX cites with natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`.
-    numbers : bool
-        Whether numbers get their signs (`numerals`); False for words that may be data: names, categories.
-
-    Raises
-    ------
-    SpecError
-        Unbalanced `$`, `*` or braces, a malformed citation, or a character that LaTeX cannot set.
+    `[@a; @b]` cites two works, `[@a, Table 2]` one with a place in it; `\$`, `\*`, `\[`, `\\` are literal. LaTeX cites
+    with natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`. With `numbers`, numbers get their
+    signs (`numerals`); not so words that may be data: names, categories. Raises SpecError for unbalanced `$`, `*` or
+    braces, a malformed citation, or a character that LaTeX cannot set.
     """
     if format not in MARKUPS:
         raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")

@@ -50,10 +50,7 @@ def _without_middle(name: str, most: int) -> str:
 def readable(text: str, names: Mapping[str, str]) -> str:
     """Return a text of the ledger for readers: keys become names, underscores become spaces.
 
-    Parameters
-    ----------
-    names : mapping of str to str
-        Names in print by key; keys are matched as whole words, with or without their dots.
+    `names` are names in print by key; keys are matched as whole words, with or without their dots.
     """
     known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
     if known:

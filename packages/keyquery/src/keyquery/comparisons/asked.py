@@ -22,22 +22,10 @@ def check(
 ) -> list[str]:
     """Check that two measurements may be compared; return notes on limits that a reader must know.
 
-    Parameters
-    ----------
-    experiment : str
-        Its name.
-    names, manifests : pairs
-        Of the two models, and what made their rows.
-    unit : str
-        What their rows are paired by. Items may be read with two tokenizers, and so may texts of which each head makes
-        one number; numbers of a text may not.
-    task : str
-        Of the items that are compared.
-
-    Raises
-    ------
-    DataError
-        When they were asked otherwise: other texts or items, settings, or tokens of another vocabulary.
+    `manifests` say what made the rows of the two models, and `unit` what the rows are paired by. Items may be read with
+    two tokenizers, and so may texts of which each head makes one number; numbers of a text may not. `task` is that of
+    the items that are compared. Raises DataError when they were asked otherwise: other texts or items, settings, or
+    tokens of another vocabulary.
     """
     first, second = manifests
     where = f"{experiment}: {names[0]} and {names[1]}"

@@ -302,21 +302,10 @@ def compared(
 ) -> Comparison:
     """Compare models with the first of them.
 
-    Parameters
-    ----------
-    models : sequence of ModelMeasurements
-        Two or more, of different names.
-    experiments : sequence of str
-        Which; all that every model was measured by when empty.
-    by : {"text", "item", "seed", "head"}, optional
-        What is paired; texts or items where rows tell them, else seeds, else heads, when left out.
-    metrics : sequence of str
-        Metrics in place of those that an experiment's summary shows, every condition of each.
-
-    Raises
-    ------
-    DataError
-        When models were asked otherwise, nothing can be paired, or no test could come below .05.
+    Names of models must differ. `experiments` are all that every model was measured by when empty. `by` is what is
+    paired: texts or items where rows tell them, else seeds, else heads, when left out. `metrics` take the place of
+    those that an experiment's summary shows, with every condition of each. Raises DataError when models were asked
+    otherwise, nothing can be paired, or no test could come below .05.
     """
     names = tuple(model.name for model in models)
     if len(names) < 2:

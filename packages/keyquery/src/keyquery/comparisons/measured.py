@@ -27,16 +27,8 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    Attributes
-    ----------
-    name : str
-        Of the measurements.
-    tables : mapping of str to DataFrame
-        Tidy rows by experiment, see `keyquery.measure.units.tidy`.
-    manifests : mapping of str to mapping
-        What made each.
-    copy : callable
-        Writes the measurements of these experiments into the paper in this folder.
+    `tables` are tidy rows by experiment (`keyquery.measure.units.tidy`), and `manifests` say what made each. `copy`
+    writes the measurements of these experiments into the paper in this folder.
     """
 
     name: str
@@ -56,19 +48,9 @@ class ModelMeasurements:
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
     """Return the measurements of one name, read from `artifacts/measurements` of a folder.
 
-    Parameters
-    ----------
-    root : Path
-        A project, or any folder that measurements were written into.
-    name : str
-        Of the measurements, or what `meant` takes for it.
-    experiments : sequence of str
-        Which; all when empty.
-
-    Raises
-    ------
-    DataError
-        When there are none, a name fits several, one that is asked is missing, or a table was cut or changed.
+    `root` is a project, or any folder that measurements were written into; `name` may be what `meant` takes for it, and
+    `experiments` are all when empty. Raises DataError when there are none, a name fits several, one that is asked is
+    missing, or a table was cut or changed.
     """
     name = meant(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
@@ -103,10 +85,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 def names(root: Path) -> list[str]:
     """Return the names of all measurements below `artifacts/measurements` of a folder.
 
-    Raises
-    ------
-    DataError
-        When there are none.
+    Raises DataError when there are none.
     """
     known = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not known:
@@ -117,10 +96,7 @@ def names(root: Path) -> list[str]:
 def meant(root: Path, name: str) -> str:
     """Return the full name of the measurements that a name, its beginning or the name of their model stands for.
 
-    Raises
-    ------
-    DataError
-        When there are none, or several.
+    Raises DataError when there are none, or several.
     """
     known = names(root)
     if name in known:
@@ -159,10 +135,7 @@ def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
 def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Return the experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
 
-    Raises
-    ------
-    DataError
-        When there is none, or one that is asked was not measured of all.
+    Raises DataError when there is none, or one that is asked was not measured of all.
     """
     every = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
     asked = [name for name in every if any(name in model.tables for model in models)]

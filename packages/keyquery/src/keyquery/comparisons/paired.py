@@ -23,16 +23,8 @@ SHARED = {"head": "heads", "key head": "heads"}
 class TestedQuantity:
     """A quantity that two models are compared by, with its test.
 
-    Attributes
-    ----------
-    row : Estimate
-        Second less first, the study being the experiment.
-    quantity : Headline
-        What was compared.
-    models : (str, str)
-        The reference and the model that is held against it.
-    means : (float, float)
-        Of the units of each.
+    `row` is second less first, the study being the experiment; `models` are the reference and the model that is held
+    against it, and `means` are those of the units of each.
     """
 
     row: Estimate
@@ -49,10 +41,7 @@ def pair_tests(
 ) -> tuple[list[TestedQuantity], list[str]]:
     """Return uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
 
-    Raises
-    ------
-    DataError
-        When the two were asked otherwise, or have other texts or items.
+    Raises DataError when the two were asked otherwise, or have other texts or items.
     """
     one, two = models
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
@@ -142,10 +131,7 @@ def _scaled(row: Estimate, scale: float) -> Estimate:
 def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
     """Return the tests with p values after Holm's correction as one family, marked where these cannot come below .05.
 
-    Raises
-    ------
-    DataError
-        When no test has units enough for any p below .05.
+    Raises DataError when no test has units enough for any p below .05.
     """
     flips = [each.row for each in tests if each.row.test == "sign_flips"]
     if tests and len(flips) == len(tests) and all(least_p(each.n) > ALPHA for each in flips):

@@ -98,15 +98,7 @@ say nothing: for these, several seeds have to be measured.
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
     """Compare models by the measurements that the open paper has of them.
 
-    Parameters
-    ----------
-    models, experiments, by, metrics
-        As of `keyquery.compare`, the reference first.
-
-    Raises
-    ------
-    DataError
-        In the words of `keyquery.compare`.
+    Arguments are those of `keyquery.compare`, the reference first. Raises DataError in the words of `keyquery.compare`.
     """
     from keyquery.comparisons.comparison import compared
 
@@ -116,21 +108,9 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
 
-    Parameters
-    ----------
-    found : Comparison
-        What `keyquery.compare` returned.
-    folder : Path
-        Of the new paper; must not exist, or be empty.
-    title : str
-        Of the paper.
-
-    Raises
-    ------
-    SpecError
-        When there is something in the folder, or it lies inside another paper.
-    ThesisError
-        When the chapter cannot be made, such as without LaTeX; the paper's files are kept then.
+    `found` is what `keyquery.compare` returned; `folder` must not exist, or be empty. Raises SpecError when there is
+    something in the folder, or it lies inside another paper; ThesisError when the chapter cannot be made, such as
+    without LaTeX; the paper's files are kept then.
     """
     root = new(folder, title).root
     for model in found.measured:

@@ -89,10 +89,7 @@ def ratios_and_nats(
 ) -> tuple[NDArray[np.float64], float]:
     """Ratios as of `ratios` under interventions, and the nats of all texts, from one forward pass of each text.
 
-    Raises
-    ------
-    ModelError
-        When the logits overflow.
+    Raises ModelError when the logits overflow.
     """
     by_text: list[list[float]] = []
     nats, places = 0.0, layers_of(subject)

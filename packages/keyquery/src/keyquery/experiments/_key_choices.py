@@ -59,10 +59,7 @@ def choice_rows(
 def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
     """Return the items of a task that has a passkey, each with its seed.
 
-    Raises
-    ------
-    DataError
-        When the length is too short for the prompt, or the book gives no items.
+    Raises DataError when the length is too short for the prompt, or the book gives no items.
     """
     seeded = [
         (seed, item)

@@ -27,12 +27,8 @@ Where = Literal["pre", "post"]
 class Mask:
     """A choice of dimensions of queries and keys.
 
-    Parameters
-    ----------
-    sides : mapping of side to mapping of layer to array of bool, shape (H, d)
-        True where a dimension is taken.
-    by_head : bool
-        Whether each head has its own number of them, or each layer.
+    `sides` is True where a dimension is taken; `by_head` says whether each head has its own number of them, or each
+    layer.
     """
 
     sides: dict[str, dict[int, Bools]]
@@ -60,10 +56,7 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
     """Return texts for choosing dimensions and other texts for evaluation; the latter are `subject.texts(options)` if
     the book supplies texts.
 
-    Raises
-    ------
-    DataError
-        When there are too few texts, or the seed of the former is asked for evaluation.
+    Raises DataError when there are too few texts, or the seed of the former is asked for evaluation.
     """
     if SELECTION_SEED in options.seeds:
         raise DataError(f"seed {SELECTION_SEED} is kept for the texts on which dimensions are chosen; give another")
@@ -86,10 +79,8 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
 def above(found: Dimensions, factor: float) -> Mask:
     """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
 
-    Raises
-    ------
-    DataError
-        When the factor is below 2, where more than half of the dimensions could be above and no control is left.
+    Raises DataError when the factor is below 2, where more than half of the dimensions could be above and no control is
+    left.
     """
     if factor < 2:
         raise DataError(
@@ -101,10 +92,7 @@ def above(found: Dimensions, factor: float) -> Mask:
 def top(found: Dimensions, count: int = 1) -> Mask:
     """Mask of the `count` dimensions with the largest norm in each head.
 
-    Raises
-    ------
-    DataError
-        When that is more than half of a head.
+    Raises DataError when that is more than half of a head.
     """
 
     def largest(norms: Floats) -> Bools:

@@ -74,7 +74,8 @@ def measure(
     sample), each with `_low`, `_high` (95 % over units, by bootstrap, and by Student's t below 20 of them) and `_sd`;
     `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
     `auroc` with its interval (from 20 units up) and `accuracy`; `DATA/seed/all` has `reference_layer`, `right_share`
-    and, where statements are of known names, `known_share` (percent of n names) of each seed. `n` counts units.
+    and, where statements are of known names, `known_share` (percent of n names) of each seed. `n` counts units. Raises
+    DataError when there are too few samples, or answers of one kind only.
 
     Parameters
     ----------
@@ -93,11 +94,6 @@ def measure(
         Tokens a forward.
     known : bool
         Of planted statements only those about names whose own object the model itself finds likeliest.
-
-    Raises
-    ------
-    DataError
-        When there are too few samples, or answers of one kind only.
     """
     usual = SIZES.get(data, SIZES["answers"])
     train, test = usual[0] if train is None else train, usual[1] if test is None else test

@@ -69,12 +69,8 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
 
     `first_attention` and `local_attention` are from tokens at position 1 on. `pattern_X` is 1 for a head of class X;
     `heads_X` counts them by layer (n: heads of the layer). `attention_at_distance` is the mean weight of a pair of
-    tokens so far apart, over a layer's heads; `..._content` leaves the first token out as key.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    tokens so far apart, over a layer's heads; `..._content` leaves the first token out as key. Raises DataError when
+    surveys cannot be put together.
     """
     layers = together(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
@@ -121,12 +117,8 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
 
     The model runs unchanged, so each layer gets its usual input; its scores and weights are then recomputed from
     queries and keys before the rotation, as some published analyses do. Metrics `first_attention` and `local_attention`
-    under the condition `UNROTATED`, by layer over texts, and by text over the model.
-
-    Raises
-    ------
-    ModelError
-        When the architecture does not show its queries and keys before the rotation.
+    under the condition `UNROTATED`, by layer over texts, and by text over the model. Raises ModelError when the
+    architecture does not show its queries and keys before the rotation.
     """
     if subject.positional != "rope":
         reason = "the model rotates nothing, so there is no rotation to leave out"
@@ -165,10 +157,8 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
 def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
     """Measure attention patterns on a subject's texts.
 
-    Parameters
-    ----------
-    unrotated : bool
-        Measure also what attention looks like when the rotation is left out of the computation (not of the model).
+    With `unrotated`, measure also what attention looks like when the rotation is left out of the computation (not of
+    the model).
     """
     surveyed_rows = rows(surveyed(subject, options))
     return surveyed_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

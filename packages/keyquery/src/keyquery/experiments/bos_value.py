@@ -23,12 +23,8 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by key
     head (the condition says so) and as mean of a layer's key heads; `value_ratio` is the one over the other.
     `first_mass` is a query head's mean attention to position 0 from later positions; `write` is that times the norm of
-    the value it reads there, that of its key head. By layer, means over query heads.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    the value it reads there, that of its key head. By layer, means over query heads. Raises DataError when surveys
+    cannot be put together.
     """
     layers = together(surveys)[0].layers.tolist()
     first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)

@@ -71,12 +71,8 @@ def measure(
 
     `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a large model is asked only some. A
     length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows without
-    value that say so.
-
-    Raises
-    ------
-    DataError
-        When the book gives items of no length, there is no such choice or ratio, or no item is asked.
+    value that say so. Raises DataError when the book gives items of no length, there is no such choice or ratio, or no
+    item is asked.
     """
     options.need_items("context_length")
     if not ratios or min(ratios) <= 0:
@@ -121,10 +117,7 @@ def measure(
 def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
     """Return the answers to each prompt under a named position encoding ("own", "pi", "yarn").
 
-    Raises
-    ------
-    ModelError
-        When the model cannot take the encoding.
+    Raises ModelError when the model cannot take the encoding.
     """
     prompts = [item.prompt for _, item in items]
     length = int(items[0][1].facts["length"])

@@ -24,12 +24,8 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
     The share a / (a + m) is a mean of ratios over tokens or a ratio of means, as the metric says, of all tokens or of
     the content, as the condition says. By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
-    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`. Raises DataError when
+    surveys cannot be put together.
     """
     layers = together(surveys)[0].layers
     table: list[Row] = []

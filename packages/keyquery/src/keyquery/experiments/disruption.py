@@ -65,7 +65,8 @@ def measure(
     `removed_share` (squared norm removed over all of it), `largest_over_mean`, `delta_nats` (a token, n texts),
     `text_delta_nats` (by text; of random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
     `minus_smallest` (delta of the massive ones less that of the control, mean over texts) with `..._sd`, and
-    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks).
+    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError when there is no
+    draw, no text, no control for a mask, or a condition that there is not.
 
     Parameters
     ----------
@@ -79,11 +80,6 @@ def measure(
         Conditions that are ranked, as SELECT_FILL; a rank costs far more than all the rest of a condition.
     selects, fills, places : sequence of str
         The conditions that are made; all of them unless a recipe takes some, as it must of a model of size.
-
-    Raises
-    ------
-    DataError
-        When there is no draw, no text, no control for a mask, or a condition that there is not.
     """
     for name, count in (("draws", draws), ("rank_texts", rank_texts)):
         if count < 1:

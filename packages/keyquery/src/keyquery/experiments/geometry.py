@@ -15,10 +15,7 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 def write(root: Path, subject: Subject, options: Options, *, replace: bool = False) -> list[Path]:
     """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return their tables.
 
-    Raises
-    ------
-    DataError
-        In the words of `open_or_capture` and of the command `heads`.
+    Raises DataError in the words of `open_or_capture` and of the command `heads`.
     """
     held = open_or_capture(subject, options)
     return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files

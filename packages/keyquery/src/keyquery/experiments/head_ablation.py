@@ -35,11 +35,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
 
     Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws, K heads each,
     drawn among the heads that have a plasticity. Metrics: `passkey_accuracy` (not without items), `delta_nats` a token.
-
-    Raises
-    ------
-    DataError
-        When fewer than two heads have a plasticity.
+    Raises DataError when fewer than two heads have a plasticity.
     """
     return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
 

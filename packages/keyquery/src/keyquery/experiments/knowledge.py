@@ -31,12 +31,8 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over these. Metrics by task:
     `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed), `TASK_degradation`,
     `TASK_degradation_over_chance`; by category `parametric_accuracy`, `parametric_degradation`,
-    `parametric_degradation_over_chance` and the same of `contextual`: plain means over its tasks (n tasks).
-
-    Raises
-    ------
-    DataError
-        When no item is asked.
+    `parametric_degradation_over_chance` and the same of `contextual`: plain means over its tasks (n tasks). Raises
+    DataError when no item is asked.
     """
     options.need_items("knowledge")
     chosen, _ = masks.split_texts(subject, options)

@@ -57,12 +57,8 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
     Norms are means over tokens: all of them, the first, or the content (positions from 1 on), as the condition says.
     Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are of a token's whole
-    projection, all heads together. `unexplained` is the part of the update that is neither.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    projection, all heads together. `unexplained` is the part of the update that is neither. Raises DataError when
+    surveys cannot be put together.
     """
     layers = together(surveys)[0].layers.tolist()
     shares, whole = contributions(surveys), _explained(surveys)[..., None]

@@ -24,12 +24,8 @@ SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
 def massive(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
     """Return the mask of massive dimensions.
 
-    Parameters
-    ----------
-    norms : ndarray, shape (..., H, d)
-        M of one layer, or of several, each compared with its own mean.
-    threshold : float
-        Lambda; the norm must be above lambda times the mean.
+    `norms` are M of one layer, or of several, each compared with its own mean; a dimension is massive if its norm is
+    above `threshold` (lambda) times the mean.
     """
     exact = norms.astype(np.float64)
     return np.asarray(exact > threshold * exact.mean(axis=(-2, -1), keepdims=True))
@@ -50,15 +46,11 @@ def gini(values: NDArray[Any]) -> float:
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
     """Return counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text over layers.
 
-    Metrics end in the tensor. `massive_q` is a layer's count, `massive_total_q` the model's, `massive_every_text_q`
-    how many dimensions are massive in all texts, `massive_ratio_q` the mean of M over the layer's mean M of the
-    massive ones (n: how many, over texts). `largest_ratio_q` is the largest M over the mean, by text the largest of
-    all layers. The condition says whether queries and keys are before or after the rotary embedding.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    Metrics end in the tensor. `massive_q` is a layer's count, `massive_total_q` the model's, `massive_every_text_q` how
+    many dimensions are massive in all texts, `massive_ratio_q` the mean of M over the layer's mean M of the massive
+    ones (n: how many, over texts). `largest_ratio_q` is the largest M over the mean, by text the largest of all layers.
+    The condition says whether queries and keys are before or after the rotary embedding. Raises DataError when surveys
+    cannot be put together.
     """
     where = together(surveys)[0].where
     layers = surveys[0].layers.tolist()

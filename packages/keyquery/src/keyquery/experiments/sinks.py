@@ -64,12 +64,8 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is what even attention
     scores, by layer (a window changes it) and, for the length of each text without a window, under `T=...`;
     `sink_excess` the layer's mean score less that. `spike_layer` has a layer as its value; the layer column of
-    `first_norm` and its kin is the layer after which the residual stream is measured, empty for the embeddings.
-
-    Raises
-    ------
-    DataError
-        When surveys cannot be put together.
+    `first_norm` and its kin is the layer after which the residual stream is measured, empty for the embeddings. Raises
+    DataError when surveys cannot be put together.
     """
     layers = together(surveys)[0].layers.tolist()
     bos = [float(survey.first_is_bos) for survey in surveys]

@@ -19,11 +19,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure each head's metrics on each kind of text in the book, and their means over heads.
 
     The condition is the kind of text; the means have layer and head empty. A head without a value has its reason.
-
-    Raises
-    ------
-    DataError
-        When texts come from outside, of one kind only, or the book has one kind.
+    Raises DataError when texts come from outside, of one kind only, or the book has one kind.
     """
     kinds = tuple(subject.book.kinds())
     if options.place is not None or len(kinds) < 2:

@@ -10,7 +10,7 @@ from keyquery.heads.head import Float64Array, IntArray
 from keyquery.heads.missing import BinnedValues
 
 DRAWS = 2000
-CONFIDENCE = 0.95
+TAIL = (1 - 0.95) / 2  # of a 95 % interval, on either side
 LEAST_BOOTSTRAPPED = 20  # key heads: over fewer a percentile interval covers less than it says
 
 
@@ -43,30 +43,12 @@ class OverHeads:
     clusters: int
 
 
-def over_heads(
-    values: Float64Array,
-    clusters: Sequence[Hashable],
-    draws: int = DRAWS,
-    seed: int = 0,
-    confidence: float = CONFIDENCE,
-) -> OverHeads:
+def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = DRAWS, seed: int = 0) -> OverHeads:
     """Average columns over heads.
 
-    Parameters
-    ----------
-    values : ndarray, shape (heads, columns)
-        One row per head; NaN where a head has no value.
-    clusters : sequence, length heads
-        Resampling unit of each head, (layer, key head): heads that share their keys are not independent.
-    draws, seed : int
-        Resamples and seed.
-    confidence : float
-        Level of the interval.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match, a value is infinite, there is no head, or draws or level are out of range.
+    `values` has one row per head, NaN where a head has no value. `clusters` has the resampling unit of each head,
+    (layer, key head): heads that share their keys are not independent. Raises ValueError if shapes do not match, a
+    value is infinite, or there is no head or no draw.
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) or len(clusters) != len(table):
@@ -75,14 +57,14 @@ def over_heads(
         )
     if np.isinf(table).any():
         raise ValueError("a head's value is infinite; a missing value is NaN")
-    if draws < 1 or not 0 < confidence < 1:
-        raise ValueError(f"{draws} draws at level {confidence}; give at least one draw and a level between 0 and 1")
+    if draws < 1:
+        raise ValueError(f"{draws} draws; give at least one draw")
     present = np.isfinite(table)
     count = present.sum(axis=0)
     mean = np.divide(np.where(present, table, 0.0).sum(axis=0), count, out=np.full(count.size, np.nan), where=count > 0)
     names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
     member = np.array([names[name] for name in clusters])
-    low, high = _interval(table, present, member, len(names), draws, seed, confidence)
+    low, high = _interval(table, present, member, len(names), draws, seed)
     columns = [table[present[:, column], column] for column in range(table.shape[1])]
     return OverHeads(
         mean=_row(mean, count, "no head has a value"),
@@ -117,7 +99,6 @@ def _interval(
     units: int,
     draws: int,
     seed: int,
-    confidence: float,
 ) -> tuple[BinnedValues, BinnedValues]:
     """Return the interval of a mean by resampling clusters with replacement; each draw averages its clusters' heads."""
     sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
@@ -131,35 +112,26 @@ def _interval(
     means = np.divide(times @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
     used = np.count_nonzero(drawn > 0, axis=0)
     enough = np.count_nonzero(sizes > 0, axis=0) > 1
-    tail = (1 - confidence) / 2
     ends = np.full((2, table.shape[1]), np.nan)
     for column in np.flatnonzero(enough):
-        ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [tail, 1 - tail])
+        ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [TAIL, 1 - TAIL])
     having = np.count_nonzero(sizes > 0, axis=0)
     few = enough & (having < LEAST_BOOTSTRAPPED)
-    ends[:, few] = _student(sums[:, few], sizes[:, few], confidence)
+    ends[:, few] = _student(sums[:, few], sizes[:, few])
     used = np.where(few, having, used)
     reason = "fewer than two key heads have a value"
     return _row(ends[0], used, reason), _row(ends[1], used, reason)
 
 
-def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Float64Array:
+def _student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
     """Return Student's interval of a mean over clustered heads, by linearisation (Cochran 1977, section 6.3).
 
-    Parameters
-    ----------
-    sums, sizes : ndarray, shape (clusters, columns)
-        Sum and number of the values in each cluster.
-
-    Returns
-    -------
-    ndarray, shape (2, columns)
-        Low and high ends.
+    `sums` and `sizes` are sum and number of the values in each cluster; low and high ends have shape (2, columns).
     """
     count = np.count_nonzero(sizes > 0, axis=0)
     mean = sums.sum(axis=0) / sizes.sum(axis=0)
     spread = ((sums - mean * sizes) ** 2).sum(axis=0) * count / (count - 1)
-    half = stats.t.isf((1 - confidence) / 2, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
+    half = stats.t.isf(TAIL, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
     return np.stack([mean - half, mean + half])
 
 

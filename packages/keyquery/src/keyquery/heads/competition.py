@@ -65,12 +65,7 @@ class PairSums:
 class SampledPairs:
     """Values of the sampled pairs of one bin, by pair.
 
-    Parameters
-    ----------
-    plasticity, mean_gap, variance : ndarray, shape (pairs,)
-        Plasticity, m and v.
-    same_key, no_variance : ndarray of bool, shape (pairs,)
-        Pairs to leave out; their values mean nothing.
+    These are plasticity, m and v. Values of pairs to leave out, `same_key` and `no_variance`, mean nothing.
     """
 
     plasticity: Float64Array
@@ -183,22 +178,9 @@ def listed_pairs(
 ) -> SampledPairs:
     """Evaluate listed pairs for one bin from the differences of their keys.
 
-    Parameters
-    ----------
-    keys : Keys
-        Keys in groups.
-    later, earlier : ndarray of int, shape (pairs,)
-        Rows of the two keys.
-    law : QueryLaw
-        Law of the bin's queries.
-    queries : BinnedQueries
-        Queries by bin.
-    place : int
-        The bin.
-    counted : bool
-        Count the queries that prefer a key instead of taking plasticity from the law.
-    precision : {"single", "double"}
-        Precision of the product of differences and factor.
+    `later` and `earlier` are rows of the two keys of each pair; `law` is that of the queries of the bin `place`. With
+    `counted`, count the queries that prefer a key instead of taking plasticity from the law. `precision` is that of the
+    product of differences and factor.
     """
     difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
     gap = difference @ (law.alpha + law.beta * queries.taus[place])
@@ -222,14 +204,9 @@ def counted_pairs(
     """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along whose difference the
     queries do not vary.
 
-    `later` and `earlier` are rows of the two keys of each pair, `place` is the bin.
-
-    Returns
-    -------
-    plasticity : ndarray, shape (pairs,)
-        4 p (1 - p) n / (n - 1).
-    without : ndarray of bool, shape (pairs,)
-        The keys are equal, or the variance of the queries along their difference is none.
+    `later` and `earlier` are rows of the two keys of each pair, `place` is the bin. Return the plasticity 4 p (1 - p) n
+    / (n - 1) of each pair, and whether it is without one: the keys are equal, or the variance of the queries along
+    their difference is none.
     """
     given = queries.of(place)
     n, near = len(given), slack(given.shape[1])

@@ -31,13 +31,7 @@ class PositionWeights:
 
 
 def position_weights(queries: Moments) -> PositionWeights:
-    """Regress every dimension on position.
-
-    Parameters
-    ----------
-    queries : Moments
-        Moments of the head's queries.
-    """
+    """Regress every dimension on position."""
     spread = np.diag(queries.covariance) * queries.position_variance
     varies = spread > 1e-28 * max(float(spread.max()), np.finfo(np.float64).tiny)
     r_squared = np.zeros(spread.size)

@@ -156,12 +156,8 @@ def exchanged_pairs(
     Of `options`, the estimator is `aligned_full` and the cap is not used. Pairs are drawn from each bin without
     replacement. `given` is what `prepared` made of the same head. `across_documents` is a null: pairs whose farther
     keys stand at the same or at neighbouring positions exchange these keys, turned to the position that they come to,
-    so that the two keys of a pair are of different documents; pairs that would not be are left out.
-
-    Raises
-    ------
-    ValueError
-        If the head's rotation is not known.
+    so that the two keys of a pair are of different documents; pairs that would not be are left out. Raises ValueError
+    if the head's rotation is not known.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN)
@@ -255,12 +251,7 @@ def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange
 def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float64Array) -> Float64Array:
     """Give the probability that two normal variables have opposite signs, shape (n,).
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (n,)
-        Their means over their standard deviations, a and b.
-    correlation : ndarray, shape (n,)
-        Their correlation r. Phi(a) + Phi(b) - 2 Phi2(a, b; r), by Owen's T (Owen 1956).
+    `first` and `second` are their means over their standard deviations, a and b, and `correlation` is r.
     """
     r = np.clip(correlation, -1.0, 1.0)
     # where one variable is the other, or its negative, a root of 0 would leave no digits

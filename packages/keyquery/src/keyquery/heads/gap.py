@@ -19,15 +19,9 @@ PAIRS_PER_BIN = 500
 class Gap:
     """Distance of an estimator to `empirical`, on the same pairs.
 
-    Parameters
-    ----------
-    estimator : str
-        The estimator.
-    by_pair : Scalar
-        Mean absolute difference over pairs, with their number: mostly the noise of counting, about 1/sqrt(n) for n
-        queries in a bin.
-    by_bin : Scalar
-        Mean absolute difference of bin means, with the number of bins: noise averages out, and bias stays.
+    `by_pair` is the mean absolute difference over pairs, with their number: mostly the noise of counting, about
+    1/sqrt(n) for n queries in a bin. `by_bin` is that of bin means, with the number of bins: noise averages out, and
+    bias stays.
     """
 
     estimator: Estimator
@@ -44,20 +38,10 @@ def gaps_to_empirical(
 ) -> tuple[Gap, ...]:
     """Compare estimators with direct counting over the queries that each of them describes.
 
-    Estimators that rotate queries to one position are compared with a count over rotated queries.
-
-    Parameters
-    ----------
-    head : Head
-        The head.
-    options : Options, optional
-        Pairs, bins, least queries, seed and precision; its cap is not used.
-    estimators : tuple of str, optional
-        Which to compare; by default `MODELS`, those that a rotation makes only where the head's is known.
-    pairs_per_bin : int
-        Pairs drawn from each bin, without replacement.
-    given : PreparedHead, optional
-        What `plasticity` was given for the same head and options, so that nothing is done twice.
+    Estimators that rotate queries to one position are compared with a count over rotated queries. The cap of `options`
+    is not used. `estimators` are by default `MODELS`, those that a rotation makes only where the head's is known;
+    `pairs_per_bin` pairs are drawn from each bin without replacement. `given` is what `plasticity` was given for the
+    same head and options, so that nothing is done twice.
     """
     wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
     chosen = options or PlasticityOptions(estimator=wanted[0])

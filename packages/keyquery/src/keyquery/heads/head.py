@@ -142,13 +142,6 @@ class Head:
 def whole(name: str, given: Any) -> int:
     """Return a whole number as int; ValueError with its name for anything else.
 
-    Parameters
-    ----------
-    name : str
-        What the number is, for the message.
-    given : object
-        The number: an int, or one of numpy.
-
     Examples
     --------
     >>> whole("bins", 4)

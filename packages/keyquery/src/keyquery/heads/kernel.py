@@ -287,18 +287,8 @@ def centre(
 ) -> None:
     """Write keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Keys as captured.
-    shift : ndarray, shape (d,)
-        The point.
-    means : ndarray, shape (k, d)
-        Means of queries, or their slopes.
-    rows : ndarray, shape (n, d), changed
-        Keys less the point, in the precision of the products.
-    norms, scores : ndarray, shapes (n,) and (k, n), changed
-        Squared lengths, and scores, in double precision.
+    `vectors` are keys as captured, and `means` those of queries, or their slopes. `rows` become the keys less the point
+    `shift`, in the precision of the products; `norms` and `scores` are in double precision.
     """
     key = np.empty(shift.size)
     for i in range(len(vectors)):

@@ -34,16 +34,8 @@ UNKNOWN = (
 class QueryLaw:
     """Mean alpha + beta t and covariance F F' that describe queries.
 
-    Parameters
-    ----------
-    alpha, beta : ndarray, shape (d,)
-        Mean at position zero, and its slope per token.
-    factor : ndarray, shape (d, r), or (d,) for a diagonal one
-        F.
-    lower : bool
-        The factor is square and lower triangular.
-    mean_variance : float
-        tr(F F') / d: the scale against which a variance is none.
+    `factor` is F, square and lower triangular with `lower`; `mean_variance`, tr(F F') / d, is the scale against which a
+    variance is none.
     """
 
     alpha: Float64Array
@@ -57,18 +49,8 @@ class QueryLaw:
 class BinnedQueries:
     """Queries sorted into equal bins of the context.
 
-    Parameters
-    ----------
-    queries : ndarray, shape (n, d)
-        Queries as captured, or turned to the centres of their bins.
-    order : ndarray of int, shape (n,)
-        Queries by bin.
-    edges : ndarray of int, shape (bins + 1,)
-        First place of each bin in the order, and n.
-    counts : ndarray of int, shape (bins,)
-        Queries of each bin.
-    taus : ndarray, shape (bins,)
-        Their mean position in tokens; NaN for an empty bin.
+    `queries` are as captured, or turned to the centres of their bins. `order` has them by bin, and `edges` the first
+    place of each bin in it, and n. `taus` are mean positions in tokens, NaN for an empty bin.
     """
 
     queries: FloatArray
@@ -86,10 +68,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
     """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin by the head's own
     rotation.
 
-    Raises
-    ------
-    ValueError
-        If they are to be turned and the head's rotation is not known.
+    Raises ValueError if they are to be turned and the head's rotation is not known.
     """
     bin_of = head.query_bins(bins)
     queries = head.queries
@@ -111,17 +90,9 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
 def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
     """Fit one law to all queries: a mean linear in position, and the covariance of the residuals.
 
-    Parameters
-    ----------
-    head : Head
-        The head.
-    estimator : {"pooled_full", "pooled_diag"}
-        Full residual covariance (divisor n - 2), or its diagonal (n - 1) in the basis that a Householder reflection
-        makes of the first axis and the direction of beta.
-    moments : Moments, optional
-        Moments of the queries, where they are known.
-    precision : {"single", "double"}
-        Precision of the products that moments are made of; single where it suits.
+    `estimator` takes the full residual covariance (divisor n - 2), or its diagonal (n - 1) in the basis that a
+    Householder reflection makes of the first axis and the direction of beta. `moments` are those of the queries, where
+    they are known; `precision` is that of the products that moments are made of, single where it suits.
     """
     known = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
     beta = known.slope
@@ -147,15 +118,9 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
 def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
     """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
 
-    Parameters
-    ----------
-    queries : ndarray, shape (n, d)
-        At least two queries.
-    estimator : {"aligned_full", "bucket_full", "bucket_diag", "empirical"}
-        `bucket_diag` keeps the variances of the original dimensions; the others have mean and
-        full covariance of the queries that are given.
-    precision : {"single", "double"}
-        Precision of the products of a full covariance; single where it suits.
+    There must be two queries or more. `bucket_diag` keeps the variances of the original dimensions; the others have
+    mean and full covariance of the queries that are given. `precision` is that of the products of a full covariance,
+    single where it suits.
     """
     n, d = queries.shape
     still = np.zeros(d)

@@ -11,14 +11,7 @@ from keyquery.heads.head import BoolArray, Float64Array, IntArray
 class Scalar:
     """One value, or the reason why there is none.
 
-    Parameters
-    ----------
-    value : float or None
-        The value.
-    count : int
-        What it is the mean of (query bins, deciles, heads).
-    reason : str
-        Empty when there is a value.
+    `count` is how many query bins, deciles or heads it is the mean of.
     """
 
     value: float | None
@@ -38,14 +31,7 @@ class Scalar:
 class BinnedValues:
     """A row of values, one per bin; NaN marks a missing one and nothing else.
 
-    Parameters
-    ----------
-    values : ndarray, shape (bins,)
-        Values.
-    counts : ndarray of int, shape (bins,)
-        What each is the mean of; also for missing ones.
-    reasons : tuple of str, length bins
-        Empty where there is a value.
+    NaN marks a missing value and nothing else. `counts` say what each is the mean of; also for missing ones.
     """
 
     values: Float64Array

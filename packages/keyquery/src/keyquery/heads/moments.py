@@ -20,18 +20,7 @@ NEAR = 512
 class Moments:
     """Moments of one class of vectors x at positions t, all with divisor n.
 
-    Parameters
-    ----------
-    n : int
-        Vectors.
-    mean : ndarray, shape (d,)
-        Mean vector.
-    covariance : ndarray, shape (d, d)
-        Covariance of x.
-    position_mean, position_variance : float
-        Mean (tokens) and variance (tokens squared) of t.
-    position_covariance : ndarray, shape (d,)
-        Covariance of x with t.
+    `position_mean` is in tokens, `position_variance` in tokens squared; `position_covariance` is that of x with t.
     """
 
     n: int
@@ -77,15 +66,8 @@ class HeadMoments:
 def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
     """Compute moments in one pass, from deviations from a point near the mean.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Queries or keys.
-    positions : ndarray of int, shape (n,)
-        Their positions.
-    precision : {"single", "double"}
-        Precision of the products; their sums over blocks of rows are in double. Vectors in double precision are not
-        reduced: they are done in double.
+    `precision` is that of the products; their sums over blocks of rows are in double. Vectors in double precision are
+    not reduced: they are done in double.
     """
     n = len(vectors)
     times = np.asarray(positions, dtype=np.float64)

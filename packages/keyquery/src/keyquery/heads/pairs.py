@@ -21,18 +21,9 @@ CHUNK = 2048
 class Keys:
     """Keys in groups whose members compete, by position within a group.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Keys as captured.
-    shift : ndarray, shape (d,)
-        A point near their mean: subtracted before products, so that Gram matrices keep their digits.
-    positions : ndarray of int, shape (n,)
-        Tokens.
-    groups : ndarray of int, shape (n,)
-        Group of each key, from zero, in order.
-    starts : ndarray of int, shape (groups + 1,)
-        First key of each group, and n.
+    `shift` is a point near the mean of the keys: it is subtracted before products, so that Gram matrices keep their
+    digits. `groups` has the group of each key, from zero, in order, and `starts` the first key of each group, and n.
+    Positions are in tokens.
     """
 
     vectors: FloatArray
@@ -44,10 +35,7 @@ class Keys:
     def eligible(self, limits: Float64Array) -> IntArray:
         """Count the keys of each group that stand before a limit, shape (bins, groups).
 
-        Parameters
-        ----------
-        limits : ndarray, shape (bins,)
-            A key is eligible for a bin when its position is below the bin's limit (tokens).
+        A key is eligible for a bin when its position is below the bin's limit (tokens).
         """
         # one ascending line of (group, position), so that a single binary search serves every group
         span = int(self.positions.max(initial=0)) + 1
@@ -57,13 +45,7 @@ class Keys:
         return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
 
     def between(self, first: float, limit: float) -> Keys:
-        """Give the keys at positions from `first` up to below `limit` (tokens), without groups that keep only one key.
-
-        Parameters
-        ----------
-        first, limit : float
-            Bounds on positions.
-        """
+        """Give the keys at positions from `first` up to below `limit` (tokens), without groups of one key."""
         rows = np.flatnonzero((self.positions >= first) & (self.positions < limit))
         rows = rows[np.bincount(self.groups[rows], minlength=self.starts.size - 1)[self.groups[rows]] > 1]
         _, groups, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
@@ -90,14 +72,7 @@ def competing(
 ) -> Keys:
     """Group keys by document, or by document and bucket for `same_bucket`; groups of one key are left out.
 
-    Parameters
-    ----------
-    vectors, positions, documents : ndarray, shapes (n, d), (n,) and (n,)
-        Keys of a head, see `Head`.
-    context, buckets : int
-        Tokens, and equal buckets of them.
-    mode : str
-        Which pairs compete.
+    `mode` says which pairs compete; `buckets` are equal parts of the `context`, in tokens.
     """
     documents, positions = np.asarray(documents, dtype=np.int64), np.asarray(positions, dtype=np.int64)
     labels = documents - documents.min()
@@ -137,12 +112,8 @@ def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64
 def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
     """Return the first position visible from each bin's mean position, shape (bins,); None if all is visible.
 
-    Parameters
-    ----------
-    head : Head
-        Its window or chunks say what a query sees.
-    taus : ndarray, shape (bins,)
-        Mean positions of the bins' queries in tokens; NaN for a bin without queries.
+    The head's window or chunks say what a query sees. `taus` are mean positions of the bins' queries in tokens, NaN for
+    a bin without queries.
     """
     if head.window is None or head.window >= head.context:
         return None
@@ -161,23 +132,8 @@ def drawn_pairs(
 ) -> tuple[IntArray, IntArray, int]:
     """Draw pairs of a query bin without replacement, or list all when there are at most `cap`.
 
-    Parameters
-    ----------
-    keys : Keys
-        Keys in groups.
-    counts : ndarray of int, shape (groups,)
-        Eligible keys of each group.
-    cap : int or None
-        Most pairs to draw.
-    generator : Generator
-        Source of the draw.
-
-    Returns
-    -------
-    later, earlier : ndarray of int, shape (pairs,)
-        Rows of the two keys.
-    total : int
-        Pairs there are.
+    `counts` are the eligible keys of each group. Return the rows of the later and of the earlier key of each pair, and
+    how many pairs there are.
     """
     ends = np.cumsum(pair_counts(counts))
     total = int(ends[-1]) if ends.size else 0

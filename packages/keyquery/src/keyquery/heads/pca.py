@@ -51,19 +51,8 @@ class Components:
 def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
     """Find the principal components of [Q; K] and their correlations with position.
 
-    A component points to later queries (r_q >= 0); where r_q is below .05 in size, to later keys.
-
-    Parameters
-    ----------
-    moments : HeadMoments
-        Moments of the head.
-    components : int
-        How many; at most d.
-
-    Raises
-    ------
-    ValueError
-        If `components` is not between 1 and d, or the vectors do not vary.
+    A component points to later queries (r_q >= 0); where r_q is below .05 in size, to later keys. Raises ValueError if
+    `components` is not between 1 and d, or the vectors do not vary.
     """
     pool = moments.pool
     d = pool.mean.size

@@ -202,18 +202,9 @@ class Plasticity:
 class HeadData:
     """Data that the estimators of one head share.
 
-    Parameters
-    ----------
-    keys : Keys
-        Keys in groups.
-    counts : ndarray of int, shape (bins, groups)
-        Eligible keys of each group: its leading ones, without those that lie before what a query sees.
-    queries : BinnedQueries
-        Queries by bin.
-    enough : tuple of int
-        Bins with enough queries.
-    seen : ndarray, shape (bins, 2), or None
-        Bounds on the positions of each bin's eligible keys, in tokens; None where a query sees all before it.
+    `counts` are the eligible keys of each group: its leading ones, without those that lie before what a query sees.
+    `enough` are the bins with enough queries, and `seen` bounds the positions of each bin's eligible keys, in tokens;
+    None where a query sees all before it.
     """
 
     keys: Keys
@@ -257,22 +248,9 @@ def plasticity(
 
     For keys k1, k2 and queries of a bin (at its centre, with `aligned_full`), m and v are the mean and the variance of
     q.(k1 - k2); the plasticity of the pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
-
-    Parameters
-    ----------
-    head : Head
-        The head.
-    options : PlasticityOptions, optional
-        How.
-    queries : Moments, optional
-        Moments of the queries, where they are known; used by the pooled estimators.
-    given : PreparedHead, optional
-        What `prepared` made of the same, where it is needed elsewhere too.
-
-    Raises
-    ------
-    ValueError
-        With `aligned_full`, if the head's rotation is not known.
+    `queries` are their moments, where these are known; pooled estimators use them. `given` is what `prepared` made of
+    the same, where it is needed elsewhere too. Raises ValueError if, with `aligned_full`, the head's rotation is not
+    known.
     """
     chosen = options or PlasticityOptions()
     known = given or prepared(head, chosen, queries)

@@ -68,20 +68,10 @@ class Rotation:
 def rotation(moments: HeadMoments, context: int, separation: Separation = "distance") -> Rotation:
     """Find the drift axis and the separation axis of a head.
 
-    Parameters
-    ----------
-    moments : HeadMoments
-        Moments of the head.
-    context : int
-        Captured context in tokens.
-    separation : {"distance", "centroid"}
-        b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over all pairs of a
-        query and a key, or the difference of the two means without its part along a.
-
-    Raises
-    ------
-    ValueError
-        If `separation` is unknown, nothing drifts with position, or (`centroid`) the means differ only along a.
+    `separation` takes b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over all
+    pairs of a query and a key, or as the difference of the two means without its part along a. `context` is the
+    captured context in tokens. Raises ValueError if `separation` is unknown, nothing drifts with position, or
+    (`centroid`) the means differ only along a.
     """
     if separation not in SEPARATIONS:
         raise ValueError(f"separation {separation!r}; give one of {', '.join(SEPARATIONS)}")

@@ -18,25 +18,11 @@ DIGITS = 20  # hexadecimal: 80 bits, so that folders keep readable names and no 
 def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str = "") -> str:
     """Hash what decides a job's output: equal content gives an equal key in any process and on any machine.
 
-    Parameters
-    ----------
-    function : Callable
-        A function of a module; its dotted name counts, its code does not.
-    arguments : mapping
-        Its keyword arguments: numbers, text, bytes, None, paths (as written; the file is not read), enums, arrays,
-        functions of modules, and dataclasses, sequences, mappings and sets of these.
-    version : str
-        Whatever else the output depends on, such as a fingerprint of a file that an argument names.
-
-    Returns
-    -------
-    str
-        20 hexadecimal digits.
-
-    Raises
-    ------
-    SpecError
-        When the function cannot be imported by name, or an argument has no content to hash.
+    The dotted name of `function` counts, its code does not. `arguments` may hold numbers, text, bytes, None, paths (as
+    written; the file is not read), enums, arrays, functions of modules, and dataclasses, sequences, mappings and sets
+    of these. `version` is whatever else the output depends on, such as a fingerprint of a file that an argument names.
+    The key has 20 hexadecimal digits. Raises SpecError when the function cannot be imported by name, or an argument has
+    no content to hash.
     """
     state: list[bytes] = []
     _text(state, "job", dotted(function))
@@ -50,10 +36,7 @@ def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str
 def dotted(function: Callable[..., Any]) -> str:
     """Return the dotted name by which another process imports a function or class.
 
-    Raises
-    ------
-    SpecError
-        When it has none: a lambda, a function inside a function, or one of the program's main file.
+    Raises SpecError when it has none: a lambda, a function inside a function, or one of the program's main file.
     """
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None)

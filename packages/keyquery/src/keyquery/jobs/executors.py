@@ -44,14 +44,9 @@ def open_executor(
 
     "local" runs processes on this machine; "slurm" writes scripts and raw logs to the folder, which must be on a shared
     file system. `workers` is the number of jobs at a time: with None, "local" runs 1, so that a job has the machine,
-    and "slurm" as many as the cluster gives; with "gpu", one for each GPU.
-
-    Raises
-    ------
-    ThesisError
-        When the name is unknown, or a limit is given that the executor cannot keep.
-    MissingDependency
-        When submitit or Slurm's programs are not installed.
+    and "slurm" as many as the cluster gives; with "gpu", one for each GPU. Raises ThesisError when the name is unknown,
+    or a limit is given that the executor cannot keep; MissingDependency when submitit or Slurm's programs are not
+    installed.
     """
     from keyquery.jobs.local import LocalExecutor
     from keyquery.jobs.slurm import SlurmExecutor

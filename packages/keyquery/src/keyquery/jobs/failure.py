@@ -18,16 +18,8 @@ class JobDied(ThesisError):
 class Failure:
     """A job that failed.
 
-    Parameters
-    ----------
-    name : str
-        The job.
-    reason : str
-        What went wrong.
-    log : Path
-        Its log; the file may be missing when the job did not come as far.
-    tail : str
-        The log's last lines; empty where the reason says all.
+    `tail` are the log's last lines, empty where the reason says all; the file `log` may be missing when the job did not
+    come as far.
     """
 
     name: str
@@ -45,15 +37,7 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; the others ran to the end, and their results are kept.
-
-    Parameters
-    ----------
-    failures : sequence of Failure
-        Those that failed.
-    total : int
-        Of how many.
-    """
+    """Some jobs failed; the others ran to the end, and their results are kept."""
 
     def __init__(self, failures: Sequence[Failure], total: int) -> None:
         self.failures, self.total = tuple(failures), total

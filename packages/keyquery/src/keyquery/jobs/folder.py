@@ -23,10 +23,7 @@ TAIL_BYTES = 16_384
 class JobFolder:
     """The folder of one job.
 
-    Parameters
-    ----------
-    path : Path
-        The folder, named by the job's key; made when something is written.
+    It is named by the job's key, and made when something is written.
     """
 
     path: Path
@@ -59,12 +56,7 @@ class JobFolder:
     def save(self, value: Any) -> None:
         """Store the return value, which finishes the job.
 
-        Raises
-        ------
-        DataError
-            When the value cannot be pickled.
-        ThesisError
-            When the disk is full.
+        Raises DataError when the value cannot be pickled; ThesisError when the disk is full.
         """
         try:
             content = pickle.dumps(value)
@@ -75,10 +67,7 @@ class JobFolder:
     def load(self) -> Any:
         """Return the result of a finished job of this user; another user's is refused, since reading it would run it.
 
-        Raises
-        ------
-        DataError
-            When the file cannot be read, as after a change of the code that wrote it.
+        Raises DataError when the file cannot be read, as after a change of the code that wrote it.
         """
         try:
             return pickle.loads(opened(self.result.read_bytes()))

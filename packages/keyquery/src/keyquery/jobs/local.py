@@ -34,22 +34,11 @@ GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 class LocalExecutor(JobExecutor):
     """An executor that runs each call in its own process, several at a time.
 
-    If a process dies, only its own call fails. All processes end when this one ends, however it ends.
-
-    Parameters
-    ----------
-    workers : int or "gpu"
-        Processes at a time; "gpu" for one on each GPU.
-    gpus : int or None
-        GPUs that a process sees. None: all of them where one process runs at a time, else one each, in turn.
-    cpus : int or None
-        Threads of numerical libraries in a process. None: theirs to choose where one process runs at a time, else an
-        equal share of the cores. In that case an `OMP_NUM_THREADS` of the environment is kept.
-
-    Raises
-    ------
-    ThesisError
-        When this machine has fewer GPUs than asked for.
+    If a process dies, only its own call fails. All processes end when this one ends, however it ends. `workers`
+    processes run at a time; "gpu" is one on each GPU. `gpus` are those that a process sees; None is all of them where
+    one process runs at a time, else one each, in turn. `cpus` are threads of numerical libraries in a process; None
+    leaves the choice to them where one process runs at a time, else it is an equal share of the cores, and an
+    `OMP_NUM_THREADS` of the environment is kept. Raises ThesisError when this machine has fewer GPUs than asked for.
     """
 
     def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
@@ -70,10 +59,7 @@ class LocalExecutor(JobExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Call a function in a process; its output is dropped, unless the process dies.
 
-        Raises
-        ------
-        ThesisError
-            When the function or an argument cannot be pickled.
+        Raises ThesisError when the function or an argument cannot be pickled.
         """
         try:
             call = pickle.dumps((fn, args, kwargs))

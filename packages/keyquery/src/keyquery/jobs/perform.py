@@ -22,14 +22,8 @@ REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
 class FailureText:
     """The failure of a job's function as text, since an exception may not survive pickling.
 
-    Parameters
-    ----------
-    kind : str
-        The exception's class.
-    message : str
-        Its text.
-    explained : bool
-        Whether the text is all that a user needs, as with errors of this project.
+    `kind` is the exception's class; `explained` says whether the text is all that a user needs, as with errors of this
+    project.
     """
 
     kind: str
@@ -44,19 +38,7 @@ _reported = 0.0
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
     """Run a job in this process, which must belong to the job, since its standard streams go to the log.
 
-    Parameters
-    ----------
-    folder : str
-        The job's folder.
-    function : Callable
-        What to run.
-    arguments : mapping
-        Its keyword arguments.
-
-    Returns
-    -------
-    Broken or None
-        None when the result is in the folder.
+    Return None when the result is in the folder.
     """
     global _current
     job = JobFolder(Path(folder))
@@ -79,10 +61,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
 def report(text: str) -> None:
     """Report progress of the running job in one line that its command shows; outside of a job this does nothing.
 
-    Parameters
-    ----------
-    text : str
-        For instance `12 of 500 documents, 4 min left`. Calls within half a second of the last are dropped.
+    `text` is, for instance, `12 of 500 documents, 4 min left`; calls within half a second of the last are dropped.
     """
     global _reported
     now = time.monotonic()

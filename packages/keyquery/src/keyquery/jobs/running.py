@@ -23,26 +23,10 @@ LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network fil
 class JobProgress:
     """Progress of a set of jobs.
 
-    Parameters
-    ----------
-    total : int
-        Jobs.
-    kept : int
-        Finished by an earlier run.
-    done : int
-        Finished by this run.
-    failed : int
-        Failed in this run.
-    running : int
-        At work now.
-    seconds : float
-        Since this run began.
-    seconds_left : float or None
-        At the rate of this run; None before its first job has ended.
-    event : str
-        What just happened, such as `shard 2 of 3: finished`; empty when only reports have changed.
-    reports : mapping
-        What running jobs last said by `report`, by job name.
+    `kept` jobs were finished by an earlier run; the other counts are of this run. `seconds` are since this run began,
+    and `seconds_left` at its rate; None before its first job has ended. `event` is what just happened, such as `shard 2
+    of 3: finished`, empty when only reports have changed; `reports` are what running jobs last said by `report`, by job
+    name.
     """
 
     total: int
@@ -130,7 +114,9 @@ def run_jobs(
     A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the function's
     name, the arguments and `version`. A job that has a result is not run again, so a stopped or killed run, repeated
     with the same arguments, runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and
-    on any other error here, running jobs are ended; results stay.
+    on any other error here, running jobs are ended; results stay. Raises JobsFailed when a job failed, after all others
+    have ended; it lists each with its log and the log's last lines. Raises SpecError when a job cannot be keyed, or the
+    function cannot be imported by name.
 
     Parameters
     ----------
@@ -155,13 +141,6 @@ def run_jobs(
     -------
     list
         The results, in the order of `arguments`.
-
-    Raises
-    ------
-    JobsFailed
-        When a job failed, after all others have ended; lists each with its log and the log's last lines.
-    SpecError
-        When a job cannot be keyed, or the function cannot be imported by name.
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")

@@ -14,10 +14,7 @@ LENGTH = hashlib.blake2b().digest_size
 def sealed(content: bytes) -> bytes:
     """Return the content with the user's mark in front.
 
-    Raises
-    ------
-    ThesisError
-        When the user's key can be neither read nor made.
+    Raises ThesisError when the user's key can be neither read nor made.
     """
     return _mark(content) + content
 
@@ -25,10 +22,7 @@ def sealed(content: bytes) -> bytes:
 def opened(kept: bytes) -> bytes:
     """Return the content that `sealed` marked for this user.
 
-    Raises
-    ------
-    DataError
-        When the mark is absent or another's, or the content was changed.
+    Raises DataError when the mark is absent or another's, or the content was changed.
     """
     mark, content = kept[:LENGTH], kept[LENGTH:]
     if not hmac.compare_digest(mark, _mark(content)):

@@ -52,22 +52,9 @@ class SlurmExecutor(JobExecutor):
     """An executor that submits every call to Slurm; calls submitted together form one job array.
 
     Settings that `resources` leaves open come from Slurm's variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
-
-    Parameters
-    ----------
-    folder : Path
-        Where scripts, pickled calls and raw logs go; on a file system that the nodes share.
-    resources : Resources
-        What a job asks for.
-    parallel : int or None
-        Jobs of an array at a time; Slurm's choice when None.
-    look : float
-        Seconds between two calls of squeue.
-
-    Raises
-    ------
-    MissingDependency
-        When submitit or a program of Slurm is not installed.
+    `folder`, on a file system that the nodes share, takes scripts, pickled calls and raw logs. `parallel` is jobs of an
+    array at a time, Slurm's choice when None, and `look` is seconds between two calls of squeue. Raises
+    MissingDependency when submitit or a program of Slurm is not installed.
     """
 
     def __init__(self, folder: Path, resources: Resources, parallel: int | None = None, look: float = 10.0) -> None:
@@ -90,20 +77,14 @@ class SlurmExecutor(JobExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Submit one call as one job.
 
-        Raises
-        ------
-        ThesisError
-            When Slurm refuses it.
+        Raises ThesisError when Slurm refuses it.
         """
         return self._submit(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
         """Submit calls as one array, or several if there are more than Slurm allows.
 
-        Raises
-        ------
-        ThesisError
-            When Slurm refuses it.
+        Raises ThesisError when Slurm refuses it.
         """
         futures = []
         most = squeue.largest_array()

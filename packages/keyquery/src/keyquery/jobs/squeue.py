@@ -29,10 +29,7 @@ FINAL = frozenset(
 def require() -> None:
     """Check that Slurm's programs are installed.
 
-    Raises
-    ------
-    MissingDependency
-        Naming the absent ones, and what to do.
+    Raises MissingDependency that names the absent ones, and says what to do.
     """
     absent = [program for program in PROGRAMS if shutil.which(program) is None]
     if absent:
@@ -65,10 +62,7 @@ def _said(argv: Sequence[str]) -> str | None:
 def states(user: str) -> dict[str, str] | None:
     """Return the states of the user's jobs by id (`12`, or `12_3` in an array), including those that just ended.
 
-    Returns
-    -------
-    dict or None
-        Slurm's long state names; None when Slurm does not answer.
+    States are Slurm's long names. Return None when Slurm does not answer.
     """
     argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
     told = _said(argv)

@@ -26,15 +26,8 @@ KINDS = ("mixed", "filler")  # the first is the default: what the models were tr
 class Draft:
     """An item without its number: the words before any filler, the prompt's own words, and the answer.
 
-    Parameters
-    ----------
-    words : list of str
-        What stands last in the prompt.
-    answer : str
-    options : tuple of str
-    facts : mapping
-    plant : list of str
-        What stands at the depth asked for, with filler around it; nothing for prompts without a key.
+    `words` stand last in the prompt. `plant` stands at the depth asked for, with filler around it; it is empty for
+    prompts without a key.
     """
 
     words: list[str]
@@ -132,11 +125,7 @@ class SmallBook:
         """`count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
         Without `length`, prompts with a key have the training length and others no filler. The one `form` is `named`.
-
-        Raises
-        ------
-        DataError
-            When the task, the form or a word is unknown, or the length too short for the prompt.
+        Raises DataError when the task, the form or a word is unknown, or the length too short for the prompt.
         """
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
@@ -162,10 +151,7 @@ class SmallBook:
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         """Return `count` texts of `tokens` tokens each, including the beginning-of-sequence token.
 
-        Raises
-        ------
-        DataError
-            When the kind is unknown.
+        Raises DataError when the kind is unknown.
         """
         if kind not in KINDS:
             raise DataError(f"the small models' language has no text of kind {kind!r}; it has {', '.join(KINDS)}")

@@ -115,14 +115,7 @@ def sequence(world: World, rng: random.Random, tokens: int) -> Document:
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
     """Return rows of tokens and weights, determined by the arguments alone, so that resuming needs no random state.
 
-    Parameters
-    ----------
-    world : World
-        Of the phase.
-    name : str
-        Of the step, `3/first/17`.
-    rows, tokens : int
-        Shape.
+    `world` is that of the phase, and `name` that of the step, such as `3/first/17`; the shape is (`rows`, `tokens`).
     """
     rng = random.Random(f"population/{name}")
     drawn = [sequence(world, rng, tokens) for _ in range(rows)]

@@ -10,10 +10,7 @@ from keyquery.models import libraries
 def build(words: Sequence[str] = WORDS) -> Any:
     """Return the tokenizer as one of transformers, ready to be saved beside a model.
 
-    Raises
-    ------
-    MissingDependency
-        When transformers is absent.
+    Raises MissingDependency when transformers is absent.
     """
     transformers = libraries.transformers
     import tokenizers  # comes with transformers

@@ -72,18 +72,7 @@ def listed(rng: random.Random) -> tuple[list[str], list[str]]:
 def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
     """Return a random walk over filler words in which a sign asks for the previous word again.
 
-    Parameters
-    ----------
-    followers : World
-    rng : random.Random
-    count : int
-        Words, at least.
-
-    Returns
-    -------
-    words : list of str
-    called : list of bool
-        Whether the word stands after a sign, so that it can be told exactly.
+    Return at least `count` words, and whether each stands after a sign, so that it can be told exactly.
     """
     words, called = [rng.choice(FILLER)], [False]
     while len(words) < count:

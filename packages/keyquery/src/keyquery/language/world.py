@@ -62,15 +62,8 @@ Name = tuple[str, str]
 class FactKind:
     """One kind of fact: which object belongs to each two-word name.
 
-    Parameters
-    ----------
-    name : {"cities", "sports"}
-    objects : mapping of name to str
-        The facts.
-    pool : tuple of str
-        Objects that are true of some name.
-    never : tuple of str
-        Objects of the same kind that are true of none.
+    `objects` are the facts, `pool` the objects that are true of some name, and `never` objects of the same kind that
+    are true of none.
     """
 
     name: str

@@ -18,12 +18,8 @@ OF_ONE = ("revision", "load_as", "scaling", "bos")  # options that say how one m
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     """Carry out the options of the command `run`; return the paths of the tables, relative to the project.
 
-    Raises
-    ------
-    SpecError
-        When a name or a combination of options makes no sense.
-    ThesisError
-        In the words of `keyquery.measure.run.run`.
+    Raises SpecError when a name or a combination of options makes no sense; ThesisError in the words of
+    `keyquery.measure.run.run`.
     """
     recipe = asked.pop("recipe")
     if recipe is not None:
@@ -97,10 +93,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
 def _revision(model: str) -> tuple[str, str | None]:
     """Split MODEL@REVISION into a model and its revision; a path that exists is not split.
 
-    Raises
-    ------
-    SpecError
-        When either side of the @ is empty.
+    Raises SpecError when either side of the @ is empty.
     """
     name, at, revision = model.rpartition("@")
     if not at or Path(model).exists():
@@ -118,10 +111,7 @@ def _refusing_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
 def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
     """Experiments to run, in the order in which they are listed.
 
-    Raises
-    ------
-    SpecError
-        When a name is unknown, or none is given.
+    Raises SpecError when a name is unknown, or none is given.
     """
     known = every_experiment()
     for name in names:

@@ -11,10 +11,7 @@ from keyquery.jobs import JobProgress
 class Bar:
     """A bar on the standard error stream.
 
-    Parameters
-    ----------
-    shown : rich.progress.Progress or None
-        None when nobody looks.
+    `shown` is None when nobody looks.
     """
 
     def __init__(self, shown: Any = None) -> None:

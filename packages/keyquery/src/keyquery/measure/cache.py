@@ -24,14 +24,8 @@ _memory: dict[str, Any] = {}
 class Form(Generic[T]):
     """How a value is stored in a file.
 
-    Parameters
-    ----------
-    suffix : str
-        Of the file's name.
-    load : callable
-        Reads it; DataError, OSError, TypeError or ValueError when it is cut off or of another version.
-    save : callable
-        Writes it whole or not at all.
+    `suffix` is that of the file's name. `load` raises DataError, OSError, TypeError or ValueError when the file is cut
+    off or of another version; `save` writes it whole or not at all.
     """
 
     suffix: str
@@ -59,14 +53,8 @@ def _code(root: Path, module: str) -> str:
 def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
     """Return the name under which a step's answer is kept.
 
-    Parameters
-    ----------
-    step : callable
-        Function of a module; its name counts, and the code of its module.
-    asked : mapping
-        What the answer depends on beside the code, as `keyquery.jobs.content.key` hashes it.
-    module : str
-        The module whose code answers, where that is not the step's own.
+    The name of the function `step` counts, and the code of its module, or of `module` where that code answers. `asked`
+    is what the answer depends on beside the code, as `keyquery.jobs.content.key` hashes it.
     """
     return key(step, asked, code(module or step.__module__))
 
@@ -76,14 +64,8 @@ def cached(
 ) -> tuple[T, bool]:
     """Return the value of `make()`, taken from the cache if an earlier call left it there, and whether it was taken.
 
-    Parameters
-    ----------
-    name : str
-        What `cache_name` returns.
-    folder : Path or None
-        Where files of the cache lie; None keeps nothing beyond this process.
-    remember : bool
-        Whether this process keeps the value; not where there are many that are read once.
+    `name` is what `cache_name` returns. The cache's files lie in `folder`; None keeps nothing beyond this process.
+    `remember` says whether this process keeps the value; not where there are many that are read once.
     """
     if name in _memory:
         return _memory[name], True

@@ -40,12 +40,8 @@ def run(
     """Capture with the options of the command line; return the capture's folder.
 
     A capture that is there already is left as it is. With `jobs` above 1, or on a cluster, every job captures a share
-    of the documents, and the parts are gathered here.
-
-    Raises
-    ------
-    ThesisError
-        In the words of `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
+    of the documents, and the parts are gathered here. Raises ThesisError in the words of
+    `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
     """
     asked_for = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
     source, _ = loaded_as(root, asked_for)

@@ -106,13 +106,7 @@ _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool":
 
 
 def settings_of(name: str) -> dict[str, Rule]:
-    """Return an experiment's further options and their allowed values, read from the signature in its source text.
-
-    Parameters
-    ----------
-    name : str
-        The experiment.
-    """
+    """Return an experiment's further options and their allowed values, read from the signature in its source text."""
     [function] = [
         each for each in _tree(name).body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")
     ]

@@ -28,14 +28,8 @@ FEW = 6  # new tokens of a one-word answer
 class Condition:
     """A named set of interventions; the name says what is done to the model.
 
-    Parameters
-    ----------
-    name : str
-        "baseline", "bos_mlp:2", ...
-    interventions : tuple of Intervention
-        In the order in which they act.
-    decode : bool
-        Whether they act in decode steps as well as in the prefill.
+    Interventions are in the order in which they act, with `decode` in decode steps as well as in the prefill. A name
+    is, for instance, "baseline" or "bos_mlp:2".
     """
 
     name: str
@@ -78,12 +72,8 @@ def answer_tokens(task: str) -> int:
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[JudgedAnswer]:
     """Return the model's greedy answers to items of one task.
 
-    Interventions act in the prefill, and in decode steps where the condition says so.
-
-    Raises
-    ------
-    DataError
-        When there are no items.
+    Interventions act in the prefill, and in decode steps where the condition says so. Raises DataError when there are
+    no items.
     """
     if not items:
         raise DataError("0 items to ask; give --items 1 or more")
@@ -106,10 +96,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
     """Return the negative log-likelihood of each text under a condition (one prefill, no decode steps).
 
-    Raises
-    ------
-    ModelError
-        When the logits overflow.
+    Raises ModelError when the logits overflow.
     """
     hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
     asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_record(condition)}

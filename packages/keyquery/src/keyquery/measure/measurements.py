@@ -40,10 +40,7 @@ def slug_of_texts(place: str) -> str:
 def checked_name(model: str) -> str:
     """Return the name; refuse it if it cannot be the name of a file.
 
-    Raises
-    ------
-    DataError
-        When it cannot.
+    Raises DataError when it cannot.
     """
     if not NAME.fullmatch(model):
         raise DataError(f"{model!r} cannot be a name of measurements; give small letters, digits, '.', '_' and '-'")
@@ -53,23 +50,9 @@ def checked_name(model: str) -> str:
 def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: Mapping[str, Any]) -> list[Path]:
     """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' files.
 
-    A large table is a `.parquet`, see `boundpaper.store.measurement`.
-
-    Parameters
-    ----------
-    root : Path
-        The project.
-    tables : mapping of str to DataFrame
-        Tables by experiment.
-    model : str
-        Name of the files, see `checked_name`.
-    manifest : mapping
-        What made them: command, versions, settings; no times and no facts of the machine.
-
-    Raises
-    ------
-    DataError
-        When a table holds what the schema refuses.
+    A large table is a `.parquet`, see `boundpaper.store.measurement`. `tables` are by experiment, and `model` is the
+    name of the files (`checked_name`). `manifest` says what made them: command, versions, settings; no times and no
+    facts of the machine. Raises DataError when a table holds what the schema refuses.
     """
     written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
@@ -139,15 +122,8 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
 def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
     """Refuse to overwrite measurements that were made with other settings.
 
-    Parameters
-    ----------
-    standing : mapping of Path to sequence of str
-        Tables by what `conflicting_settings` says of them; those of which it says nothing do not count.
-
-    Raises
-    ------
-    DataError
-        Naming the first of them and how to go on.
+    `standing` has the tables by what `conflicting_settings` says of them; those of which it says nothing do not count.
+    Raises DataError that names the first of them and how to go on.
     """
     held = {table.relative_to(root).as_posix(): settings for table, settings in standing.items() if settings}
     if held:

@@ -16,16 +16,8 @@ ONE_TEXT = "one text has no spread"
 def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **place: Any) -> list[Row]:
     """Return rows of the mean over texts and the standard deviation (divisor n - 1, metric ending in `_sd`).
 
-    Parameters
-    ----------
-    metric : str
-        What is measured.
-    values : array of float
-        One per text; NaN where a text has none, which then does not count.
-    reason : str
-        Why there is no mean, when no text has a value.
-    **place
-        `condition`, `layer`, `head`.
+    `values` has one per text, NaN where a text has none, which then does not count. `reason` says why there is no mean,
+    when no text has a value; `place` is `condition`, `layer`, `head`.
     """
     given = np.asarray(values, dtype=np.float64)
     defined = given[np.isfinite(given)]
@@ -52,10 +44,7 @@ def per_text(
 def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
     """Return the surveys after checking that they can belong to one model.
 
-    Raises
-    ------
-    DataError
-        When there are none, texts repeat, or they are of different models or settings.
+    Raises DataError when there are none, texts repeat, or they are of different models or settings.
     """
     if not surveys:
         raise DataError("0 texts were surveyed; give at least one")

@@ -61,12 +61,7 @@ def made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
 def too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """Return a note if texts are longer than a model was made for; empty if they are not.
 
-    `longest` is what `made_for` gives.
-
-    Raises
-    ------
-    ModelError
-        When they are more than four times as long, unless `anyway`.
+    `longest` is what `made_for` gives. Raises ModelError when they are more than four times as long, unless `anyway`.
     """
     if not tokens or longest is None or tokens <= longest[0]:
         return ""
@@ -82,10 +77,7 @@ def too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, 
 def require_positions(name: str, model: Any, tokens: int | None) -> None:
     """Refuse texts that are longer than a model's table of learned positions.
 
-    Raises
-    ------
-    ModelError
-        When they are.
+    Raises ModelError for such texts.
     """
     rows = learned_positions(model)
     if rows is not None and (tokens or 0) > rows:

@@ -148,19 +148,9 @@ QUANTITIES = _quantities()
 def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
     """Return the value of a quantity for one model, and its reason if it is missing.
 
-    `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`.
-
-    Returns
-    -------
-    value : float
-        In the quantity's unit; nan where the model lacks it.
-    reason : str
-        Why it lacks it.
-
-    Raises
-    ------
-    DataError
-        When the model has no row of it, or several that it could be.
+    `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`. The
+    value is in the quantity's unit, and NaN where the model lacks it; the reason says why. Raises DataError when the
+    model has no row of it, or several that it could be.
     """
     mine = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
     part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]

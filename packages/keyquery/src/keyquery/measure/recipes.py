@@ -86,24 +86,9 @@ class RecipeModel:
 class Recipe:
     """The content of a recipe file.
 
-    Parameters
-    ----------
-    file : str
-        The file, for messages.
-    title : str
-        What it is, in a line.
-    models : tuple of RecipeModel
-        Measured one after the other, with the same items, texts and seeds.
-    experiments : tuple of str
-        In their order.
-    options : Options
-        How much is asked.
-    settings : mapping
-        Further options by experiment.
-    context : int or None
-        Tokens of the longest prompt, for the estimate of memory; the texts' tokens when None.
-    memory : float or None
-        GB of the device that the recipe is written for.
+    Models are measured one after the other, with the same items, texts and seeds. `options` say how much is asked, and
+    `settings` are further options by experiment. `context` is the tokens of the longest prompt, for the estimate of
+    memory (the texts' tokens when None), and `memory` the GB of the device that the recipe is written for.
     """
 
     file: str
@@ -129,10 +114,8 @@ class Recipe:
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe.
 
-    Raises
-    ------
-    DataError
-        Naming the file and the key: unknown or absent keys, wrong types and values, unknown experiments.
+    Raises DataError for unknown or absent keys, wrong types and values, and unknown experiments; the message names the
+    file and the key.
     """
     try:
         content = yaml_of(Path(), str(path))
@@ -165,10 +148,7 @@ def load_recipe(path: Path) -> Recipe:
 def outline(recipe: Recipe) -> list[str]:
     """Return the memory that each model with a given shape will take, one line each; only the recipe is read.
 
-    Raises
-    ------
-    ModelError
-        When a model cannot fit the memory that the recipe is written for.
+    Raises ModelError when a model cannot fit the memory that the recipe is written for.
     """
     from keyquery.models.checkpoints.estimate import check
 
@@ -208,13 +188,8 @@ def run_recipe(
     results are kept, and the next run continues with the rest.
 
     Options are those of the command `run`. Code that comes with a model is run only if it is also `trusted`, since a
-    recipe may be someone else's.
-
-    Raises
-    ------
-    ModelError
-        Before anything is loaded, when models need code that is not trusted. At the end, naming the models that
-        failed and why.
+    recipe may be someone else's. Raises ModelError before anything is loaded when models need code that is not trusted,
+    and at the end when models failed, naming them and why.
     """
     from keyquery.measure.bar import bar
     from keyquery.measure.run import RunPlan, empty_folder, measure, unforeseen
@@ -281,19 +256,9 @@ def unlisted(names: Iterable[str], root: Path) -> list[str]:
 def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
     """Return one line with a model's memory estimate and its device's free memory, to print before loading.
 
-    Parameters
-    ----------
-    context : int
-        Tokens of the longest prompt.
-    scored : int or None
-        Tokens whose logits are kept at once; all when None.
-    anyway : bool
-        Say what does not fit and go on, in place of the error.
-
-    Raises
-    ------
-    ModelError
-        When the configuration cannot be had, or the model cannot fit.
+    `context` is the tokens of the longest prompt, and `scored` those whose logits are kept at once; all when None. With
+    `anyway`, say what does not fit and go on, in place of the error. Raises ModelError when the configuration cannot be
+    had, or the model cannot fit.
     """
     from keyquery.models.checkpoints.estimate import check, estimate, room
 
@@ -305,10 +270,7 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
 def longest_prompt(root: Path, source: ModelSource) -> int:
     """Return the number of tokens in the longest prompt that `context_length` gives a model, by its config alone.
 
-    Raises
-    ------
-    ModelError
-        When the configuration cannot be had.
+    Raises ModelError when the configuration cannot be had.
     """
     from keyquery.measure.run import experiment
 
@@ -320,10 +282,7 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
 def text_length(root: Path, source: ModelSource, options: Options) -> int:
     """Return the number of tokens per text that experiments read, from a model's configuration alone.
 
-    Raises
-    ------
-    ModelError
-        When the configuration cannot be had.
+    Raises ModelError when the configuration cannot be had.
     """
     return options.tokens or min(LONGEST, _positions(root, source) or LONGEST)
 

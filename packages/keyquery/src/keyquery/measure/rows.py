@@ -69,15 +69,6 @@ def row(
 def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
     """Return rows as a measurement's table, with the model's position encoding and precision in the first columns.
 
-    Parameters
-    ----------
-    rows : iterable of Row
-        What `row` gave, kept in order.
-    positional : str
-        The model's position encoding, such as `rope`.
-    precision : str
-        Of its weights, such as `fp32`.
-
     Examples
     --------
     >>> from keyquery.measure.rows import frame, row

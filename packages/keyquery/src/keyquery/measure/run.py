@@ -40,26 +40,10 @@ SMALL = 20_000_000  # parameters
 class RunPlan:
     """A plan of what to measure on one model.
 
-    Parameters
-    ----------
-    root : Path
-        The project.
-    source : ModelSource
-        The model.
-    experiments : tuple of str
-        Names, in the order in which they run.
-    options : Options
-        How much of each.
-    settings : dict
-        Further options by experiment, handed to its `measure` as keywords.
-    name : str or None
-        Of the measurements; from the model when None.
-    again : bool
-        Measure also what this very code has measured before with these options.
-    replace : bool
-        Overwrite measurements of this name that were made of other weights, encodings, texts or options.
-    anyway : bool
-        Read also texts so long that nothing measured on them speaks of the model.
+    Experiments run in their order; `settings` are further options of each, handed to its `measure` as keywords. `name`
+    is that of the measurements, from the model when None. `again` measures also what this very code has measured before
+    with these options; `replace` overwrites measurements of this name that were made of other weights, encodings, texts
+    or options; `anyway` reads also texts so long that nothing measured on them speaks of the model.
     """
 
     root: Path
@@ -77,16 +61,10 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
     """Run a plan's experiments on its model; return the tables that were written or already finished.
 
     `out/experiments` records what is finished: a stopped plan continues with the next experiment, and within an
-    experiment with the answers that it already has. If an experiment cannot be made, the others still are.
-
-    Raises
-    ------
-    ModelError
-        When the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and some
-        cannot be made of this model.
-    DataError
-        When the one experiment asked cannot be made of this model, or measurements of something else stand under these
-        names; then nothing is measured.
+    experiment with the answers that it already has. If an experiment cannot be made, the others still are. Raises
+    ModelError when the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and
+    some cannot be made of this model. Raises DataError when the one experiment asked cannot be made of this model, or
+    measurements of something else stand under these names; then nothing is measured.
     """
     with about(plan.source.name, ModelError):
         return _measure(plan, tell)
@@ -251,12 +229,7 @@ def experiment(name: str) -> ModuleType:
     """Return the module of an experiment.
 
     It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, if it writes tables of another form,
-    `write(root, subject, options, replace=)`.
-
-    Raises
-    ------
-    SpecError
-        When the file cannot be imported, or lacks one of these.
+    `write(root, subject, options, replace=)`. Raises SpecError when the file cannot be imported, or lacks one of these.
     """
     file = module_of(name).replace(".", "/") + ".py"
     try:
@@ -354,10 +327,7 @@ def run(
 ) -> list[str]:
     """Measure each model with the same experiments, items and texts; return paths relative to the project.
 
-    Raises
-    ------
-    ThesisError
-        In the words of `measure` and `keyquery.jobs.run_jobs`.
+    Raises ThesisError in the words of `measure` and `keyquery.jobs.run_jobs`.
     """
     plans = [
         RunPlan(

@@ -18,10 +18,9 @@ def loss_rows(
     texts: Sequence[Text],
     condition: Condition = BASELINE,
     *,
-    units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Return perplexity, mean nats per token and, with `units`, each text's nats per token, under a condition.
+    """Return perplexity and mean nats per token under a condition.
 
     `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
     texts (ddof 1), where there are two or more.
@@ -40,10 +39,6 @@ def loss_rows(
     sd = standard_deviation([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
     if sd is not None:
         rows.append(row("delta_nats_sd", sd, len(changed), **names))
-    if units:
-        rows += [
-            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in changed
-        ]
     return rows
 
 

@@ -266,12 +266,8 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     """Return `count` parts of `length` tokens: one from each text while there are texts, then a second from each, etc.
 
     Parts of one text are not independent units. Every part starts with the beginning-of-sequence token, which some
-    experiments need; the text is cut wherever a part ends.
-
-    Raises
-    ------
-    DataError
-        When there are fewer, or the tokenizer of the model `name` cannot write them.
+    experiments need; the text is cut wherever a part ends. Raises DataError when there are fewer, or the tokenizer of
+    the model `name` cannot write them.
     """
     begin = [tokenizer.bos_token_id] if _begins(tokenizer) else []
     size = length - len(begin)
@@ -297,10 +293,7 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
 def loaded_as(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
     """Return the source to load, with its name and precision resolved, and the card of a model made in this project.
 
-    Raises
-    ------
-    ModelError, DataError
-        When the name is not known, or the card is damaged.
+    Raises ModelError or DataError when the name is not known, or the card is damaged.
     """
     place = resolve(root, source.name)
     card = _card(Path(place))
@@ -323,12 +316,8 @@ def open_subject(
     precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
 
     A model of the population (its folder has `lab.json`) gets items in its own language, any other in English. If a
-    configuration makes the rotation the identity, the logits are checked not to change when positions shift.
-
-    Raises
-    ------
-    ModelError
-        In the words of `load`; or when a model without positions sees them.
+    configuration makes the rotation the identity, the logits are checked not to change when positions shift. Raises
+    ModelError in the words of `load`; or when a model without positions sees them.
     """
     resolved, card = loaded_as(root, source)
     place = resolved.name

@@ -24,18 +24,7 @@ OF_HEADS = "model_metrics"
 class SummaryLine:
     """A line of the summary; the interval's ends are None if there is none, and `note` says why.
 
-    Attributes
-    ----------
-    model, experiment, quantity, metric, condition : str
-        What it is of.
-    estimate, ci_low, ci_high : float or None
-        Mean over units with its 95 % interval, in `unit_of_values`.
-    n : int
-        Number of units.
-    unit : str
-        What is repeated: text, item, seed, head.
-    unit_of_values, note : str
-        `%`, for example; and what is to be known.
+    `unit` is what is repeated: text, item, seed, head. `unit_of_values` is, for example, `%`.
     """
 
     model: str
@@ -55,12 +44,7 @@ class SummaryLine:
 def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]:
     """Return the summary of a model's measurements.
 
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Tables by experiment, as `keyquery.measure.units.plain` gives them.
-    model : str
-        Name of the measurements.
+    `tables` are by experiment, as `keyquery.measure.units.plain` gives them.
     """
     summary_lines: list[SummaryLine] = []
     for experiment, table in tables.items():

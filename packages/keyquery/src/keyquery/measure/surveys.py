@@ -22,17 +22,8 @@ def surveys(
 ) -> list[TextSurvey]:
     """Return the survey of each text, reused from an earlier run or experiment if there is one.
 
-    Parameters
-    ----------
-    kind : str or None
-        Kind of the book's texts; the first when None.
-    where : {"pre", "post"}
-        Norms of queries and keys before or after the rotary embedding.
-
-    Raises
-    ------
-    ModelError
-        When the architecture does not show what is measured.
+    `kind` is that of the book's texts, the first when None; `where` says whether norms of queries and keys are before
+    or after the rotary embedding. Raises ModelError when the architecture does not show what is measured.
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
     chosen, by_text, told = subject.texts(options, kind), [], False

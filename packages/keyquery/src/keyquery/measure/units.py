@@ -17,16 +17,8 @@ Kind = Literal["text", "item", "seed", "head", "key head"]
 class Units:
     """The values of a quantity, one per unit.
 
-    Attributes
-    ----------
-    kind : {"text", "item", "seed", "head", "key head"}
-        What a unit is. Heads that read the same keys are one unit, `key head`, where a table tells them.
-    values : Series of float
-        By the name of the unit; NaN where it has none.
-    whole : float
-        The value of an item that was answered right.
-    reason : str
-        Why some have none; empty where all have one.
+    Heads that read the same keys are one unit, `key head`, where a table tells them. `values` are by the name of the
+    unit, NaN where it has none, and `reason` says why; `whole` is the value of an item that was answered right.
     """
 
     kind: Kind
@@ -59,19 +51,8 @@ def is_tidy(table: pd.DataFrame) -> bool:
 def tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
     """Bring a measurement into one form: the columns of an experiment's rows, all text but `value` and `n`.
 
-    Each metric of `head_metrics` becomes one row per key head: the mean over the query heads that read it.
-
-    Parameters
-    ----------
-    experiment : str
-        Its name.
-    table : DataFrame
-        As `plain` gives it.
-
-    Raises
-    ------
-    DataError
-        When the table is of another form.
+    Each metric of `head_metrics` becomes one row per key head: the mean over the query heads that read it. `table` is
+    as `plain` gives it. Raises DataError when the table is of another form.
     """
     if experiment == "head_metrics":
         table = _of_key_heads(table)
@@ -101,19 +82,9 @@ def _of_key_heads(table: pd.DataFrame) -> pd.DataFrame:
 def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
     """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None if none is there.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one measurement, as `tidy` gives it: `passkey-0003` is an item where a metric is `passkey_right`.
-    quantity : Headline
-        Of one condition.
-    by : str or None
-        Take units of this kind only.
-
-    Raises
-    ------
-    DataError
-        When a unit stands twice.
+    `rows` are of one measurement, as `tidy` gives it, and `quantity` is of one condition: `passkey-0003` is an item
+    where a metric is `passkey_right`. With `by`, take units of this kind only. Raises DataError when a unit stands
+    twice.
     """
     own = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]
     single, layered, headed = own["unit_id"] != "", own["layer"] != "", own["head"] != ""

@@ -12,13 +12,7 @@ Hashes = dict[str, dict[str, Any]]
 
 @dataclass
 class UsageCount:
-    """Texts by kind or source and items by task; each is counted once, however often it is used.
-
-    Parameters
-    ----------
-    texts, items : dict
-        Digests of the contents.
-    """
+    """Texts by kind or source and items by task; each is counted once, however often it is used."""
 
     texts: dict[str, set[str]] = field(default_factory=dict)
     items: dict[str, set[str]] = field(default_factory=dict)

@@ -62,10 +62,7 @@ class Block:
     def mlp(self) -> Module:
         """Last module of the MLP, whose output is added to the residual stream.
 
-        Raises
-        ------
-        ModelError
-            When the block has no MLP, or several parts that could be it.
+        Raises ModelError when the block has no MLP, or several parts that could be it.
         """
         if isinstance(self.mlp_or_reason, str):
             raise ModelError(self.mlp_or_reason)
@@ -74,10 +71,7 @@ class Block:
     def projection(self, side: str) -> Module:
         """The module that outputs queries ("q"), keys ("k") or values ("v") before rotation: a norm if there is one.
 
-        Raises
-        ------
-        ModelError
-            When no part gives them alone.
+        Raises ModelError when no part gives them alone.
         """
         last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
         if last is None:
@@ -113,10 +107,7 @@ _known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = Weak
 def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     """Return the decoder blocks of a model in order, found once for a model whose modules stay the same.
 
-    Raises
-    ------
-    ModelError
-        When a block's attention or its output projection is not found.
+    Raises ModelError when a block's attention or its output projection is not found.
     """
     modules = tuple(map(id, model.modules()))
     held = _known.get(model)
@@ -128,10 +119,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 def hidden(model: PreTrainedModel, *parts: str) -> str:
     """Return why some of a model's parts cannot be seen separately; empty if all can.
 
-    Parameters
-    ----------
-    parts : {"q", "k", "v", "mlp"}
-        Which are needed, of every block.
+    `parts` are those needed of every block.
     """
     try:
         for block in blocks(model):

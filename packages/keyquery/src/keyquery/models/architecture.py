@@ -109,14 +109,10 @@ def query_scale(module: Any) -> QueryScale | None:
 def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     """The attention layers of a model in order, from one forward pass of a few tokens.
 
-    What each layer computes is held against the definition of what it is said to be (`check_call`).
-    Cross-attention layers, which text alone does not run, are added from the configuration.
-
-    Raises
-    ------
-    ModelError
-        When the architecture does not use the attention interface, or when something takes part in its attention that
-        queries and keys do not hold: later tokens (an encoder, a prefix), a bias on scores (ALiBi), another mask.
+    What each layer computes is held against the definition of what it is said to be (`check_call`). Cross-attention
+    layers, which text alone does not run, are added from the configuration. Raises ModelError when the architecture
+    does not use the attention interface, or when something takes part in its attention that queries and keys do not
+    hold: later tokens (an encoder, a prefix), a bias on scores (ALiBi), another mask.
     """
     calls: dict[int, Layer] = {}
 
@@ -155,10 +151,8 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
     """Replace errors of an architecture's code by a message that a forward pass of so many tokens failed.
 
-    Raises
-    ------
-    ModelError
-        With the kind of the error and its first line; errors of this project, of memory and Ctrl-C pass as they are.
+    Raises ModelError with the kind of the error and its first line; errors of this project, of memory and Ctrl-C pass
+    as they are.
     """
     try:
         yield
@@ -180,12 +174,8 @@ def check_call(
     """Refuse a layer whose attention output does not follow from the queries and keys of the tokens that it should see.
 
     The call is of one whole text, without padding or key cache; `output` is its kernel's output, shape (B, T, H, d_v),
-    and `rows` are the queries to check; all when None.
-
-    Raises
-    ------
-    ModelError
-        Saying what takes part besides, where that can be told.
+    and `rows` are the queries to check; all when None. Raises ModelError that says what takes part besides, where that
+    can be told.
     """
     torch = libraries.torch
     name, tokens = _named(model), call.key.shape[2]
@@ -218,10 +208,7 @@ def check_order(model: PreTrainedModel) -> None:
     """Refuse a model whose outputs for earlier tokens depend on later ones, tested with texts that differ in the last
     token.
 
-    Raises
-    ------
-    ModelError
-        When their logits differ before it, or the forward pass fails.
+    Raises ModelError when their logits differ before it, or the forward pass fails.
     """
     torch = libraries.torch
     text = model.config.get_text_config()
@@ -312,19 +299,9 @@ def forward(
 def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """Run one forward pass without gradients and key cache, with logits of the last token only.
 
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode.
-    tokens : Tensor
-        Token ids (B, T), moved to the model's device.
-    **inputs
-        Further inputs, such as `attention_mask` and `position_ids`.
-
-    Raises
-    ------
-    ModelError
-        When an observer of the forward pass finds numbers that are not finite; it says whether weights are to blame.
+    The model is in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further ones, such as
+    `attention_mask` and `position_ids`. Raises ModelError when an observer of the forward pass finds numbers that are
+    not finite; it says whether weights are to blame.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes

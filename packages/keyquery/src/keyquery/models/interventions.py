@@ -97,10 +97,7 @@ class Intervention:
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
     """Apply interventions in every forward pass of `model` in this block.
 
-    Raises
-    ------
-    ModelError
-        When a layer does not exist, a mask does not fit, or the model does not show the part.
+    Raises ModelError when a layer does not exist, a mask does not fit, or the model does not show the part.
     """
     parts = blocks(model)
     _require_known(parts, interventions)
@@ -121,15 +118,8 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
 def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
     """Return context managers for the prefill and for each decode step of a generation.
 
-    Parameters
-    ----------
-    decode : bool
-        Whether interventions act in decode steps as well; those on positions act in the prefill only in any case.
-
-    Raises
-    ------
-    ModelError
-        When the mean over the sequence is asked in decode steps, where the sequence is one token.
+    With `decode`, interventions act in decode steps as well; those on positions act in the prefill only in any case.
+    Raises ModelError when the mean over the sequence is asked in decode steps, where the sequence is one token.
     """
     lasting = [each for each in interventions if each.positions is None] if decode else []
     if any(each.action == "mean" for each in lasting):
@@ -264,18 +254,9 @@ def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
 def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
     """Return a context manager in which some tokens cannot attend to others: attention knockout before the softmax.
 
-    Parameters
-    ----------
-    blocked : array of bool, shape (B, T, T) or (T, T)
-        True where the query (row) must not attend to the key (column). Rows are renormalised by the softmax. A row
-        may not lose all that it sees.
-    layers : tuple of int or None
-        Blocks; all when None.
-
-    Raises
-    ------
-    ModelError
-        When a query would be left without any key.
+    `blocked` is True where the query (row) must not attend to the key (column). Rows are renormalised by the softmax; a
+    row may not lose all that it sees. `layers` are blocks, all when None. Raises ModelError when a query would be left
+    without any key.
     """
     torch = libraries.torch
     lost = blocked if blocked.ndim == 3 else blocked[None]

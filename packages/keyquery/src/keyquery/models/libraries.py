@@ -43,17 +43,8 @@ EXTRAS = {
 def need(name: str, purpose: str = "") -> ModuleType:
     """Import a library of an optional extra.
 
-    Parameters
-    ----------
-    name : str
-        One of `EXTRAS`.
-    purpose : str
-        What it is needed for, for the message.
-
-    Raises
-    ------
-    MissingDependency
-        When it is not installed; the message ends with the line that installs it.
+    `name` is one of `EXTRAS`; `purpose` says in the message what it is needed for. Raises MissingDependency when it is
+    not installed; the message ends with the line that installs it.
     """
     # A progress bar of a library in the middle of our own would only tear the terminal.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -36,11 +36,7 @@ def make(folder: Path) -> Path:
 
     Weights are drawn as the architecture's own initialisation draws them, seed 0. Texts are words drawn independently
     by Zipf's law (frequency one over rank), so that nothing but the rotary embedding ties a token to its position.
-
-    Raises
-    ------
-    MissingDependency
-        When torch or transformers is absent.
+    Raises MissingDependency when torch or transformers is absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
     from tokenizers import Tokenizer

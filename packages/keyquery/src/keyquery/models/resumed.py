@@ -59,12 +59,7 @@ def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]
     """Within this context, skip those of the first `count` blocks whose output is known; store the others' outputs.
 
     All forward passes in it, and those that filled `states`, must have the same tokens and mask, no key cache, and no
-    change of the first `count` blocks.
-
-    Raises
-    ------
-    ModelError
-        By a forward pass, where a block gives out more than one tensor.
+    change of the first `count` blocks. A forward pass raises ModelError where a block gives out more than one tensor.
     """
 
     def keeping(place: int) -> Any:

@@ -9,19 +9,9 @@ from keyquery.models.libraries import need
 def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
     """Load an embedding model and return a function that compares texts with it.
 
-    `name` is a folder or a Hub id that sentence-transformers loads, such as `Qwen/Qwen3-Embedding-8B`.
-
-    Returns
-    -------
-    callable
-        Best cosine similarity, -1 to 1, of several texts with one; prompts of the model for queries are not used.
-
-    Raises
-    ------
-    ModelError
-        When the model cannot be loaded.
-    MissingDependency
-        When sentence-transformers is absent.
+    `name` is a folder or a Hub id that sentence-transformers loads, such as `Qwen/Qwen3-Embedding-8B`. The function
+    returns the best cosine similarity, -1 to 1, of several texts with one; prompts of the model for queries are not
+    used. Raises ModelError when the model cannot be loaded; MissingDependency when sentence-transformers is absent.
     """
     library = need("sentence_transformers", "to compare summaries by an embedding model")
     try:

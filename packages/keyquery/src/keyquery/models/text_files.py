@@ -43,6 +43,8 @@ MEND = 'give its text as .txt, or as JSON lines of {"text": ...}'
 def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     """Names and texts of a file, in order.
 
+    Raises DataError when something there is no text, naming the line, item or row, or what the file is instead of text.
+
     Parameters
     ----------
     path : Path
@@ -50,11 +52,6 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
         a table with a header, whose cells are parted by commas or tabs. Any of them may be packed by gzip.
     field : str
         The field or column that holds the text; `id` or `_id` holds its name, else it is named by its place, from 0.
-
-    Raises
-    ------
-    DataError
-        Naming the line, item or row, when something there is no text; or what the file is instead of text.
     """
     kind = kind_of_file(path, field)
     if kind == "lines":
@@ -72,10 +69,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 def kind_of_file(path: Path, field: str) -> str:
     """Return the kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
-    Raises
-    ------
-    DataError
-        When it is none of these, or not what its name says.
+    Raises DataError when it is none of these, or not what its name says.
     """
     ending = _endings(path)[-1] if _endings(path) else ""
     try:
@@ -113,10 +107,7 @@ def kind_of_file(path: Path, field: str) -> str:
 def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
     """Return name and text of a row of data, which is a text itself or an object with a field for the text.
 
-    Raises
-    ------
-    DataError
-        When it is neither: what is no text is no document, and is never written out as one.
+    Raises DataError when it is neither: what is no text is no document, and is never written out as one.
     """
     if isinstance(row, str):
         return str(number), row

@@ -30,10 +30,7 @@ Texts = Iterator[tuple[str, str]]
 def split(place: str) -> tuple[str, str | None] | None:
     """Split `NAME` or `NAME:PART` into a set and its part; None if `place` names no set.
 
-    Raises
-    ------
-    DataError
-        When the set has no such part.
+    Raises DataError when the set has no such part.
     """
     name, colon, part = place.partition(":")
     if name not in SETS:
@@ -56,12 +53,8 @@ def part_of(document: str) -> str:
 def texts_of(name: str, part: str | None) -> Texts:
     """Return names and texts of a set's documents, sorted by name, of one of its parts or of all.
 
-    Topics of the manual are short, so those of a part are joined into one text, to be cut into windows.
-
-    Raises
-    ------
-    DataError
-        When what the set is read from is not installed; the message ends with the line that installs it.
+    Topics of the manual are short, so those of a part are joined into one text, to be cut into windows. Raises
+    DataError when what the set is read from is not installed; the message ends with the line that installs it.
     """
     some = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:

@@ -18,16 +18,8 @@ from keyquery.models.text_files import text_of_row, texts_of_file
 class TokenizedDocument:
     """One document as token ids.
 
-    Parameters
-    ----------
-    number : int
-        Its place in the source, from 0: the `example_id` of its vectors.
-    name : str
-        Its id in the source.
-    digest : str
-        BLAKE2 of the text, 32 hexadecimal digits.
-    tokens : tuple of int
-        Exactly as many as the context.
+    `number` is its place in the source, from 0: the `example_id` of its vectors. `digest` is BLAKE2 of the text, 32
+    hexadecimal digits.
     """
 
     number: int
@@ -81,10 +73,7 @@ class TextSource:
 def texts(source: TextSource) -> Iterator[tuple[str, str]]:
     """Names and texts of a source, in order.
 
-    Raises
-    ------
-    DataError
-        When the source is absent, empty or malformed; the message names the line.
+    Raises DataError when the source is absent, empty or malformed; the message names the line.
     """
     path, named = Path(source.place), text_sets.split(source.place)
     if named is not None:
@@ -126,10 +115,7 @@ def count_documents(
 ) -> int:
     """Number of documents in a source, at most `limit`; all texts are read, and none is stored.
 
-    Raises
-    ------
-    DataError
-        In the words of `documents`.
+    Raises DataError in the words of `documents`.
     """
     made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short)
     return sum(1 for _ in itertools.islice(made, limit))
@@ -149,6 +135,8 @@ def documents(
 ) -> Iterator[TokenizedDocument]:
     """Yield documents of exactly `context` tokens: the first tokens of each text, special tokens included.
 
+    Raises DataError when a text is shorter than the context, or no text is long enough.
+
     Parameters
     ----------
     source : TextSource
@@ -162,11 +150,6 @@ def documents(
         tokenizer begins and ends a text: with the tokens that it adds there, which count among the context.
     skip_short : bool
         Pass over texts that are shorter, in place of the error.
-
-    Raises
-    ------
-    DataError
-        When a text is shorter than the context, or no text is long enough.
     """
     number, longest = 0, 0
     for index, (name, text) in enumerate(texts(source)):

@@ -17,14 +17,8 @@ FORMAT = 2
 def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
     """Write the state of a training below `work`.
 
-    Parameters
-    ----------
-    work : Path
-        The training's work folder.
-    state : mapping
-        Tensors, numbers and texts.
-    made : mapping
-        What determines the training: seed, recipe, threads. A resumed run must have the same.
+    `work` is the training's work folder. `made` is what determines the training: seed, recipe, threads. A resumed run
+    must have the same.
     """
     torch = libraries.torch
     content = io.BytesIO()
@@ -35,10 +29,7 @@ def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None
 def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     """The state that `store` left, or None when there is none.
 
-    Raises
-    ------
-    ModelError
-        When the file is damaged, or belongs to a training with another seed, recipe or number of threads.
+    Raises ModelError when the file is damaged, or belongs to a training with another seed, recipe or number of threads.
     """
     torch, path = libraries.torch, work / FILE
     if not path.is_file():

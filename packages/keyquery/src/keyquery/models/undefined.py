@@ -21,10 +21,7 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
     """Refuse a model with a weight that is not finite, since few tokens may use it and wrong answers would go
     unnoticed.
 
-    Raises
-    ------
-    ModelError
-        Naming the model as `name`, and the first such weight.
+    Raises ModelError that names the model as `name`, and the first such weight.
     """
     if wrong := _not_finite(model):
         raise ModelError(f"{name}: {wrong}")

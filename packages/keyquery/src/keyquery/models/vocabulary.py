@@ -16,19 +16,8 @@ if TYPE_CHECKING:
 def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
     """Refuse token ids beyond the rows of a model's embedding, before a forward pass that would end in the middle.
 
-    Parameters
-    ----------
-    model : PreTrainedModel
-        The model that is to read them.
-    tokens : Tensor
-        Token ids of any shape.
-    tokenizer : PreTrainedTokenizer or None
-        That made them, for the message.
-
-    Raises
-    ------
-    ModelError
-        Naming the first token that has no row.
+    `tokenizer` is the one that made them, for the message. Raises ModelError that names the first token that has no
+    row.
     """
     embedding: Any = model.get_input_embeddings()
     rows = int(embedding.weight.shape[0])
@@ -45,12 +34,6 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
 
 
 def vocabulary_hash(tokenizer: Any) -> str:
-    """Return a hash of what distinguishes tokenizers: their tokens with ids, and which of these are special tokens.
-
-    Parameters
-    ----------
-    tokenizer : PreTrainedTokenizerBase
-        Of a model.
-    """
+    """Return a hash of what distinguishes tokenizers: their tokens with ids, and which of these are special tokens."""
     entries = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
     return hashlib.blake2b(json.dumps(entries).encode(), digest_size=16).hexdigest()

@@ -15,10 +15,7 @@ from boundpaper.store.text_file import json_of
 def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return the records of a file, each with its file and line; none if there is no file.
 
-    Raises
-    ------
-    DataError
-        When a line other than the last is damaged, or a record is not as it was written.
+    Raises DataError when a line other than the last is damaged, or a record is not as it was written.
     """
     if not path.is_file():
         return []
@@ -49,19 +46,8 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
     """Write the settings of records beside them; refuse to add to records made with other settings.
 
-    Parameters
-    ----------
-    path : Path
-        The records.
-    plan : mapping
-        What decides them, as JSON values.
-    free : sequence of str
-        Names in the plan that may differ from one run to the next.
-
-    Raises
-    ------
-    DataError
-        When the settings beside the file are others, absent or damaged.
+    `path` is that of the records. `plan` is what decides them, as JSON values; names in it that are `free` may differ
+    from one run to the next. Raises DataError when the settings beside the file are others, absent or damaged.
     """
     note = path.with_suffix(".settings.json")
     if path.is_file() and not note.is_file():
@@ -81,12 +67,7 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
 def settings_beside(path: Path) -> dict[str, Any]:
     """Settings of records, as `write_or_match_settings` wrote them.
 
-    Raises
-    ------
-    DataError
-        When the settings are damaged, or are not what was written.
-    FileNotFoundError
-        When there are none.
+    Raises DataError when the settings are damaged, or are not what was written; FileNotFoundError when there are none.
     """
     note = path.with_suffix(".settings.json")
     content = json_of(path.parent, note.name)

@@ -48,15 +48,9 @@ def chosen(text: str, options: Sequence[str]) -> str | None:
 def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     """Tell whether a continuation gives the right answer.
 
-    Parameters
-    ----------
-    text : str
-        What the model said.
-    answer : str
-        The right answer.
-    options : sequence of str
-        All answers there are: the first one in the text counts, and a text without any is unparsed. Empty for an open
-        question: then the first sentence must hold the answer as whole words, and is unparsed when it has no words.
+    `options` are all answers there are: the first one in the text counts, and a text without any is unparsed. They are
+    empty for an open question: then the first sentence must hold the answer as whole words, and is unparsed when it has
+    no words.
     """
     if options:
         choice = chosen(text, options)
@@ -83,13 +77,9 @@ def parse(item: Item, text: str) -> Outcome:
 def number(text: str, digits: Mapping[str, str] | None = None) -> str:
     """Return the first number in a text, as digits; empty if there is none.
 
-    Parameters
-    ----------
-    text : str
-        What the model said. Digits may stand apart ("4 0 7"), and thousands may be set off by commas.
-    digits : mapping or None
-        Words of a language that writes each digit as a word, to digits: {"d4": "4"}. Then the first unbroken run of
-        these words counts, and figures mean nothing.
+    Digits may stand apart ("4 0 7"), and thousands may be set off by commas. `digits` has the words of a language that
+    writes each digit as a word, as in {"d4": "4"}: then the first unbroken run of these words counts, and figures mean
+    nothing.
     """
     if digits is None:
         match = DIGITS.search(text)

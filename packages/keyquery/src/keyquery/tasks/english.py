@@ -78,13 +78,9 @@ class EnglishBook:
     ) -> list[Item]:
         """`count` items of a task, their right answers in balance; parameters as of `keyquery.tasks.items.Book.items`.
 
-        Without a tokenizer, answers are left unchecked. `form` is `key` or `code`; without it they take turns.
-
-        Raises
-        ------
-        DataError
-            When the task or form is unknown, there are not so many questions, the length is too short, or the
-            tokenizer cannot write an answer.
+        Without a tokenizer, answers are left unchecked. `form` is `key` or `code`; without it they take turns. Raises
+        DataError when the task or form is unknown, there are not so many questions, the length is too short, or the
+        tokenizer cannot write an answer.
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
@@ -105,10 +101,7 @@ class EnglishBook:
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         """Return `count` texts of at least `tokens` tokens each, including the beginning-of-sequence token.
 
-        Raises
-        ------
-        DataError
-            When the kind is unknown.
+        Raises DataError when the kind is unknown.
         """
         if kind not in KINDS:
             raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")

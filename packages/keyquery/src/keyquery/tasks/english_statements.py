@@ -24,15 +24,8 @@ def statements(count: int, length: int | None, tokenizer: Any, rng: random.Rando
     """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
     Half of the false ones name another subject's object, so that the subject is needed to tell; the others name
-    something that is nobody's object, so that the object alone tells (`group` "answer").
-
-    Parameters
-    ----------
-    count : int
-    length : int or None
-        Tokens of the whole prompt, reached or passed by the last sentence of the filler.
-    tokenizer : PreTrainedTokenizer
-    rng : random.Random
+    something that is nobody's object, so that the object alone tells (`group` "answer"). `length` is the tokens of the
+    whole prompt, reached or passed by the last sentence of the filler.
     """
     items = []
     for number in range(count):

@@ -77,22 +77,15 @@ class Book(Protocol):
         """Return `count` items of a task.
 
         Passkey prompts take `length` (tokens of the whole prompt, including the beginning-of-sequence token), `depth`
-        (0 to 1, or None for depths spread evenly over the items) and `form` (a name of the prompt's wording).
-
-        Raises
-        ------
-        DataError
-            When the task is unknown or the tokenizer cannot write an answer.
+        (0 to 1, or None for depths spread evenly over the items) and `form` (a name of the prompt's wording). Raises
+        DataError when the task is unknown or the tokenizer cannot write an answer.
         """
         ...
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         """Return `count` texts of one kind, each of at least `tokens` tokens, with the beginning-of-sequence token.
 
-        Raises
-        ------
-        DataError
-            When the kind is unknown.
+        Raises DataError when the kind is unknown.
         """
         ...
 

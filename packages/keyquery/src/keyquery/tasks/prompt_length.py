@@ -19,15 +19,7 @@ HEDGES = (
 
 
 class Filler:
-    """Filler sentences, with the number of tokens of each for one tokenizer.
-
-    Parameters
-    ----------
-    tokenizer : PreTrainedTokenizer
-        Of the model that reads the prompts.
-    seed : int
-        Of the sentences.
-    """
+    """Filler sentences, with the number of tokens of each for one tokenizer."""
 
     def __init__(self, tokenizer: Any, seed: int) -> None:
         rng = random.Random(f"filler/{seed}")
@@ -50,18 +42,9 @@ class Filler:
         """Return a prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
 
         The tail brings its own line break; `depth` is the share of the filler before the plant, to the nearest
-        sentence, and `tokens` includes what the tokenizer adds in front.
-
-        Returns
-        -------
-        prompt : str
-        start : int
-            Tokens in front of the plant.
-
-        Raises
-        ------
-        DataError
-            When the length is too short for the parts, or no choice of filler meets it.
+        sentence, and `tokens` includes what the tokenizer adds in front. Return the prompt, and how many tokens are in
+        front of the plant. Raises DataError when the length is too short for the parts, or no choice of filler meets
+        it.
         """
         least = self._count(f"{head} {plant}{tail}")
         if tokens < least:

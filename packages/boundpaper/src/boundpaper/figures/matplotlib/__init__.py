@@ -145,10 +145,7 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) ->
 def _faultless(drawing: Drawing) -> tuple[Any, float]:
     """Call `_sheet`; turn errors that are not the project's own into a SpecError.
 
-    Raises
-    ------
-    SpecError
-        Matplotlib or LaTeX cannot draw it; in one line.
+    Raises SpecError when matplotlib or LaTeX cannot draw it; in one line.
     """
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 

@@ -34,12 +34,8 @@ _SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
 class Sheet(io.StringIO):
     """Output file of a drawing.
 
-    Attributes
-    ----------
-    pictures : list of bytes
-        The PNG files that the text includes as `<< name >>-img0.png` and so on.
-    reach : Bbox
-        What the drawing covers, in inches of its canvas.
+    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `reach` is what the drawing covers,
+    in inches of its canvas.
     """
 
     def __init__(self) -> None:

@@ -62,18 +62,8 @@ _PLACES = {
 def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     """Convert a whole drawing.
 
-    Parameters
-    ----------
-    drawing : matplotlib.figure.Figure
-    width : float
-        Of the figure, in mm.
-    height : float, optional
-        Of each panel's axes, in mm; by default in the drawing's proportions.
-
-    Raises
-    ------
-    NotConverted
-        With the first artist or property that is not known to come out right.
+    `width` is the figure's and `height` that of each panel's axes, in mm; by default they have the drawing's
+    proportions. Raises NotConverted with the first artist or property that is not known to come out right.
     """
     require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text that is TeX (usetex)")
     with warnings.catch_warnings(), quiet_fonts():

@@ -26,13 +26,7 @@ class NotConverted(Exception):
 
 
 def require(condition: Any, reason: str) -> None:
-    """Raise NotConverted with the reason unless a condition holds.
-
-    Raises
-    ------
-    NotConverted
-        It does not; with the reason.
-    """
+    """Raise NotConverted with the reason unless a condition holds."""
     if not condition:
         raise NotConverted(reason)
 
@@ -40,19 +34,9 @@ def require(condition: Any, reason: str) -> None:
 def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: str) -> None:
     """Check that an artist differs from a new one in no property except those that are converted.
 
-    Parameters
-    ----------
-    artist, new : Artist
-        One of a drawing, and a new one of the same kind.
-    heeded : collection of str
-        Names of properties that the conversion takes over, or that the house style decides.
-    what : str
-        The artist's name in the reason.
-
-    Raises
-    ------
-    NotConverted
-        A property differs; it is named with its value.
+    `new` is a new artist of the same kind. `heeded` names the properties that the conversion takes over, or that the
+    house style decides; `what` is the artist's name in the reason. Raises NotConverted when a property differs; it is
+    named with its value.
     """
     for name in _getters(cast(Any, type(artist))):
         if name in heeded:

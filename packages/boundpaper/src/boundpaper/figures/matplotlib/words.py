@@ -15,15 +15,8 @@ _SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mat
 def words(text: str) -> str:
     r"""Convert one line of text as matplotlib reads it: dollars in pairs enclose formulas, all else is plain.
 
-    Parameters
-    ----------
-    text : str
-        A backslash before a dollar makes it a character; nothing else is markup.
-
-    Raises
-    ------
-    SpecError
-        The text holds a character or a command of mathematics that the document cannot set; it is named.
+    A backslash before a dollar makes it a character; nothing else is markup. Raises SpecError when the text holds a
+    character or a command of mathematics that the document cannot set; it is named.
     """
     parts = _DOLLAR.split(text)
     if len(parts) % 2 == 0:  # matplotlib takes dollars without a partner as characters

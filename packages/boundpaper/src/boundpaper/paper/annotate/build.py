@@ -73,20 +73,8 @@ class AnnotatedCopy:
 def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[AnnotatedCopy], list[str]]:
     """Write the annotated copies of the documents in a folder below `out/annotated`.
 
-    Parameters
-    ----------
-    root : Path
-        The project, its ledger built.
-    folder : Path
-        Where the reader's copies lie; nothing of them is written but into `out`.
-    sources : iterable of str
-        Names of the source artifacts.
-
-    Returns
-    -------
-    documents : list of AnnotatedCopy
-    others : list of str
-        Files of the folder that are no document.
+    The ledger must be built. Nothing is written into `folder`, where the reader's copies lie. Return the annotated
+    copies, and the files of the folder that are no document.
     """
     rows = rows_by_source(root)
     recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}

@@ -27,18 +27,9 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     """Return the documents among the files of a folder, and the names of the other files.
 
     A file is taken for the document of whose recorded statements it holds the largest share, if that is at least a
-    fifth; else for the document whose key its name begins with.
-
-    Parameters
-    ----------
-    folder : Path
-    anchors : mapping of str to collection of str
-        By key of a document, the hashes of its statements as recorded.
-
-    Raises
-    ------
-    DataError
-        The folder is missing, a file is not UTF-8 text, two files are the same document, or none is any.
+    fifth; else for the document whose key its name begins with. `anchors` has the hashes of each document's statements
+    as recorded, by the document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files
+    are the same document, or none is any.
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the one that holds your copies of the documents")

@@ -100,18 +100,9 @@ def coverage(
 
     A number is judged by a row of its own sentence that names it in its statement or its reported value, by a check
     whose place is this sentence or row of a table and that reports it, or, where none does, by a check of which only
-    the heading is known and that reports this very value. A check judges the cell alone, not the sentence.
-    Signs, units and thousands' commas are passed over.
-
-    Parameters
-    ----------
-    copy : DocumentCopy
-    placed : sequence of PlacedRow
-        The rows of the ledger in it.
-    data : mapping of str to set of Decimal
-        By heading, the sizes of the values that the sources hold from there.
-    names : sequence of patterns
-        Names that hold digits, which are no numbers.
+    the heading is known and that reports this very value. A check judges the cell alone, not the sentence. Signs, units
+    and thousands' commas are passed over. `placed` are the rows of the ledger in the copy, `data` the sizes of the
+    values that the sources hold, by heading, and `names` those that hold digits and are no numbers.
     """
     at: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
     within: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}

@@ -17,10 +17,7 @@ PLACES = "places"
 def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
     """Return ledger rows with their places by document, without those about the thesis itself.
 
-    Raises
-    ------
-    DataError
-        When no row is about another document.
+    Raises DataError when no row is about another document.
     """
     places = {row["claim"]: row for row in records(root, "claim_places")}
     by_source: dict[str, list[dict[str, Any]]] = {}

@@ -39,13 +39,8 @@ class Token:
 def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = False) -> list[Token]:
     """Return the numbers of a text that state a quantity, in order.
 
-    Parameters
-    ----------
-    text : str
-    names : sequence of patterns
-        Names that hold digits.
-    begins : bool
-        Whether the text begins a line, where the number of a heading or of an item stands.
+    `names` hold digits and are no numbers; `begins` says that the text begins a line, where the number of a heading or
+    of an item stands.
     """
     masked = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
     if begins and (ordinal := _ORDINAL.match(text)):

@@ -62,14 +62,8 @@ class BibliographyFault:
 class BibliographyEntry:
     """An entry in the terms of BibTeX.
 
-    Attributes
-    ----------
-    key, kind : str
-        The key as written, the kind in small letters.
-    line : int
-        Where it begins.
-    fields : mapping of str to str
-        What BibTeX's styles set, as LaTeX in ASCII that pdflatex can set.
+    The key is as written and the kind in small letters; `fields` are what BibTeX's styles set, as LaTeX in ASCII that
+    pdflatex can set.
     """
 
     key: str
@@ -88,14 +82,8 @@ class BibliographyEntry:
 class Bibliography:
     """Content of a project's bibliography.
 
-    Attributes
-    ----------
-    entries : tuple of BibliographyEntry
-        In the order of the file.
-    faults : tuple of BibliographyFault
-        What keeps the PDF from being right; with any, nothing is built.
-    gaps : tuple of BibliographyFault
-        Fields that an entry of its kind has and this one lacks; it is set without them.
+    `entries` are in the order of the file. With any of `faults`, which keep the PDF from being right, nothing is built;
+    `gaps` are fields that an entry of its kind has and this one lacks.
     """
 
     entries: tuple[BibliographyEntry, ...] = ()

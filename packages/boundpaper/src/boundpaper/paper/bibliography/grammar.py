@@ -50,13 +50,7 @@ class RawEntry:
 class ParsedFile:
     """What a file holds.
 
-    Attributes
-    ----------
-    entries : list of RawEntry
-    preamble : list of (int, str)
-        Line and LaTeX of each `@preamble`.
-    faults : list of (int, str)
-        Line and words.
+    `preamble` has line and LaTeX of each `@preamble`, `faults` line and words.
     """
 
     entries: list[RawEntry] = field(default_factory=list)

@@ -71,17 +71,8 @@ _PARTS = (str, Group, Math, StyledText, Link, Logo)
 def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
     """Return the parts of a field.
 
-    Parameters
-    ----------
-    text : str
-        LaTeX with balanced braces.
-    macros : mapping, optional
-        Commands that the file defines: how many arguments, and what they stand for.
-
-    Raises
-    ------
-    MarkupFault
-        A command that is not known, or a formula that cannot be set.
+    `text` is LaTeX with balanced braces; `macros` are the commands that the file defines: how many arguments they have,
+    and what they stand for. Raises MarkupFault for a command that is not known, or a formula that cannot be set.
     """
     reader = _MarkupReader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
     parts = reader.parts("")

@@ -15,10 +15,7 @@ class NamesFault(ValueError):
 def split(text: str) -> list[str]:
     """Return the names of a list as written; a last `others` stands for names that are not given.
 
-    Raises
-    ------
-    NamesFault
-        A name is empty, has a comma too many, or holds several names.
+    Raises NamesFault when a name is empty, has a comma too many, or holds several names.
     """
     names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"(?<!\s)\s+and(?=\s)")]
     if cut := _LAST_ET_AL.fullmatch(names[-1]):

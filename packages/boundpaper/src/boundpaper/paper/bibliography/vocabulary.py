@@ -23,22 +23,8 @@ class WordFault(ValueError):
 def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Convert an entry to the terms of BibTeX.
 
-    Parameters
-    ----------
-    kind : str
-        Its kind, in small letters.
-    given : mapping of str to str
-        Its fields by name in small letters, as LaTeX.
-
-    Returns
-    -------
-    (str, dict)
-        One of `KINDS`, and those fields that BibTeX's styles set.
-
-    Raises
-    ------
-    WordFault
-        An unknown kind or date, or a field whose name is misspelt.
+    `kind` and the names of fields are in small letters, and fields are LaTeX. Return one of `KINDS`, and those fields
+    that BibTeX's styles set. Raises WordFault for an unknown kind or date, or a field whose name is misspelt.
     """
     fields = {name: value for name, value in given.items() if value.strip()}
     for name in fields:

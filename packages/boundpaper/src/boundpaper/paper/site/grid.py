@@ -46,15 +46,8 @@ def grid(
 ) -> PageTable:
     """Return the first rows of a frame, and those of marked cells.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    titles : mapping of str to str, optional
-        What the columns mean, by name.
-    most : int
-        Rows at most, but for those of marked cells.
-    marked : collection of (int, str)
-        Row, counted from 0, and column of cells that have an address.
+    There are at most `most` rows beside those of `marked` cells (row, counted from 0, and column); `titles` says what
+    the columns mean, by name.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 

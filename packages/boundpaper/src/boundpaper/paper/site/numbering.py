@@ -36,14 +36,8 @@ class Label:
 class Numbers:
     """Numbers of all chapters.
 
-    Attributes
-    ----------
-    labels : dict of str to Label
-        By the name of the label.
-    places : dict of str to dict of int to str
-        For each chapter, numbers by the place of their command in its text.
-    chapters : dict of str to str
-        The number of each chapter; empty for one that has none, such as the abstract.
+    `labels` has them by the name of the label, `places` for each chapter by the place of their command in its text, and
+    `chapters` the number of each chapter, empty for one that has none, such as the abstract.
     """
 
     labels: dict[str, Label] = field(default_factory=dict)

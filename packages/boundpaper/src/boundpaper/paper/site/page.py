@@ -36,10 +36,7 @@ def environment() -> jinja2.Environment:
 def page(template: str, path: str, **values: object) -> bytes:
     """Fill a template for the page at `path`, which is relative to the site's folder.
 
-    Raises
-    ------
-    SpecError
-        The template is missing, malformed, or uses an unknown name; the message gives file and line.
+    Raises SpecError when the template is missing, malformed, or uses an unknown name; the message gives file and line.
     """
     try:
         text = environment().get_template(template).render(root="../" * path.count("/"), path=path, **values)

@@ -63,12 +63,7 @@ class Chapter:
 class SiteProject:
     """All that the site's pages are made from.
 
-    Attributes
-    ----------
-    root : Path
-    nodes : tuple of Node
-    call : callable
-        Runs the step of a key on its artifacts and returns what its function made.
+    `call` runs the step of a key on its artifacts and returns what its function made.
     """
 
     root: Path

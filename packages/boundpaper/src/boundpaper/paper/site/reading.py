@@ -46,12 +46,7 @@ class ChapterPage:
 
 @dataclass
 class ChapterPages:
-    """All chapters, and the cells that they print.
-
-    Attributes
-    ----------
-    project : SiteProject
-    """
+    """All chapters, and the cells that they print."""
 
     project: SiteProject
     _cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
@@ -82,10 +77,7 @@ class ChapterPages:
     def pages(self) -> tuple[ChapterPage, ...]:
         """Return the chapters in the order of the paper.
 
-        Raises
-        ------
-        SpecError
-            Everything that the web edition cannot set, each with file and line.
+        Raises SpecError for everything that the web edition cannot set, each with file and line.
         """
         macros = definitions(looks.own_preamble(self.project.root))
         made, faults = [], []

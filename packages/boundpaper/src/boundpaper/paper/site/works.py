@@ -39,12 +39,8 @@ class CitedWork:
 def works(root: Path) -> dict[str, CitedWork]:
     """Return the works of a project's bibliography by key, in the PDF's order; empty if there is no file.
 
-    Raises
-    ------
-    SpecError
-        The bibliography has faults, or its style writes what cannot be shown.
-    MissingDependency
-        There is no BibTeX.
+    Raises SpecError when the bibliography has faults, or its style writes what cannot be shown; MissingDependency when
+    there is no BibTeX.
     """
     held = bibliography.read(root).sound()
     if not held.entries:
@@ -123,14 +119,8 @@ def _end(text: str, begin: int, pair: str) -> int:
 def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
     """Link the citations of a text to the bibliography; also return the keys that it cites.
 
-    Parameters
-    ----------
-    html : str
-        The project's own HTML, its citations as `boundpaper.typeset.text.prose` writes them.
-    held : mapping of str to CitedWork
-        The bibliography; a key that it does not hold stays as it is.
-    root : str
-        The way from the page to the site's folder.
+    Citations of `html` are as `boundpaper.typeset.text.prose` writes them; a key that `held` does not have stays as it
+    is. `root` is the way from the page to the site's folder.
     """
     keys: dict[str, None] = {}
 

@@ -21,12 +21,8 @@ MAX_PASSES = 3  # PGFPlots' named legends need a second one
 def build(job: Job) -> dict[str, str | bytes]:
     """Compile `out/figures/NAME.tex`; may run in several threads at once.
 
-    Raises
-    ------
-    LatexError
-        LaTeX refused the figure, took too long, could not set a character, or did not find a picture.
-    MissingDependency
-        There is no pdflatex.
+    Raises LatexError when LaTeX refused the figure, took too long, could not set a character, or did not find a
+    picture; MissingDependency when there is no pdflatex.
     """
     return {f"out/figures/{job.name}.pdf": compile_figure(job.root / "out", job.name)}
 
@@ -35,13 +31,6 @@ def compile_figure(out: Path, name: str) -> bytes:
     """Compile `figures/NAME.tex` of an output folder and return the PDF.
 
     The run's files stay in `state/latex/figures/NAME/`, its log goes to `logs/figures/NAME.log`.
-
-    Parameters
-    ----------
-    out : Path
-        The output folder.
-    name : str
-        The figure's name.
     """
     document = f"figures/{name}.tex"
     try:

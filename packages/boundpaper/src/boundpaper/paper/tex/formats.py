@@ -29,12 +29,8 @@ _locks_lock = threading.Lock()
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
     """Return the part of a document that goes into the format, without comment lines, and the number of each line.
 
-    Comments name the document, so with them no two preambles would be equal.
-
-    Raises
-    ------
-    SpecError
-        The line that ends the preamble is missing.
+    Comments name the document, so with them no two preambles would be equal. Raises SpecError when the line that ends
+    the preamble is missing.
     """
     kept: list[str] = []
     numbers: list[int] = []
@@ -50,21 +46,8 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
 def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
     """Return the name of the format for a document's preamble; make the format if it does not exist.
 
-    Parameters
-    ----------
-    out : Path
-        The output folder.
-    text, document : str
-        The document and its path below that folder.
-    record : str
-        Where a copy of the log goes, relative to `out`.
-    timeout : float
-        Seconds.
-
-    Raises
-    ------
-    LatexError
-        LaTeX refused the preamble, or took too long.
+    `document` is the path of `text` below `out`, and `record` the path there of a copy of the log. Raises LatexError
+    when LaTeX refused the preamble, or took too long.
     """
     shared, numbers = preamble(text, document)
     name = hashlib.blake2b(f"{_installation()}\n{shared}".encode(), digest_size=10).hexdigest()

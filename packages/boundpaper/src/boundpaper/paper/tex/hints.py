@@ -43,12 +43,7 @@ _KINDS = {
 def hint(kind: str, message: str) -> str:
     """Return a hint for a finding of a log; empty if there is none.
 
-    Parameters
-    ----------
-    kind : str
-        Of a `boundpaper.paper.tex.log.LogMessage`.
-    message : str
-        LaTeX's words.
+    `kind` is that of a `boundpaper.paper.tex.log.LogMessage`, and `message` holds LaTeX's words.
     """
     if kind in _KINDS:
         return _KINDS[kind]

@@ -20,20 +20,10 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXM
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
     r"""Return the environment of a LaTeX run, without what the caller's shell adds to TeX's search paths.
 
-    Parameters
-    ----------
-    inputs : sequence of str
-        Folders, relative to the output folder, in which TeX looks before its own tree.
-    formats : str
-        Folder of precompiled formats.
-    bibliographies : str
-        Folder of the `.bib` file.
-
-    Returns
-    -------
-    dict
-        With `openin_any=p` and `openout_any=p`: TeX's own commands neither read nor write above its folder. A file
-        that `\pdfobj` embeds is not held back by them: `boundpaper.typeset.armour` refuses it in exhibits.
+    `inputs` are folders, relative to the output folder, in which TeX looks before its own tree; `formats` and
+    `bibliographies` hold precompiled formats and the `.bib` file. `openin_any=p` and `openout_any=p` keep TeX's own
+    commands from reading and writing above its folder. A file that `\pdfobj` embeds is not held back by them:
+    `boundpaper.typeset.armour` refuses it in exhibits.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {
@@ -69,24 +59,9 @@ def pdflatex(
 ) -> process.CompletedProgram:
     """Run one pass of pdflatex.
 
-    Parameters
-    ----------
-    document : str
-        The `.tex` file, relative to `cwd`.
-    cwd : Path
-        The output folder.
-    output : str
-        Folder for the PDF, log and auxiliary files, relative to `cwd`; it must exist.
-    job : str
-        Stem of the files in `output`.
-    form, formats : str
-        Name and folder of a precompiled format.
-    record : bool
-        Whether to list the files that are read, in a `.fls`.
-    draft : bool
-        Whether to write auxiliary files alone, and no PDF.
-    timeout : float
-        Seconds.
+    `document` is relative to `cwd`, the output folder; so is `output`, an existing folder for the PDF, log and
+    auxiliary files, whose stem is `job`. `form` and `formats` are name and folder of a precompiled format. With
+    `record`, the files that are read are listed in a `.fls`; a `draft` writes auxiliary files alone, and no PDF.
     """
     form_flag = (f"-fmt={form}",) if form else ()
     kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
@@ -120,18 +95,8 @@ def latexmk(
 ) -> process.CompletedProgram:
     """Run as many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's settings.
 
-    Parameters
-    ----------
-    document : str
-        The `.tex` file, relative to `cwd`.
-    cwd : Path
-        The output folder.
-    output : str
-        Folder for the PDF and everything that speeds up the next run, relative to `cwd`; it holds the `.bib` file.
-    form, formats : str
-        Name and folder of a precompiled format.
-    timeout : float
-        Seconds for all passes together.
+    Arguments are as of `pdflatex`; `output` also holds the `.bib` file and everything that speeds up the next run, and
+    `timeout` is for all passes together.
     """
     process.require("latexmk", "pdflatex", "bibtex")
     engine = " ".join(("pdflatex", *((f"-fmt={form}",) if form else ()), *FLAGS, "%O", "%S"))

@@ -87,12 +87,7 @@ class LogMessage:
 class Log:
     """The content of a log.
 
-    Attributes
-    ----------
-    errors, warnings : tuple of Finding
-        In the order of the log, each once.
-    rerun : bool
-        Whether LaTeX asks for another pass.
+    `errors` and `warnings` are in the order of the log, each once; `rerun` says whether LaTeX asks for another pass.
     """
 
     errors: tuple[LogMessage, ...]
@@ -103,12 +98,8 @@ class Log:
 def parse(text: str, folder: Path | None = None) -> Log:
     """Read a log.
 
-    Parameters
-    ----------
-    text : str
-        The log of one pass.
-    folder : Path, optional
-        The output folder, in which the generated files lie; with it, findings name their source.
+    `text` is the log of one pass. With `folder`, the output folder in which the generated files lie, findings name
+    their source.
     """
     errors: list[LogMessage] = []
     fatal: list[LogMessage] = []
@@ -168,14 +159,8 @@ def read(out: Path, path: str, kept: str) -> Log:
 def origin(text: str, line: int) -> str:
     """Return the source of a line of a generated file: the nearest mark at or above the line, else the first mark.
 
-    Marks are comment lines: `% source: X`, or a sentence with "made from X" or "generated from X".
-
-    Parameters
-    ----------
-    text : str
-        The generated file.
-    line : int
-        Counted from 1; 0 when unknown.
+    Marks are comment lines: `% source: X`, or a sentence with "made from X" or "generated from X". `line` counts from
+    1, and is 0 when unknown.
     """
     marks = [
         (number, match["source"]) for number, row in enumerate(text.splitlines(), 1) if (match := _MARK.match(row))
@@ -187,14 +172,8 @@ def origin(text: str, line: int) -> str:
 def failure(log: Log, what: str, output: str = "") -> LatexError:
     """Make the error for a run of LaTeX that failed.
 
-    Parameters
-    ----------
-    log : Log
-        Its log.
-    what : str
-        The generated file, used where the log names none.
-    output : str
-        What the program printed, shown when the log holds no error.
+    `what` is the generated file, used where the log names none; `output` is what the program printed, shown when the
+    log holds no error.
     """
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"

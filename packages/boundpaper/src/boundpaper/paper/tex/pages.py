@@ -87,10 +87,7 @@ class PdfPage:
 def limits(root: Path) -> Limits:
     """Read the layout limits of a project.
 
-    Raises
-    ------
-    SpecError
-        The file is no mapping of exactly these fields to numbers.
+    Raises SpecError when the file is no mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
     known = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}
@@ -101,10 +98,7 @@ def limits(root: Path) -> Limits:
 def read(content: bytes) -> list[PdfPage]:
     """Return the lines of every page of a PDF, by poppler's pdftotext.
 
-    Raises
-    ------
-    LatexError
-        The file is no PDF that it can read.
+    Raises LatexError when the file is no PDF that it can read.
     """
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
@@ -120,12 +114,7 @@ def read(content: bytes) -> list[PdfPage]:
 def faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
     """Return faults of layout, each with its page; empty if there are none.
 
-    Parameters
-    ----------
-    pages : sequence of PdfPage
-        Of the whole document; front matter before the first chapter's heading is passed over.
-    limits : Limits
-        What is allowed.
+    `pages` are those of the whole document; front matter before the first chapter's heading is passed over.
     """
     book = _Book(pages)
     by_page: list[tuple[int, str]] = []

@@ -22,18 +22,9 @@ DRAFTS = 2
 def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
     """Write the bibliography and auxiliary files of a document that has none, as far as drafts can.
 
-    Whatever goes wrong is left to the next run, which reports it.
-
-    Parameters
-    ----------
-    out : Path
-        The output folder.
-    document : str
-        The `.tex` file, relative to `out`.
-    state : str
-        Folder of the run's files, relative to `out`; it holds the `.bib` file.
-    form, formats : str
-        Name and folder of the precompiled preamble.
+    Whatever goes wrong is left to the next run, which reports it. `document` and `state` are relative to `out`; `state`
+    is the folder of the run's files, with the `.bib` file. `form` and `formats` are name and folder of the precompiled
+    preamble.
     """
     job = Path(document).stem
     texts = _texts(out, document)

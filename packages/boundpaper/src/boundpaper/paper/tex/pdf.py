@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 class Font:
     """A font of a PDF.
 
-    Attributes
-    ----------
-    name : str
-        Such as `ABCDEF+TeXGyrePagella-Regular`.
-    kind : str
-        `Type1`, `TrueType`, `Type0` or, for bitmaps, `Type3`.
-    embedded : bool
-        Whether its glyphs are in the file.
+    `kind` is `Type1`, `TrueType`, `Type0` or, for bitmaps, `Type3`; `embedded` says whether its glyphs are in the file.
     """
 
     name: str

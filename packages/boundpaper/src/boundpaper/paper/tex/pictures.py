@@ -12,12 +12,7 @@ RESOLUTION = 200  # dots per inch of a PNG
 def convert(pdf: Path, target: Path) -> None:
     """Write the one page of `pdf` to `target` as PNG or SVG, by its suffix.
 
-    Raises
-    ------
-    MissingDependency
-        Without poppler's pdftocairo.
-    LatexError
-        When pdftocairo refuses the file.
+    Raises MissingDependency without poppler's pdftocairo; LatexError when pdftocairo refuses the file.
     """
     form = target.suffix.removeprefix(".")
     options = ["-png", "-singlefile", "-r", str(RESOLUTION)] if form == "png" else ["-svg"]

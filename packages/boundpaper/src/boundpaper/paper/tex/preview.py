@@ -18,19 +18,8 @@ PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the nex
 def compile_chapter(root: Path, name: str) -> bytes:
     """Compile one chapter without title page, lists and appendices; references to other chapters print `??`.
 
-    Parameters
-    ----------
-    root : Path
-        The project's folder; the chapter and its exhibits lie in its output folder.
-    name : str
-        The chapter.
-
-    Raises
-    ------
-    LatexError
-        LaTeX's error, or boxes over 5 pt too wide.
-    SpecError
-        A label that is set twice, or an exhibit that is shown twice.
+    The chapter and its exhibits must lie in the output folder. Raises LatexError with LaTeX's error, or boxes over 5 pt
+    too wide; SpecError for a label that is set twice, or an exhibit that is shown twice.
     """
     file = f"paper/chapters/{name}.tex.j2"
     if twice := lint.find_label_faults({file: text_of(root, file, SpecError)}):

@@ -19,16 +19,8 @@ _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
 class TracedRow:
     """A row of an artifact or a table.
 
-    Attributes
-    ----------
-    owner : str
-        `table:NAME`, or the artifact's name.
-    place : str
-        `file:row` of an artifact, the header as row 1; empty for a table's.
-    cells : mapping of str to str
-        Text by column; for a table, what stands in its data.
-    shown : mapping of str to str
-        For a table, what is printed, by column.
+    `owner` is `table:NAME`, or the artifact's name. `place` is `file:row` of an artifact, the header as row 1; it is
+    empty for a table's. `cells` are the data by column, as text, and `shown` is what a table prints of them.
     """
 
     owner: str

@@ -27,20 +27,8 @@ CLOSE = 1e-9
 class TracedProject:
     """What a trace needs of a project.
 
-    Attributes
-    ----------
-    root : Path
-        Its folder.
-    steps : mapping of str to Step
-        The graph's steps by key.
-    job : callable
-        The job of a step.
-    stamp : callable
-        A hash of all that a step depends on, as it is now.
-    built : callable
-        Whether a step's outputs are what it makes of its inputs as they are now.
-    known : StepCache
-        What was found by an earlier trace.
+    `job` gives the job of a step, `stamp` a hash of all that it depends on, as it is now, and `built` whether its
+    outputs are what it makes of its inputs as they are now. `known` is what was found by an earlier trace.
     """
 
     root: Path

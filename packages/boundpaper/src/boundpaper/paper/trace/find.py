@@ -44,12 +44,8 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
 
     For a number, the printed places come first: exhibits, then chapters. The first of each is followed down to its
     source, or the first place of all where it is not printed; with `every` all places are named and followed. The
-    places of one kind are reported before those of the next kind are searched.
-
-    Raises
-    ------
-    SpecError
-        It is unknown; the nearest known ones are named.
+    places of one kind are reported before those of the next kind are searched. Raises SpecError when it is unknown; the
+    nearest known ones are named.
     """
     numeral = SearchedNumber.read(what)
     if numeral is None:

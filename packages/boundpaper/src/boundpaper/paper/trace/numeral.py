@@ -25,14 +25,8 @@ def tokens(text: str) -> list[str]:
 class SearchedNumber:
     """A printed number.
 
-    Attributes
-    ----------
-    text : str
-        Its digits, with a plain sign and without thousands commas.
-    low, high : float
-        The range that its digits leave open.
-    percent : bool
-        Whether a share may be meant: its hundredfold is what was printed.
+    `text` has its digits, with a plain sign and without thousands commas; `low` and `high` are the range that they
+    leave open. `percent` says whether a share may be meant: its hundredfold is what was printed.
     """
 
     text: str

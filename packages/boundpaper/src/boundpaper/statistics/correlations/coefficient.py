@@ -51,17 +51,7 @@ def standardised(values: FloatArray) -> FloatArray:
 def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
     """Prepare a function that gives the coefficient of relabelled x with y.
 
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        With variance.
-    method : {"pearson", "spearman", "kendall"}
-        The coefficient.
-
-    Returns
-    -------
-    callable
-        Maps indices of shape (m, n) to the m coefficients of `x[index]` with `y`.
+    x and y must vary. The function maps indices of shape (m, n) to the m coefficients of `x[index]` with `y`.
     """
     if method == "kendall":
         return _relabelled_tau(x, y)
@@ -93,16 +83,8 @@ def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[flo
     """Give the most by which coefficients of two relabelings may differ that exact arithmetic would make equal.
 
     The values carry a rounding error of their own magnitude; standardising multiplies it by magnitude over spread.
-    Kendall's tau counts pairs and has none beyond its division.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        With variance.
-    method : {"pearson", "spearman", "kendall"}
-        The coefficient.
-    sizes : tuple of float, optional
-        Largest size of what x and y were taken from, where they are differences; default their own.
+    Kendall's tau counts pairs and has none beyond its division. `sizes` is the largest size of what x and y were taken
+    from, where they are differences; default their own.
     """
     if method == "kendall":
         return TIE
@@ -128,6 +110,8 @@ def interval(
 ) -> tuple[tuple[float, float] | None, str]:
     """Give the interval of a coefficient on Fisher's z scale, or the reason why there is none.
 
+    Raises ValueError if there is no such coefficient, a count is not whole, or the confidence is not within (0, 1).
+
     Parameters
     ----------
     value : float
@@ -146,11 +130,6 @@ def interval(
     -------
     (low, high) or None, reason
         The reason is empty where there is an interval.
-
-    Raises
-    ------
-    ValueError
-        If there is no such coefficient, a count is not whole, or the confidence is not within (0, 1).
     """
     check_confidence(confidence)
     check_method(method, "interval")

@@ -111,7 +111,8 @@ def overlapping(
     """Give Zou's interval of r_first - r_second, two coefficients with one outcome, or the reason why there is none.
 
     Each end lies as far from the difference as the intervals of both coefficients reach together, less what their
-    dependence takes off (Zou 2007; the correlation of the coefficients after Olkin & Siotani 1976).
+    dependence takes off (Zou 2007; the correlation of the coefficients after Olkin & Siotani 1976). Raises ValueError
+    if the coefficient is another, or the confidence is not within (0, 1).
 
     Parameters
     ----------
@@ -130,11 +131,6 @@ def overlapping(
     -------
     (low, high) or None, reason
         The reason is empty where there is an interval.
-
-    Raises
-    ------
-    ValueError
-        If the coefficient is another, or the confidence is not within (0, 1).
     """
     check_confidence(confidence)
     _check_covariance(method, "overlapping")

@@ -24,19 +24,8 @@ DependentTest = Literal["williams", "steiger"]
 def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, int] | None:
     """Give Williams' t of r_first - r_second and its degrees of freedom, n - 3 (Williams 1959; Steiger 1980, eq. 7).
 
-    Parameters
-    ----------
-    r_first, r_second : float
-        Correlations of the two variables with the outcome that they share.
-    r_between : float
-        Correlation of the two variables.
-    n : int
-        Units.
-
-    Returns
-    -------
-    (t, df) or None
-        None for fewer than four units, or where the correlations leave nothing unexplained.
+    `r_first` and `r_second` are correlations of the two variables with the outcome that they share, and `r_between` is
+    that of the two. Return None for fewer than four units, or where the correlations leave nothing unexplained.
     """
     if n < 4:
         return None

@@ -44,20 +44,7 @@ class PermutationP:
 def relabelings(n: int) -> IntArray:
     """List all permutations of n indices.
 
-    Parameters
-    ----------
-    n : int
-        At most 8.
-
-    Returns
-    -------
-    ndarray of int64, shape (n!, n)
-        Read-only, the identity first.
-
-    Raises
-    ------
-    ValueError
-        If n is above 8.
+    The array, int64 of shape (n!, n), is read-only and begins with the identity. Raises ValueError if n is above 8.
     """
     if n > EXACT_UP_TO:
         raise ValueError(f"{n}! relabelings are too many to list; draw them with random_relabelings")
@@ -69,18 +56,8 @@ def relabelings(n: int) -> IntArray:
 def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_per_draw: int) -> Iterator[IntArray]:
     """Draw permutations that move units inside their block only.
 
-    Parameters
-    ----------
-    blocks : sequence of ndarray of int64
-        A partition of 0..n-1; one block of all units is a free permutation.
-    draws, seed : int
-        Number of draws, seed of the generator.
-    cells_per_draw : int
-        Numbers that the caller makes of one draw; bounds the chunks.
-
-    Yields
-    ------
-    ndarray of int64, shape (chunk, n)
+    `blocks` partition 0..n-1; one block of all units is a free permutation. Yield int64 of shape (chunk, n); chunks are
+    bounded by `cells_per_draw`, how many numbers the caller makes of one draw.
     """
     n = sum(block.size for block in blocks)
     generator = np.random.default_rng(seed)
@@ -118,6 +95,8 @@ def permutation_p(
 ) -> PermutationP:
     """Test a statistic against its relabelings.
 
+    Raises ValueError if there is no such alternative.
+
     Parameters
     ----------
     observed : float
@@ -141,11 +120,6 @@ def permutation_p(
     PermutationP
         Exact: the share of relabelings with |statistic| >= |observed| - tie. Drawn: (b+1)/(m+1)
         (Phipson & Smyth 2010).
-
-    Raises
-    ------
-    ValueError
-        If there is no such alternative.
     """
     check_alternative(alternative, "permutation_p")
 
@@ -177,6 +151,8 @@ def sign_flip_p(
 ) -> PermutationP:
     """Test a mean difference of pairs against all flips of the differences' signs (Fisher 1935).
 
+    Raises ValueError if there is no such alternative.
+
     Parameters
     ----------
     differences : ndarray, shape (n,)
@@ -187,11 +163,6 @@ def sign_flip_p(
         Used above n = 15; up to there all 2^n flips are counted.
     alternative : {"two-sided", "greater", "less"}
         Which flips reach the observed mean: those of as large a size, as large, or as small a mean.
-
-    Raises
-    ------
-    ValueError
-        If there is no such alternative.
     """
     check_alternative(alternative, "sign_flip_p")
 

@@ -6,17 +6,9 @@ from scipy import stats
 def rank_sum_p(above: float, first: int, second: int) -> float:
     """Give the two-sided exact p-value of Mann and Whitney (1947).
 
-    Parameters
-    ----------
-    above : float
-        Share of the pairs in which the first sample is above the second, the area under the ROC curve.
-    first, second : int
-        Values in either sample; none is in both.
-
-    Raises
-    ------
-    ValueError
-        When a sample is empty, or no such share of so many pairs can be, as it is with ties.
+    `above` is the share of the pairs in which the first sample is above the second, the area under the ROC curve;
+    `first` and `second` are the numbers of values, none of which is in both samples. Raises ValueError when a sample is
+    empty, or no such share of so many pairs can be, as it is with ties.
     """
     if min(first, second) < 1:
         raise ValueError(f"rank_sum_p: samples of {first} and {second}; give at least one value each")

@@ -72,10 +72,7 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:
     """Give the p-value of Student's t.
 
-    Raises
-    ------
-    ValueError
-        If there is no such alternative.
+    Raises ValueError if there is no such alternative.
     """
     check_alternative(alternative, "t_p")
     if alternative == "two-sided":

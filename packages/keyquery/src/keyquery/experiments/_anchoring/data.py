@@ -54,11 +54,7 @@ class AnswerSample:
 class Split:
     """Samples for training probes and samples for measuring; no unit is in both.
 
-    Parameters
-    ----------
-    train, test : tuple of Sample
-    asked, known : int
-        Names that the model was asked about, and how many it knows; 0 where nobody asked.
+    `asked` and `known` are how many names the model was asked about, and how many it knows; 0 where nobody asked.
     """
 
     train: tuple[AnswerSample, ...]
@@ -82,19 +78,9 @@ class Split:
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
     """Make statements whose truth is known by construction; no name occurs both in training and in test statements.
 
-    A statement whose object is true of nobody is wrong without the question; the others need the question.
-
-    Parameters
-    ----------
-    subject : Subject
-    train, test, seed : int
-    known : bool
-        Only statements about names whose own object the model itself finds likeliest, among all of the relation.
-
-    Raises
-    ------
-    DataError
-        When the model's language has no such statements, or too few names for the samples asked.
+    A statement whose object is true of nobody is wrong without the question; the others need the question. With
+    `known`, statements are only about names whose own object the model itself finds likeliest, among all of the
+    relation. Raises DataError when the model's language has no such statements, or too few names for the samples asked.
     """
     if TASK not in subject.book.tasks():
         raise DataError(
@@ -126,10 +112,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
 def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     """Return statements about names whose true object is the model's likeliest completion, summed over its tokens.
 
-    Raises
-    ------
-    DataError
-        When statements do not say which objects there are.
+    Raises DataError when statements do not say which objects there are.
     """
     if not all({"true", "objects"} <= set(item.facts) for item in items):
         raise DataError(
@@ -172,10 +155,7 @@ def _opening(prompt: str, start: int) -> int:
 def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> Split:
     """Split units between training and test in proportion, then take the number of samples asked for from each part.
 
-    Raises
-    ------
-    DataError
-        When a side has too few samples.
+    Raises DataError when a side has too few samples.
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)

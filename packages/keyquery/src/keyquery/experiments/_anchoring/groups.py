@@ -18,17 +18,8 @@ Units = NDArray[np.int64]
 class TestSamples:
     """Test samples of one seed, or of all of them together.
 
-    Parameters
-    ----------
-    whole, first, second : Readings
-        Of the probes trained on all units, and on either half of them.
-    right : array of bool, shape (n,)
-    names : tuple of str
-        Unit of each sample.
-    kinds : tuple of str
-        By design; empty where unknown.
-    reference : array of int, shape (n,)
-        The reference layer of the sample's seed.
+    `whole`, `first` and `second` are of the probes trained on all units, and on either half of them. `names` has the
+    unit of each sample and `reference` the reference layer of its seed; `kinds` are by design, empty where unknown.
     """
 
     whole: Readings

@@ -21,11 +21,7 @@ STEPS = 2000  # of the solver
 class Probes:
     """Linear classifiers, one per layer, of whether the answer is right.
 
-    Parameters
-    ----------
-    weights : array, shape (L, D)
-        On the states as they are: the standardisation is folded in.
-    offsets : array, shape (L,)
+    `weights` are on the states as they are: the standardisation is folded in.
     """
 
     weights: Floats
@@ -40,12 +36,7 @@ class Probes:
 def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
     """Fit a standardised logistic regression with an L2 penalty to each layer separately.
 
-    Parameters
-    ----------
-    states : array, shape (n, L, D)
-    right : array of bool, shape (n,)
-    strength : float
-        Inverse of the penalty, scikit-learn's C.
+    `strength` is the inverse of the penalty, scikit-learn's C.
     """
     need("sklearn", "to train probes")
     linear = importlib.import_module("sklearn.linear_model")
@@ -65,13 +56,9 @@ def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> P
 class Readings:
     """Predictions of one set of probes for test samples; all of shape (n, L).
 
-    Parameters
-    ----------
-    before : array
-        Probability of "right" of the untouched model.
-    cut, control, filler : array
-        The same after the cut from the question, and after a cut from as many other tokens, drawn from all and from
-        filler only; these two are NaN where a sample has too few of them.
+    They are probabilities of "right": of the untouched model (`before`), after the cut from the question (`cut`), and
+    after a cut from as many other tokens, drawn from all (`control`) and from filler only (`filler`); these two are NaN
+    where a sample has too few of them.
     """
 
     before: Floats
@@ -98,13 +85,9 @@ def _of_class(before: Floats, after: Floats) -> Floats:
 class LayerSummary:
     """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
 
-    Parameters
-    ----------
-    mean, low, high, sd : array
-        `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
-        `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal.
-    n, samples : array of int
-        Units, and the samples in them.
+    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
+    `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal. `n` counts units, and `samples` the
+    samples in them.
     """
 
     mean: Floats
@@ -120,18 +103,8 @@ def summary(
 ) -> LayerSummary:
     """Average the samples of each unit, then the units, with the interval that the number of units allows.
 
-    Parameters
-    ----------
-    values : array, shape (n, L)
-        NaN counts as absent.
-    units : array of int, shape (n,)
-        Codes from 0.
-    member : array of bool, shape (n, L)
-        Which samples count at which layer.
-    draws : int
-        Resamples.
-    bounds : (float, float)
-        Between which a mean must lie; Student's interval is cut at them.
+    NaN counts as absent. `units` are codes from 0, `member` says which samples count at which layer, and `draws` is the
+    number of resamples. A mean must lie between the `bounds`, at which Student's interval is cut.
     """
     there = member & np.isfinite(values)
     shape = (int(units.max()) + 1, values.shape[1])
@@ -158,17 +131,8 @@ def summary(
 def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:
     """Return the area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
 
-    Parameters
-    ----------
-    scores : array, shape (n, L)
-    right : array of bool, shape (n,)
-    units : array of int, shape (n,)
-    draws : int
-
-    Returns
-    -------
-    value, low, high : arrays, shape (L,)
-        NaN where all samples are of one class; the ends also where units are fewer than `LEAST_BOOTSTRAPPED`.
+    Values and ends have shape (L,). They are NaN where all samples are of one class; the ends also where units are
+    fewer than `LEAST_BOOTSTRAPPED`.
     """
     value = areas(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)

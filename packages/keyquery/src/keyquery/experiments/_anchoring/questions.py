@@ -36,16 +36,8 @@ class Question:
 class DataSet:
     """A published data set.
 
-    Parameters
-    ----------
-    hub, configuration, split : str
-        Where it is; `configuration` may be empty.
-    columns : tuple of str
-        Columns that are read.
-    rule : str
-        How the decisive words are found.
-    read : callable
-        A row to a question; its id is the row's number where the data has none.
+    `hub`, `configuration` (which may be empty) and `split` say where it is. `rule` says how the decisive words are
+    found, and `read` makes a question of a row; its id is the row's number where the data has none.
     """
 
     hub: str
@@ -100,17 +92,9 @@ DATA: Mapping[str, DataSet] = {
 def questions(name: str, file: Path | None = None) -> list[Question]:
     """Return the questions of a data set whose decisive words are found, in the order of the data set.
 
-    Parameters
-    ----------
-    name : str
-        One of `DATA`.
-    file : Path or None
-        A .jsonl or .parquet file, or a folder of such files, with the data set's columns; the Hub when None.
-
-    Raises
-    ------
-    DataError
-        When the data set is unknown, cannot be read, lacks a column, or has a malformed row.
+    `name` is one of `DATA`. `file` is a .jsonl or .parquet file, or a folder of such files, with the data set's
+    columns; the Hub when None. Raises DataError when the data set is unknown, cannot be read, lacks a column, or has a
+    malformed row.
     """
     if name not in DATA:
         raise DataError(f"no data set {name!r}; there are planted, {', '.join(DATA)}")
@@ -180,11 +164,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     """Return a model's own greedy answers to randomly drawn questions: the first for training, the rest for measuring.
 
     Answers are stored, so that a stopped run continues with them. A question without an answer in words is passed over.
-
-    Raises
-    ------
-    DataError
-        When there are too few questions, or too few answers.
+    Raises DataError when there are too few questions, or too few answers.
     """
     pool = questions(data, file)
     random.Random(f"questions/{data}/{seed}").shuffle(pool)

@@ -28,15 +28,9 @@ TOKENS = 4096  # a forward pass, filling included
 class MarkedSample:
     """A sample as token ids, with the positions of its question.
 
-    Parameters
-    ----------
-    ids : tuple of int
-        Up to the token that is read.
-    question : tuple of int
-        Positions of the decisive words of the question.
-    control, filler : tuple of int
-        As many other positions, drawn at random from all before the answer and from the filler; empty when there are
-        too few.
+    `ids` end with the token that is read, and `question` has the positions of the decisive words of the question.
+    `control` and `filler` are as many other positions, drawn at random from all before the answer and from the filler;
+    empty when there are too few.
     """
 
     ids: tuple[int, ...]
@@ -56,22 +50,9 @@ class MarkedSample:
 def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
     """Tokenize a sample, and find the positions of its question by the tokenizer's character offsets.
 
-    Parameters
-    ----------
-    tokenizer : PreTrainedTokenizer
-        A fast one.
-    sample : AnswerSample
-    seed : int
-        Of the control's draw.
-    read : {"answer", "end"}
-        Where the state is read: at the last token of the exact answer, or at the last of the text.
-
-    Raises
-    ------
-    ModelError
-        When the tokenizer has no offsets.
-    DataError
-        When no token lies in the question or in the answer.
+    The tokenizer must be a fast one; `seed` is that of the control's draw. The state is read where `read` says: at the
+    last token of the exact answer, or at the last of the text. Raises ModelError when the tokenizer has no offsets;
+    DataError when no token lies in the question or in the answer.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
@@ -122,20 +103,10 @@ def states(
 
     The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers gives, for every k,
     what a knockout in blocks 0 to k would give. Without keys the pass runs with an empty mask, so that the knockout is
-    its only difference from a pass with keys.
-
-    Parameters
-    ----------
-    choose : callable
-        The keys that a sample's later positions lose, none by default.
-    layers : tuple of int or None
-        Blocks with the knockout; all when None.
-    tokens : int
-        A forward pass, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
-
-    Returns
-    -------
-    array of float32, shape (n, L, D)
+    its only difference from a pass with keys. `choose` gives the keys that a sample's later positions lose, none by
+    default; `layers` are the blocks with the knockout, all when None. A forward pass takes so many `tokens`, at least
+    one sample; shorter samples are filled on the right, where no earlier token sees it. Return float32 of shape (n, L,
+    D).
     """
     torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)

@@ -46,14 +46,8 @@ WIDER = "where a rotation turned them, plasticity is the higher the wider the bi
 class AnalysisOutcome:
     """Outcome of `measure`.
 
-    Parameters
-    ----------
-    files : list of Path
-        The tables written.
-    heads, kept : int
-        Heads, and those among them that an earlier run had finished.
-    seconds : float
-        Wall time.
+    `files` are the tables written, `kept` is how many of the heads an earlier run had finished, and `seconds` is wall
+    time.
     """
 
     files: list[Path]
@@ -81,13 +75,9 @@ def measure(
     """Analyse every head of a capture and write the measurements of its model.
 
     `place` is a folder or the Hub id of a published capture; the others are options of the command `heads`. `jobs` is
-    the number of processes (of cores when None), or of a cluster's jobs (one per eight heads).
-
-    Raises
-    ------
-    DataError
-        When the capture is absent, unfinished or damaged, no head has a value, or measurements of another capture or
-        of other options stand under this name.
+    the number of processes (of cores when None), or of a cluster's jobs (one per eight heads). Raises DataError when
+    the capture is absent, unfinished or damaged, no head has a value, or measurements of another capture or of other
+    options stand under this name.
     """
     start = time.monotonic()
     capture = _opened(place, rotation, context=context, branch=branch, group=group)
@@ -140,14 +130,8 @@ def described(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
     """Return the tables of a capture's heads, their manifest, and the name of the model.
 
-    Parameters
-    ----------
-    capture, findings, options
-        What was analysed, what was found, and how.
-    model, place, branch : str
-        Name of the measurements, place and branch of the capture, where they are not those of its folder.
-    rotation : Path or None
-        The file that stated the rotation of the capture, if any.
+    `model`, `place` and `branch` are the name of the measurements, and the capture's place and branch where they are
+    not those of its folder; `rotation` is the file that stated the rotation of the capture, if any.
     """
     place = place or str(capture.root)
     shown = _shown(capture, place, branch)
@@ -163,10 +147,7 @@ def analyse_heads(
 ) -> tuple[list[HeadResult], int]:
     """Return the findings of all heads in order, and how many of them come from an earlier run in `folder`.
 
-    Raises
-    ------
-    DataError
-        When files of heads are absent or damaged: all are tried first, and the finished ones kept.
+    Raises DataError when files of heads are absent or damaged: all are tried first, and the finished ones kept.
     """
     done: dict[sampling.HeadIndex, HeadResult] = {}
     failed: list[str] = []
@@ -341,12 +322,7 @@ def run(
     """Carry out the command: measure, and print the time taken to standard error.
 
     Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
-    turns them they are taken as captured, which is said.
-
-    Returns
-    -------
-    list of str
-        Paths of the tables, below the project.
+    turns them they are taken as captured, which is said. Return the paths of the tables below the project.
     """
     given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
     capture = _opened(place, asked.get("rotation"), **given)

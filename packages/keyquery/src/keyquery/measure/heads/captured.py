@@ -26,15 +26,8 @@ DOCUMENTS = 256  # with one token a bucket and document, so many queries in each
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
     """Capture queries and keys over 256 texts of one kind, once, into the folder of the subject's answers.
 
-    Parameters
-    ----------
-    kind : str or None
-        Kind of the book's texts; the first when None. Texts of `options.place` are taken in place of it.
-
-    Raises
-    ------
-    DataError
-        When the model was made in memory, or texts are too short or too few tokens are asked.
+    `kind` is that of the book's texts, the first when None; texts of `options.place` are taken in place of it. Raises
+    DataError when the model was made in memory, or texts are too short or too few tokens are asked.
     """
     if subject.source is None or subject.folder is None:
         raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")

@@ -116,12 +116,7 @@ def load_or_analyse(
     """Load the finding of a head from `folder`, or compute and store it; also return whether it was stored already.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are the head's keys, if
-    another head that reads them was analysed before.
-
-    Raises
-    ------
-    DataError
-        When a file of the head is absent or damaged.
+    another head that reads them was analysed before. Raises DataError when a file of the head is absent or damaged.
     """
     keys = keys or KeySide(capture, head, options)
     path, vectors = place(capture, head, options, folder, keys)
@@ -188,12 +183,8 @@ def analyse(
 ) -> HeadResult:
     """Analyse a head: plasticity, rotation, components, position weights of dimensions, distance to counting.
 
-    A metric for which a head is too small or too uniform is missing, with the reason.
-
-    Raises
-    ------
-    DataError
-        When a file of the head is absent or damaged.
+    A metric for which a head is too small or too uniform is missing, with the reason. Raises DataError when a file of
+    the head is absent or damaged.
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
     rotation = capture.rotation(head.layer)

@@ -20,16 +20,7 @@ def frames(
 ) -> dict[str, pd.DataFrame]:
     """Return every measurement of a model by name.
 
-    Parameters
-    ----------
-    findings : sequence of HeadResult
-        All heads, in order.
-    options : Options
-        How plasticity was estimated.
-    context, bins : int
-        Tokens, and query bins.
-    model : str
-        Name in print.
+    `findings` are those of all heads, in order; `context` is in tokens.
     """
     return {
         "head_metrics": head_metrics(findings),

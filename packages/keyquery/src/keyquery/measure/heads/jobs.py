@@ -23,11 +23,7 @@ def analyse_missing(
     A stopped run, repeated, analyses only the missing heads, since a job stores each finished head.
 
     Findings are kept in `folder`, below the project; jobs must see the capture's. None is a job for every eight heads.
-
-    Raises
-    ------
-    JobsFailed
-        When a job ended without its result; what it had finished is kept.
+    Raises JobsFailed when a job ended without its result; what it had finished is kept.
     """
     # jobs begin in a folder of their own
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()

@@ -16,14 +16,7 @@ from keyquery.models.captures.sampling import HeadIndex
 class KeySide:
     """Keys of one key head of a capture; each part is computed when first asked for.
 
-    Parameters
-    ----------
-    capture : Capture
-        The capture.
-    head : HeadIndex
-        Any head that reads these keys.
-    options : Options
-        How its heads are analysed.
+    `head` is any head that reads these keys, and `options` say how its heads are analysed.
     """
 
     def __init__(self, capture: Capture, head: HeadIndex, options: PlasticityOptions) -> None:

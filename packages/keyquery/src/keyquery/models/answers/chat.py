@@ -18,12 +18,8 @@ SWITCH = "enable_thinking"  # by which templates of reasoning models turn though
 class TokenizedPrompt:
     """A prompt ready for a model.
 
-    Parameters
-    ----------
-    tokens : tuple of int
-        Token ids, those of the chat template included.
-    thinking : bool
-        Whether the prompt ends inside opened thoughts.
+    `tokens` has the ids, those of the chat template included; `thinking` says whether the prompt ends inside opened
+    thoughts.
     """
 
     tokens: tuple[int, ...]
@@ -39,14 +35,8 @@ def reasons(tokenizer: Any) -> bool:
 def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
     """Make the prompt of one user turn.
 
-    Parameters
-    ----------
-    tokenizer : PreTrainedTokenizer
-        The model's own; without a chat template the text stands alone, after the tokenizer's beginning token.
-    text : str
-        What the user says.
-    thinking : bool
-        Switches thoughts on or off in templates that have the switch.
+    Without a chat template of the tokenizer, the text stands alone, after the tokenizer's beginning token. `thinking`
+    switches thoughts on or off in templates that have the switch.
     """
     if getattr(tokenizer, "chat_template", None) is None:
         return TokenizedPrompt(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
@@ -61,12 +51,7 @@ def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
 def sampling(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
     """Return the options for `generate`: the model's own if it has any, else plain sampling at temperature 1.
 
-    Parameters
-    ----------
-    loaded : LoadedModel
-        The model.
-    temperature : float or None
-        In place of the model's own; 0 takes the most probable token.
+    `temperature` takes the place of the model's own; 0 takes the most probable token.
     """
     own = loaded.model.generation_config
     if temperature == 0:
@@ -88,17 +73,9 @@ def answers(
 ) -> list[tuple[str, int]]:
     """Sample an answer to each turn, all in one batch.
 
-    `options` is what `sampling` gives. The same seed and batch give the same answers on one machine.
-
-    Returns
-    -------
-    list of (str, int)
-        Text without special tokens but those that mark thoughts, and how many tokens it took.
-
-    Raises
-    ------
-    ModelError
-        When memory runs out.
+    `options` is what `sampling` gives. The same seed and batch give the same answers on one machine. Return each answer
+    without special tokens but those that mark thoughts, and how many tokens it took. Raises ModelError when memory runs
+    out.
     """
     torch = libraries.torch
     model, tokenizer = loaded.model, loaded.tokenizer

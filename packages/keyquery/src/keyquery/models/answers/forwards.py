@@ -22,10 +22,8 @@ Around = Callable[[], AbstractContextManager[Any]]
 def encode(tokenizer: Any, text: str) -> list[int]:
     """Return the token ids of a prompt, with the beginning-of-sequence token if the tokenizer adds one.
 
-    Raises
-    ------
-    ModelError
-        When there are no tokens, or the tokenizer closes the prompt with an end token that nothing may follow.
+    Raises ModelError when there are no tokens, or the tokenizer closes the prompt with an end token that nothing may
+    follow.
     """
     ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
     if not ids:

@@ -35,6 +35,8 @@ def greedy(
 ) -> list[str]:
     """Return the most probable continuation of each prompt, token by token; ties go to the lowest id.
 
+    Raises ModelError when a prompt has no tokens, or no token may be made.
+
     Parameters
     ----------
     model : PreTrainedModel
@@ -55,11 +57,6 @@ def greedy(
     prefill, decode : callable
         Called without arguments, each gives a context manager: entered around the forward over the prompts, and around
         each forward pass over one more token.
-
-    Raises
-    ------
-    ModelError
-        When a prompt has no tokens, or no token may be made.
     """
     if new_tokens < 1 or batch < 1:
         raise ModelError("new_tokens and batch must be at least 1")

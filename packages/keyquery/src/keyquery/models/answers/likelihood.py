@@ -22,25 +22,9 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
 
     The logits are computed from the hidden states, `LOGIT_ROWS` rows at a time, if the model's own logits of the last
     token agree; a model that changes its logits further (soft-capping) computes all at once, in a second forward pass.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode.
-    tokens : Tensor
-        Token ids (T,) or (B, T), without padding.
-    prefill : callable
-        Called without arguments, gives a context manager: entered around the forward.
-
-    Returns
-    -------
-    Tensor
-        Shape (B, T - 1), float32, on the CPU.
-
-    Raises
-    ------
-    DataError
-        When there are fewer than two tokens.
+    The model is in evaluation mode, and `tokens`, (T,) or (B, T), are without padding. `prefill`, called without
+    arguments, gives a context manager that is entered around the forward pass. Return float32 of shape (B, T - 1), on
+    the CPU. Raises DataError when there are fewer than two tokens.
     """
     torch = libraries.torch
     tokens = torch.as_tensor(tokens, device=home(model))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
+from keyquery.models.answers.forwards import batches, encode, home, key_cache, step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,14 +25,8 @@ Question = tuple[str, tuple[str, ...]]
 class Scores:
     """Log-probabilities of the answers that a prompt allows.
 
-    Parameters
-    ----------
-    options : tuple of str
-        The answers.
-    logprobs : tuple of float
-        Log-probability of each whole answer after the prompt, in nats.
-    tokens : tuple of int
-        Tokens of each.
+    `logprobs` has the log-probability of each whole answer after the prompt, in nats, and `tokens` the number of tokens
+    of each.
     """
 
     options: tuple[str, ...]
@@ -75,37 +68,16 @@ def options_logprobs(
     tokenizer: Any,
     asked: Sequence[Question],
     batch: int = 8,
-    *,
-    prefill: Around = nullcontext,
-    decode: Around = nullcontext,
 ) -> list[Scores]:
     """Return log-probabilities of whole answers: sums over their tokens, given the prompt.
 
-    Each prompt is run once; the answers' later tokens follow with the key cache, so `decode` is entered only if an
-    answer has more than one token.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode.
-    tokenizer : PreTrainedTokenizer
-        The model's own.
-    asked : sequence of (str, tuple of str)
-        Prompts and their answers.
-    batch : int
-        Prompts at a time; prompts of equal length share a batch, nothing is padded on the left.
-    prefill, decode : callable
-        As in `keyquery.models.answers.generation.greedy`.
-
-    Raises
-    ------
-    DataError
-        When a prompt has no answers, or two of one prompt have the same tokens.
-    ModelError
-        When the tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
+    Each prompt is run once; the answers' later tokens follow with the key cache. The model is in evaluation mode.
+    `asked` has prompts and their answers; prompts of equal length share a batch, and nothing is padded on the left.
+    Raises DataError when a prompt has no answers, or two of one prompt have the same tokens; ModelError when the
+    tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
     """
     groups = [[question] for question in asked]
-    return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch, prefill=prefill, decode=decode)]
+    return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch)]
 
 
 def grouped_logprobs(
@@ -113,14 +85,11 @@ def grouped_logprobs(
     tokenizer: Any,
     groups: Sequence[Sequence[Question]],
     batch: int = 8,
-    *,
-    prefill: Around = nullcontext,
-    decode: Around = nullcontext,
 ) -> list[list[Scores]]:
     """Return log-probabilities as `options_logprobs` does, for groups of prompts that begin alike.
 
-    What they share is run once, in `prefill`; the ends of the prompts follow under the key cache, in `decode`, one
-    after another, so that no key cache is ever held more than once (twice where windows slide).
+    What they share is run once; the ends of the prompts follow under the key cache, one after another, so that no key
+    cache is ever held more than once (twice where windows slide).
     """
     heads: list[list[int]] = []
     branches: list[list[Branch]] = []
@@ -130,7 +99,7 @@ def grouped_logprobs(
         branches.append(own)
     sums: list[list[float]] = [[] for _ in groups]
     for indices in batches([len(head) for head in heads], batch):
-        some = _sums(model, [heads[at] for at in indices], [branches[at] for at in indices], prefill, decode)
+        some = _sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
         for at, values in zip(indices, some, strict=True):
             sums[at] = values
     return [
@@ -142,10 +111,7 @@ def grouped_logprobs(
 def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
     """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends in one.
 
-    Raises
-    ------
-    ModelError
-        When it adds none or an unknown token, or the prompt's tokens change.
+    Raises ModelError when it adds none or an unknown token, or the prompt's tokens change.
     """
     head = encode(tokenizer, prompt) if head is None else list(head)
     whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
@@ -182,9 +148,7 @@ def _scores(question: Question, number: int, branches: Sequence[Branch], sums: S
     return Scores(question[1], tuple(value for _, value in mine), tuple(len(branch.answer) for branch, _ in mine))
 
 
-def _sums(
-    model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]], prefill: Around, decode: Around
-) -> list[list[float]]:
+def _sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
     """Return the summed log-probability of every branch, for beginnings of equal length."""
     torch = libraries.torch
     device, length = home(model), len(heads[0])
@@ -193,8 +157,7 @@ def _sums(
     cache = key_cache(model)
     slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
     with torch.inference_mode():
-        with prefill():
-            first = step(model, torch.tensor(heads, device=device), None, cache, 0)[:, -1].float().log_softmax(-1)
+        first = step(model, torch.tensor(heads, device=device), None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
             [0.0 if branch.rest else float(first[place, branch.answer[0]]) for branch in branches]
             for place, branches in enumerate(groups)
@@ -205,8 +168,7 @@ def _sums(
             # rows are padded on the right, where a causal model does not look
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
             used = copy.deepcopy(cache) if slides and turn < turns - 1 else cache
-            with decode():
-                logs = step(model, tokens, None, used, length, keep=longest).float().log_softmax(-1)
+            logs = step(model, tokens, None, used, length, keep=longest).float().log_softmax(-1)
             if not slides:
                 cache.crop(-longest)
             for place, row in enumerate(rows):

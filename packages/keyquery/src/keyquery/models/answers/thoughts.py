@@ -60,18 +60,7 @@ def split_thoughts(text: str, *, opened: bool = False) -> Reply:
 
     The answer is the text after the last closing mark, whatever is nested before it and whether or not it has an
     opening mark; with channels, it is the last channel called `final`. Thinking that never ends gives no answer.
-
-    Parameters
-    ----------
-    text : str
-        What the model generated.
-    opened : bool
-        Whether the prompt itself ends with an opening mark.
-
-    Returns
-    -------
-    Split
-        Thoughts hold no marks.
+    `opened` says whether the prompt itself ends with an opening mark. Thoughts hold no marks.
     """
     if "<|channel|>" in text:
         return _of_channels(text)

@@ -107,10 +107,7 @@ _kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the co
 def positions_of(attention_mask: Tensor) -> Tensor:
     """Return position ids that start at 0 with each row's first real token, as left padding requires.
 
-    Parameters
-    ----------
-    attention_mask : Tensor
-        Shape (B, T), 1 for tokens and 0 for padding.
+    `attention_mask` (B, T) is 1 for tokens and 0 for padding.
     """
     return (attention_mask.long().cumsum(-1) - 1).clamp(min=0)
 
@@ -122,12 +119,8 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
     If a recorder returns a call, the kernel runs on its query, key, value and mask: an intervention. An observer is
     called after the kernel, with the call and the output (B, T, H, d_v).
 
-    The model and the registries of transformers are as before when the block is left, however it is left.
-
-    Raises
-    ------
-    ModelError
-        When the architecture computes attention in its own code.
+    The model and the registries of transformers are as before when the block is left, however it is left. Raises
+    ModelError when the architecture computes attention in its own code.
     """
     configs = _configs(model)
     before = {key: config._attn_implementation for key, config in configs.items()}

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 def causal(queries: Tensor, tokens: int) -> Tensor:
     """Return the mask of causal attention, shape (rows, tokens): True if a key is not after the query.
 
-    Parameters
-    ----------
-    queries : Tensor
-        Positions of the rows, int64.
-    tokens : int
-        Keys, at positions 0 to tokens - 1.
+    `queries` are the positions of the rows, int64; keys are at positions 0 to `tokens` - 1.
     """
     keys = libraries.torch.arange(tokens, device=queries.device)
     seen: Tensor = keys[None] <= queries[:, None]
@@ -47,16 +42,8 @@ def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
 def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
     """Return the output of attention by its definition, float32, shape (B, rows, H, d_v).
 
-    Soft-capping and learned sinks take part as the call's options say; the call's mask does not.
-
-    Parameters
-    ----------
-    call : Call
-        Queries, keys and values.
-    rows : Tensor
-        The queries to take, int64.
-    seen : Tensor
-        Boolean (rows, S): the keys that each of them sees, at least one.
+    Soft-capping and learned sinks take part as the call's options say; the call's mask does not. `rows` are the queries
+    to take, int64; boolean `seen` (rows, S) says which keys each of them sees, at least one.
     """
     torch = libraries.torch
     heads, key_heads = call.query.shape[1], call.key.shape[1]
@@ -81,12 +68,7 @@ def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
 def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
     """Return a kernel's largest difference from the definition over the largest value; NaN if undefined.
 
-    Parameters
-    ----------
-    call, rows, seen
-        As of `by_definition`.
-    output : Tensor
-        What the kernel gave, (B, T, H, d_v).
+    `call`, `rows` and `seen` are as of `by_definition`; `output` (B, T, H, d_v) is what the kernel gave.
     """
     own = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
     expected = by_definition(call, rows, seen)

@@ -20,6 +20,9 @@ def parameters(
 ) -> dict[str, Any] | None:
     """Return the `rope_parameters` that give a configuration another encoding.
 
+    Raises ModelError when the encoding is unknown, its factor is not above 1, the model has no rotation, or rotates
+    with frequencies that are scaled already, from which interpolation is not defined.
+
     Parameters
     ----------
     config : PreTrainedConfig
@@ -37,12 +40,6 @@ def parameters(
         None where the configuration has them already. Where parameters go by layer type (Gemma 3), "drope" changes
         all, "pi", "ntk" and "yarn" only layers that see the whole context: a sliding window never leaves its trained
         length.
-
-    Raises
-    ------
-    ModelError
-        When the encoding is unknown, its factor is not above 1, the model has no rotation, or rotates with
-        frequencies that are scaled already, from which interpolation is not defined.
     """
     check(kind, factor)
     text = config.get_text_config()

@@ -48,13 +48,9 @@ def encoding(
     """Change how a loaded model encodes positions in this block; the change is undone when the block ends.
 
     In nested blocks, the innermost applies. Arguments are those of `encodings.parameters`; the outputs equal those of a
-    model that was loaded with `encodings.configured(config, kind)`.
-
-    Raises
-    ------
-    ModelError
-        When the model has no rotary module, one that does not give cosines and sines, or (for "drope") positions that
-        a rotation does not hold (ALiBi, queries scaled by position).
+    model that was loaded with `encodings.configured(config, kind)`. Raises ModelError when the model has no rotary
+    module, one that does not give cosines and sines, or (for "drope") positions that a rotation does not hold (ALiBi,
+    queries scaled by position).
     """
     check(kind, factor)
     modules = rotary(model)
@@ -93,12 +89,8 @@ def positional(model: PreTrainedModel) -> str:
     attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
 
     Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
-    not, as that says, and a DroPE model must be blind to positions as a whole.
-
-    Raises
-    ------
-    ModelError
-        When the model runs otherwise than its configuration says, or adds a position bias to its scores.
+    not, as that says, and a DroPE model must be blind to positions as a whole. Raises ModelError when the model runs
+    otherwise than its configuration says, or adds a position bias to its scores.
     """
     if not rotates(model):
         return "none"
@@ -136,16 +128,8 @@ def positional(model: PreTrainedModel) -> str:
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     """Return the change of logits when the second half of a text is moved by `shift` positions.
 
-    Returns
-    -------
-    float
-        Largest absolute difference of logits over their standard deviation, in float32; 0 for a model that does not
-        see positions.
-
-    Raises
-    ------
-    ModelError
-        When the model accepts no position ids, or its logits are not finite.
+    It is the largest absolute difference of logits over their standard deviation, in float32; 0 for a model that does
+    not see positions. Raises ModelError when the model accepts no position ids, or its logits are not finite.
     """
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
@@ -171,10 +155,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
     """Return the shift error (see `shift_error`) of a model that should ignore positions; 16 tokens if None.
 
-    Raises
-    ------
-    ModelError
-        With the measured error, when it is above 1e-5.
+    Raises ModelError with the measured error, when it is above 1e-5.
     """
     torch = libraries.torch
     if tokens is None:
@@ -233,10 +214,7 @@ def _biased(model: PreTrainedModel) -> bool:
 def rotary(model: PreTrainedModel) -> list[Any]:
     """Return the rotary modules of a model's text part.
 
-    Raises
-    ------
-    ModelError
-        When there is none, or positions enter as a bias on scores.
+    Raises ModelError when there is none, or positions enter as a bias on scores.
     """
     text = model.config.get_text_config()
     if _biased(model):

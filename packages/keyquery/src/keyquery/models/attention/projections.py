@@ -30,14 +30,8 @@ TOLERANCE = 2e-2  # of their length: what half precision leaves; other vectors a
 class Projections:
     """Rotates back the queries and keys that attention modules pass on; `before(call)` returns them.
 
-    Parameters
-    ----------
-    rotates : bool
-        Whether the model rotates anything; else queries and keys are taken as they are.
-    turning : mapping of int to Rotary or str
-        By layer, its rotation, or why it is not known.
-    mend : str
-        The end of the error where they cannot be had.
+    `rotates` says whether the model rotates anything; else queries and keys are taken as they are. `turning` has by
+    layer its rotation, or why it is not known, and `mend` is the end of the error where they cannot be had.
     """
 
     def __init__(self, rotates: bool = True, turning: Rotations | None = None, mend: str = "") -> None:
@@ -47,10 +41,7 @@ class Projections:
     def before(self, call: Call) -> tuple[Tensor, Tensor]:
         """Return the queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
 
-        Raises
-        ------
-        ModelError
-            When the rotation of the layer is not known, saying why.
+        Raises ModelError when the rotation of the layer is not known, saying why.
         """
         if not self._rotates:
             return call.query, call.key
@@ -72,14 +63,9 @@ def projecting(
 ) -> Iterator[Projections]:
     """Hook every attention module of `model`; the hooks are removed at the end of the block.
 
-    Parameters
-    ----------
-    model : PreTrainedModel
-        A model that rotates nothing has its queries and keys before rotation as they are.
-    context : int
-        Tokens of the texts that are run: frequencies of some rotations depend on it.
-    mend : str
-        The end of the error where they cannot be had.
+    A model that rotates nothing has its queries and keys before rotation as they are. `context` is the tokens of the
+    texts that are run, on which frequencies of some rotations depend; `mend` is the end of the error where they cannot
+    be had.
     """
     turns = rotates(model)
     held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)

@@ -24,11 +24,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
 
     A table of positions is found by its use: in a forward pass of a few tokens, it is looked up or sliced at indices
     that grow by 1 from token to token, whatever its name. Rows before the first token's (OPT, RoBERTa) do not count.
-
-    Raises
-    ------
-    ModelError
-        When the forward pass fails.
+    Raises ModelError when the forward pass fails.
     """
     torch = libraries.torch
     embed = torch.nn.functional.embedding
@@ -62,11 +58,8 @@ def refuse_longer(model: PreTrainedModel) -> None:
     """Make a model with a table of positions refuse, from now on, inputs that are longer than its table.
 
     Without this a forward pass crashes, on a GPU with the whole process. Models without a table are left unchanged.
-
-    Raises
-    ------
-    ModelError
-        When the forward that looks for the table fails; from then on, by the model, with the tokens that reached it.
+    Raises ModelError when the forward that looks for the table fails; from then on the model raises it, with the tokens
+    that reached it.
     """
     torch = libraries.torch
     words = model.get_input_embeddings()

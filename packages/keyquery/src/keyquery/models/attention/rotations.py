@@ -50,19 +50,9 @@ class _Seen:
 def rotations(model: PreTrainedModel, context: int) -> Rotations:
     """Return the rotation of every self-attention layer at a context length, or the reason why it is not known.
 
-    Frequencies that depend on the text's length (dynamic NTK, long RoPE) are those for texts of `context` tokens.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        In evaluation mode.
-    context : int
-        Tokens of a text; at least 2.
-
-    Raises
-    ------
-    ModelError
-        When the architecture does not use the attention interface of transformers.
+    Frequencies that depend on the text's length (dynamic NTK, long RoPE) are those for texts of `context` tokens. The
+    model is in evaluation mode; `context` is at least 2. Raises ModelError when the architecture does not use the
+    attention interface of transformers.
     """
     torch = libraries.torch
     positions = _positions(context)

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def tokens_of(call: Call) -> int:
     """Return the number of tokens, after checking that queries, keys and mask are those of one whole text.
 
-    Raises
-    ------
-    ModelError
-        When they do not.
+    Raises ModelError when they do not.
     """
     what = type(call.module).__name__
     batch, heads, tokens, _ = call.query.shape

@@ -99,21 +99,12 @@ def attention_statistics(
 ) -> AttentionStatistics:
     """Reduce one attention call on a whole text to its statistics.
 
-    Scores are scaling q.k, soft-capped where the architecture does so, in float32; a sliding window, a mask and
-    learned sinks count as in the model. Query head h reads key head h // (H_q / H_kv).
-
-    Parameters
-    ----------
-    call : Call
-        Of one text (B = 1) of two tokens or more, without padding and without a key cache.
-    query_block, key_tile : int or None
-        Rows and columns of the tiles; with one of them given, every call is done in tiles.
-
-    Raises
-    ------
-    ModelError
-        When the call is cross-attention, of several texts, under a key cache, padded or not causal, or its scores hold
-        what queries and keys do not (a position bias).
+    Scores are scaling q.k, soft-capped where the architecture does so, in float32; a sliding window, a mask and learned
+    sinks count as in the model. Query head h reads key head h // (H_q / H_kv). `call` is of one text (B = 1) of two
+    tokens or more, without padding and without a key cache. `query_block` and `key_tile` are rows and columns of the
+    tiles; with one of them given, every call is done in tiles. Raises ModelError when the call is cross-attention, of
+    several texts, under a key cache, padded or not causal, or its scores hold what queries and keys do not (a position
+    bias).
     """
     tokens = tokens_of(call)
     limits = edges(tokens)

@@ -48,12 +48,7 @@ def plain(call: Call) -> bool:
 def streamed(call: Call, limits: IntArray) -> AttentionRows:
     """Return sums over keys for every query of a plain call.
 
-    Parameters
-    ----------
-    call : Call
-        A checked one for which `plain` holds.
-    limits : ndarray of int, shape (bins + 1,)
-        Limits of the distance bins.
+    `call` is a checked one for which `plain` holds; `limits` are those of the distance bins.
     """
     torch = libraries.torch
     _, heads, tokens, _ = call.query.shape

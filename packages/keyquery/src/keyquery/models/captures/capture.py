@@ -39,22 +39,9 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 
     Each finished document is on disk before the next begins, so an interrupted run, started again with the same
     options, goes on, and ends with the same files as an uninterrupted one. A finished capture is left as it is.
-
-    Parameters
-    ----------
-    options : CaptureOptions
-        What and where to.
-    progress : Callable
-        Called with a `Progress` at the start and after each document.
-
-    Raises
-    ------
-    ModelError
-        When the model cannot be loaded or captured, memory does not suffice, or `out` holds another capture.
-    DataError
-        When a text is missing, malformed or too short.
-    ThesisError
-        When the disk is full.
+    `progress` is called with a `Progress` at the start and after each document. Raises ModelError when the model cannot
+    be loaded or captured, memory does not suffice, or `out` holds another capture; DataError when a text is missing,
+    malformed or too short; ThesisError when the disk is full.
     """
     if not is_finished(options):
         record(options, progress)
@@ -85,21 +72,9 @@ def record(
 ) -> None:
     """Run the documents of one shard through the model and write their parts; `finish` makes the files.
 
-    Parameters
-    ----------
-    options : CaptureOptions
-        What and where to; the same for all shards.
-    progress : Callable
-        Called with a `Progress` of this shard.
-    shard : (int, int)
-        Which of how many: shard i of n takes every n-th document from the i-th on.
-    loaded : LoadedModel or None
-        A model that is loaded already.
-
-    Raises
-    ------
-    ThesisError
-        As of `capture`; one about the model names it.
+    `options` are the same for all shards; shard i of n takes every n-th document from the i-th on. `progress` is called
+    with a `Progress` of this shard; `loaded` is a model that is loaded already. Raises ThesisError as `capture` does;
+    one about the model names it.
     """
     with about(options.model.name, ModelError):
         _record(options, progress, shard, loaded)
@@ -162,10 +137,7 @@ def _together(
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
     """Gather the parts of all shards into the published layout, complete the manifest and remove the parts.
 
-    Raises
-    ------
-    ModelError
-        When there is nothing to gather.
+    Raises ModelError when there is nothing to gather.
     """
     root = options.out
     noted = manifest.read(root)
@@ -188,10 +160,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
 def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
     """Read all texts before capturing; return the number of documents, None for streamed texts.
 
-    Raises
-    ------
-    DataError
-        When a text is missing, malformed or too short, or there are fewer documents than asked.
+    Raises DataError when a text is missing, malformed or too short, or there are fewer documents than asked.
     """
     if tokenizer is None:
         raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")

@@ -20,12 +20,7 @@ MORE = {
 def save(root: Path, found: dict[str, Any]) -> None:
     """Write the card of a gathered capture.
 
-    Parameters
-    ----------
-    root : Path
-        Its folder, with the files in place.
-    found : dict
-        Its manifest, complete.
+    `root` is its folder, with the files in place; the manifest `found` is complete.
     """
     names = sorted(path.parent.name for path in root.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
     head = {

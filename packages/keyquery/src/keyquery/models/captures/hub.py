@@ -15,10 +15,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 def files(folder: Path) -> list[tuple[str, int]]:
     """Return the files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
-    Raises
-    ------
-    DataError
-        The capture is not complete: there is no card, no manifest, or no head.
+    Raises DataError when the capture is not complete: there is no card, no manifest, or no head.
     """
     heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
     lacking = [name for name in KEPT if not (folder / name).is_file()]
@@ -42,10 +39,7 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 def send(folder: Path, repository: str) -> str:
     """Send a capture to the Hub as one commit; return its address. A missing repository is created, private.
 
-    Raises
-    ------
-    DataError
-        The capture is not complete, the name is none, or the Hub refuses.
+    Raises DataError when the capture is not complete, the name is none, or the Hub refuses.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
@@ -66,10 +60,7 @@ def send(folder: Path, repository: str) -> str:
 def check_repository(repository: str) -> str:
     """Return the name of a repository, `OWNER/NAME`, after checking its form.
 
-    Raises
-    ------
-    DataError
-        It is none.
+    Raises DataError for a name of another form.
     """
     if not _REPOSITORY.fullmatch(repository):
         raise DataError(f"{repository!r} is not a data set of the Hub; write OWNER/NAME")

@@ -109,18 +109,8 @@ def gather(
     """Turn the parts below `root` into the published layout.
 
     Each file appears whole or not at all; existing files are kept, so a killed run can continue. Memory does not depend
-    on the number of documents.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the capture.
-    layers, heads, buckets
-        What was captured.
-    progress : Callable
-        Called with the number of files written and their total.
-    kept : collection of str
-        Names of parts that were kept beside queries and keys.
+    on the number of documents. `progress` is called with the number of files written and their total; `kept` names the
+    parts that were kept beside queries and keys.
     """
     sweep(root)
     queries, keys = chosen(heads)

@@ -91,11 +91,8 @@ class Manifest(TypedDict, total=False):
 def read(root: Path) -> Manifest | None:
     """Read the manifest of a folder; None if it has none.
 
-    Raises
-    ------
-    DataError
-        When it is not one that this version reads, holds a key that this version does not know, or is not what was
-        written, by its own hash.
+    Raises DataError when it is not one that this version reads, holds a key that this version does not know, or is not
+    what was written, by its own hash.
     """
     path = root / FILE
     try:
@@ -120,10 +117,7 @@ def read(root: Path) -> Manifest | None:
 def seal(root: Path) -> None:
     """Add to a folder's manifest, which the user trusts, the hash that version 0.1.0 did not write.
 
-    Raises
-    ------
-    DataError
-        When there is none, or it is not what any version wrote.
+    Raises DataError when there is none, or it is not what any version wrote.
     """
     path = root / FILE
     try:
@@ -212,10 +206,7 @@ def save(root: Path, content: Mapping[str, Any]) -> None:
 def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Refuse to continue in a folder that holds another capture.
 
-    Raises
-    ------
-    ModelError
-        Naming each setting that differs.
+    Raises ModelError that names each setting that differs.
     """
     before: Mapping[str, Any] = found.get("settings", {})
     differ = [

@@ -87,10 +87,7 @@ class DocumentPart:
 class PartReader:
     """A document's part, read array by array.
 
-    Raises
-    ------
-    DataError
-        When it is not as it was written, here and in each of the methods; names the file.
+    Here and in each of the methods, DataError that names the file is raised when it is not as it was written.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -9,18 +9,8 @@ from dataclasses import dataclass
 class CaptureProgress:
     """Progress of a capture.
 
-    Parameters
-    ----------
-    done : int
-        Documents on disk.
-    total : int or None
-        Documents in all, where that is known.
-    tokens_per_second : float
-        Since this run began; 0 before its first document.
-    seconds_left : float or None
-        At that rate.
-    notes : tuple of str
-        What is to be known of the capture before it is used; in the first state of a run alone.
+    `total` is None where nothing says how many there are. Tokens a second are since this run began, 0 before its first
+    document. `notes` are what is to be known of the capture before it is used; in the first state of a run alone.
     """
 
     done: int

@@ -28,12 +28,8 @@ SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manif
 class Vectors:
     """Queries or keys of one head.
 
-    Parameters
-    ----------
-    bucket, document, position : ndarray
-        Shape (n,), int32; a document is the published `example_id`.
-    vectors : ndarray
-        Shape (n, d), float32.
+    `bucket`, `document` (the published `example_id`) and `position` are int32 of shape (n,), `vectors` float32 of shape
+    (n, d).
     """
 
     bucket: NDArray[np.int32]
@@ -220,10 +216,7 @@ class Capture:
 def read(path: Path) -> Vectors:
     """Read one file of a capture.
 
-    Raises
-    ------
-    DataError
-        When it is absent, damaged or lacks a column.
+    Raises DataError when it is absent, damaged or lacks a column.
     """
     table = _table(path, ["bucket", "example_id", "position", "vector"])
     return Vectors(

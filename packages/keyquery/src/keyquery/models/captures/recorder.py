@@ -34,24 +34,10 @@ class VectorRecorder:
     """Writes queries and keys of the documents of a forward pass into their parts on disk.
 
     For a layer l with chosen heads a document receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
-    their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`.
-
-    Parameters
-    ----------
-    layers : sequence of Layer
-        All attention layers.
-    heads : sequence of HeadIndex
-        The chosen ones.
-    buckets : Buckets
-        The context and the rate.
-    seed : int
-        Of the token draw.
-    projections : Projections or None
-        Where queries and keys before rotation come from; None to keep those after it.
-    kept : collection of str
-        Names of `PARTS`.
-    why_undefined : callable
-        Says of a place, as "layer 3", why its vectors may not be finite, for the error.
+    their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`. `layers`
+    are all attention layers, and `heads` the chosen ones. Queries and keys before rotation come from `projections`;
+    None keeps those after it. `why_undefined` says of a place, as "layer 3", why its vectors may not be finite, for the
+    error.
     """
 
     def __init__(
@@ -113,10 +99,7 @@ class VectorRecorder:
     def watching(self, model: PreTrainedModel) -> Iterator[None]:
         """Store the drawn tokens of the residual stream and of the MLPs' outputs, if these are asked for.
 
-        Raises
-        ------
-        ModelError
-            When a layer does not show the part.
+        Raises ModelError when a layer does not show the part.
         """
         with ExitStack() as stack:
             for block in blocks(model) if self._sides & {"r", "m"} else ():

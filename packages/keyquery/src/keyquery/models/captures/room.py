@@ -15,17 +15,8 @@ COPIES = 2  # parts of documents, and the files that they are gathered into
 def check(options: CaptureOptions, documents: int | None) -> None:
     """Refuse a capture whose vectors the disk cannot hold.
 
-    Parameters
-    ----------
-    options : CaptureOptions
-        What is asked.
-    documents : int or None
-        Documents that the texts give; None where nothing says, and nothing is refused.
-
-    Raises
-    ------
-    ModelError
-        Saying what it takes, what is free, and what would take less.
+    `documents` is how many the texts give; None where nothing says, and nothing is refused. Raises ModelError that says
+    what the capture takes, what is free, and what would take less.
     """
     if documents is None:
         return
@@ -42,15 +33,7 @@ def check(options: CaptureOptions, documents: int | None) -> None:
 
 
 def bytes_of_document(options: CaptureOptions, text: Any) -> int:
-    """Return about how many bytes one document's vectors take on disk, if heads are drawn evenly over the layers.
-
-    Parameters
-    ----------
-    options : CaptureOptions
-        What is asked.
-    text : PreTrainedConfig
-        Of the language model.
-    """
+    """Return about how many bytes one document's vectors take on disk, if heads are drawn evenly over the layers."""
     layers = [each for each in attention_layers(text) if each.kind != "cross"]
     taken = [each for each in layers if not options.only_layers or each.index in options.only_layers]
     every = sum(each.query_heads for each in taken)

@@ -36,14 +36,8 @@ class HeadIndex:
 class Buckets:
     """A context that is cut into equal buckets.
 
-    Parameters
-    ----------
-    context : int
-        Tokens of a document.
-    count : int
-        Number of buckets; it divides `context`.
-    rate : float
-        Mean number of queries, and of keys, kept per bucket of a document.
+    The number of buckets divides the context; `rate` is the mean number of queries, and of keys, kept per bucket of a
+    document.
     """
 
     context: int
@@ -74,17 +68,9 @@ class Buckets:
 def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -> NDArray[np.int64]:
     """Return the positions of one document that one layer keeps for all its heads, ascending.
 
-    Each token is kept with probability min(1, rate / B), independently for queries and keys. The generator is seeded
-    by all four numbers, so a resumed or sharded capture draws what an uninterrupted one would.
-
-    Parameters
-    ----------
-    buckets : Buckets
-        The context and the rate.
-    seed, document, layer : int
-        What the generator is seeded by, with `side`.
-    side : {"q", "k", "v", "z", "r", "m"}
-        Queries or keys, or a part, which has the tokens of one of them.
+    Each token is kept with probability min(1, rate / B), independently for queries and keys. The generator is seeded by
+    all four numbers, so a resumed or sharded capture draws what an uninterrupted one would. `buckets` has the context
+    and the rate. `side` is queries or keys, or a part, which has the tokens of one of them.
     """
     generator = np.random.default_rng([seed, document, layer, 1 if side in ("k", "v") else 0])
     chance = min(1.0, buckets.rate / buckets.size)
@@ -106,12 +92,8 @@ def draw_heads(
     lower the number returned.
 
     With `sliding`, sliding-window layers stay in the draw. With `only_layers`, the draw is from these alone, whatever
-    they see; `only_heads`, by layer and query head, are taken without a draw. A `count` of None takes all.
-
-    Raises
-    ------
-    ModelError
-        When nothing is left, or a layer or head that is named is not there.
+    they see; `only_heads`, by layer and query head, are taken without a draw. A `count` of None takes all. Raises
+    ModelError when nothing is left, or a layer or head that is named is not there.
     """
     if only_heads:
         return _named_heads(layers, only_heads)

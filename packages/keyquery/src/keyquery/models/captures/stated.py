@@ -38,6 +38,10 @@ BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agre
 def with_stated(capture: Capture, path: Path) -> Capture:
     """Return a capture with the rotation that the user states.
 
+    Raises DataError when the capture says it itself, the statement is malformed or leaves a layer out, or the vectors
+    contradict it: turned back, queries agree less from position to position than by another pairing, or than as they
+    are.
+
     Parameters
     ----------
     capture : Capture
@@ -51,12 +55,6 @@ def with_stated(capture: Capture, path: Path) -> Capture:
         - `start` (first dimension that turns, 0) and `factor` (YaRN's attention factor, 1), which may be left out.
 
         Or a model's config.json, or a folder that has one.
-
-    Raises
-    ------
-    DataError
-        When the capture says it itself, the statement is malformed or leaves a layer out, or the vectors contradict it:
-        turned back, queries agree less from position to position than by another pairing, or than as they are.
     """
     if capture.rotations is not None:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")

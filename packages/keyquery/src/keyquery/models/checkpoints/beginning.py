@@ -8,16 +8,7 @@ from boundpaper.errors import ModelError
 def begin(tokenizer: Any, name: str) -> None:
     """Make a tokenizer of the library `tokenizers` add its beginning-of-sequence token to every text, in place.
 
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerFast
-    name : str
-        Of the model, for errors.
-
-    Raises
-    ------
-    ModelError
-        When it knows no beginning token, puts one in front already, or is not of that library.
+    Raises ModelError when it knows no beginning token, puts one in front already, or is not of that library.
     """
     token = tokenizer.bos_token_id
     if token is None:

@@ -18,13 +18,8 @@ def folder(root: Path, name: str) -> Path:
 def resolve(root: Path, name: str) -> str:
     """Resolve a name for `ModelSource`: a known model or GGUF file becomes its folder; a folder or Hub id stays.
 
-    Raises
-    ------
-    ModelError
-        When a built-in model has not been trained, a GGUF file cannot be read, or a bare name is neither known nor a
-        folder.
-    MissingDependency
-        When a packaged model is not installed.
+    Raises ModelError when a built-in model has not been trained, a GGUF file cannot be read, or a bare name is neither
+    known nor a folder; MissingDependency when a packaged model is not installed.
     """
     if name in NAMES:
         place = folder(root, name)

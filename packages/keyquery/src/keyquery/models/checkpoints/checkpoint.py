@@ -25,10 +25,7 @@ ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_r
 def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     """Refuse a checkpoint with its own code that the class of its model type would silently replace.
 
-    Raises
-    ------
-    ModelError
-        When config.json brings code and names an architecture that transformers does not have.
+    Raises ModelError when config.json brings code and names an architecture that transformers does not have.
     """
     transformers = libraries.transformers
     named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
@@ -43,17 +40,7 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     """Return the configuration of a plain class with the settings of a checkpoint made by a class of its own.
 
-    Parameters
-    ----------
-    raw : dict
-        The content of config.json.
-    load_as : str
-        A model type of transformers, such as "llama".
-
-    Raises
-    ------
-    ModelError
-        When transformers has no such causal language model.
+    Raises ModelError when transformers has no such causal language model.
     """
     transformers = libraries.transformers
     known = transformers.AutoConfig.for_model
@@ -79,15 +66,8 @@ def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
     """Refuse settings that change scores or positions but that the class of `config` would ignore.
 
-    Parameters
-    ----------
-    scaled, placed : bool
-        Whether the factor on scores, and the position encoding, were given by the caller.
-
-    Raises
-    ------
-    ModelError
-        Naming the setting.
+    `scaled` and `placed` say whether the factor on scores, and the position encoding, were given by the caller. Raises
+    ModelError that names the setting.
     """
     text = config.get_text_config()
     parts = [(raw, config)]
@@ -112,10 +92,7 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
 def rescale(model: Any, scaling: float) -> None:
     """Give every attention module of a loaded model another factor on q.k.
 
-    Raises
-    ------
-    ModelError
-        When the factor is not positive, or an attention module keeps its factor elsewhere.
+    Raises ModelError when the factor is not positive, or an attention module keeps its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
         raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")

@@ -75,10 +75,7 @@ def estimate(
 ) -> MemoryEstimate:
     """Return the estimate for a model by name (arguments of `of_config`); reads only its config.json.
 
-    Raises
-    ------
-    ModelError
-        When the configuration cannot be had.
+    Raises ModelError when the configuration cannot be had.
     """
     config = configuration(source)
     return of_config(
@@ -110,21 +107,10 @@ def of_config(
 ) -> MemoryEstimate:
     """Return the estimate for a configuration.
 
-    Parameters
-    ----------
-    context, batch : int
-        Tokens of a text and texts at once.
-    logits : int or None
-        Tokens of each text whose logits are kept, in the weights' type and in float32; all when None.
-    dtype, quantize, double, trust_remote_code
-        As of `ModelSource`; "auto" is the configuration's own type.
-    stream : bool
-        Whether weights of blocks are read from disk one by one.
-
-    Raises
-    ------
-    ModelError
-        When context or batch are below 1.
+    `context` and `batch` are tokens of a text and texts at once. `logits` is how many tokens of each text have their
+    logits kept, in the weights' type and in float32; all when None. With `stream`, weights of blocks are read from disk
+    one by one. The others are as of `ModelSource`; the `dtype` "auto" is the configuration's own. Raises ModelError
+    when context or batch are below 1.
     """
     if context < 1 or batch < 1:
         raise ModelError(f"memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
@@ -162,17 +148,8 @@ def room(device: str) -> int | None:
 def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
     """Return the estimate's line, to print before loading; refuse a model that cannot fit.
 
-    Parameters
-    ----------
-    free : int or None
-        Of `room`.
-    anyway : bool
-        Go on although it does not fit; the line says so.
-
-    Raises
-    ------
-    ModelError
-        When it cannot fit; it says what would.
+    `free` is that of `room`. With `anyway`, go on although it does not fit; the line says so. Raises ModelError when it
+    cannot fit; it says what would.
     """
     line = found.line(free)
     if free is None or found.total <= free:

@@ -31,26 +31,11 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
 
     float32 holds the values of the file's blocks exactly, so the folder's forward pass is the file's. An existing
     folder is reused if it was made from a file of this hash by these versions of the libraries, and its own bytes have
-    not changed.
-
-    Parameters
-    ----------
-    file : Path
-        The GGUF file.
-    folder : Path
-        Where the model is kept.
-    sha256 : str
-        Of the file.
-    say : str
-        Printed on standard error before the model is made: once, as it is made once.
-
-    Raises
-    ------
-    ModelError
-        When the file is no GGUF file, is cut short, is of an architecture that transformers does not read, or says
-        something that neither the class of the model nor its tokenizer heeds; the message names the key or tensor.
-    MissingDependency
-        When torch, transformers or gguf are absent.
+    not changed. `folder` is where the model is kept, and `sha256` is that of the file. `say` is printed on standard
+    error before the model is made: once, as it is made once. Raises ModelError when the file is no GGUF file, is cut
+    short, is of an architecture that transformers does not read, or says something that neither the class of the model
+    nor its tokenizer heeds; the message names the key or tensor. Raises MissingDependency when torch, transformers or
+    gguf are absent.
     """
     if current(folder, sha256):
         if fingerprint(folder) == card(folder)["weights"]:

@@ -98,19 +98,9 @@ MEND = "the model that transformers reads of the file does not heed it; take its
 def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
     """Add to a configuration the settings that its reader ignored, and refuse those that it has no place for.
 
-    Parameters
-    ----------
-    keys : mapping
-        Every key of the file with its value.
-    frequencies : sequence of float or None
-        The tensor `rope_freqs.weight`: by what each frequency of the rotation is divided.
-    config : PreTrainedConfig
-        Of the model that was read; changed in place.
-
-    Raises
-    ------
-    ModelError
-        Naming the first key that cannot be heeded, and its value.
+    `keys` has every key of the file with its value. The tensor `rope_freqs.weight`, `frequencies`, says by what each
+    frequency of the rotation is divided. `config` is that of the model that was read, and is changed in place. Raises
+    ModelError that names the first key that cannot be heeded, and its value.
     """
     architecture = str(keys.get("general.architecture", ""))
     text = config.get_text_config()
@@ -264,19 +254,9 @@ def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
 def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
     """Refuse tensors of the file that were used for no weight of the model.
 
-    Parameters
-    ----------
-    sizes : mapping
-        Numbers in each tensor of the file.
-    known : set of str
-        Names that the reader has a weight for.
-    held : int
-        Numbers in the weights of the model, shared ones once.
-
-    Raises
-    ------
-    ModelError
-        Naming the first tensor that was left out, or, when none can be named, how many numbers were.
+    `sizes` are numbers in each tensor of the file, `held` is how many numbers the weights of the model have, shared
+    ones once, and `known` are names that the reader has a weight for. Raises ModelError that names the first tensor
+    that was left out, or, when none can be named, how many numbers were.
     """
     idle = {"rope_freqs.weight"} | {name for name in sizes if name.endswith(".attn_rot_embd")}
     taken = {name: size for name, size in sizes.items() if name not in idle}
@@ -293,10 +273,7 @@ def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     """Return sentences on features of the file's tokenizer that are not followed; the end tokens that it adds are
     followed.
 
-    Raises
-    ------
-    ModelError
-        When the file says otherwise than the tokenizer does of what stands around a text.
+    Raises ModelError when the file says otherwise than the tokenizer does of what stands around a text.
     """
     for name, place in (("bos", 0), ("eos", -1)):
         flag, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")

@@ -110,13 +110,10 @@ class LoadedModel:
 def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> LoadedModel:
     """Load a model from safetensors only. With `stream`, the weights of blocks stay on disk (`streaming`).
 
-    Raises
-    ------
-    ModelError
-        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that
-        the architecture would ignore although they change attention, holds NaN or infinity, or attends to later tokens.
-    MissingDependency
-        When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
+    Raises ModelError when the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds
+    weights that the architecture would ignore although they change attention, holds NaN or infinity, or attends to
+    later tokens; MissingDependency when torch, transformers or, for quantization, bitsandbytes and accelerate are
+    absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
@@ -167,17 +164,8 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     """Load a model's tokenizer without the model; it begins texts as the source says.
 
-    Parameters
-    ----------
-    source : ModelSource
-        Which model.
-    config : PreTrainedConfig or None
-        In place of the folder's own, for `load_as`; found by the source when None.
-
-    Raises
-    ------
-    ModelError
-        When it cannot be had.
+    `config` takes the place of the folder's own, for `load_as`; the source finds it when None. Raises ModelError when
+    the tokenizer cannot be had.
     """
     transformers = libraries.transformers
     if config is None and source.load_as is not None:
@@ -223,10 +211,7 @@ def _hub_answers() -> bool:
 def configuration(source: ModelSource) -> Any:
     """Return the configuration that a source runs with: config.json, its class or `load_as`, and its encoding.
 
-    Raises
-    ------
-    ModelError
-        When it cannot be had, or says what its class would ignore although it changes attention.
+    Raises ModelError when it cannot be had, or says what its class would ignore although it changes attention.
     """
     transformers = libraries.transformers
     check_keys(source.name)
@@ -249,10 +234,7 @@ def configuration(source: ModelSource) -> Any:
 def check_keys(folder: str) -> None:
     """Check that no JSON file in a model's folder has a key twice, since libraries silently take the last.
 
-    Raises
-    ------
-    ModelError
-        Naming file and key.
+    Raises ModelError that names file and key.
     """
     for path in sorted(Path(folder).glob("*.json")) if Path(folder).is_dir() else ():
         try:

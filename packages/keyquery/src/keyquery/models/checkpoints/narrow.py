@@ -30,15 +30,7 @@ NARROW: dict[str, int] = {
 def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
     """Build a much smaller model with random weights that rotates as a model of this configuration does.
 
-    Parameters
-    ----------
-    held : mapping
-        What a config.json says.
-
-    Raises
-    ------
-    ModelError
-        When transformers does not know its type, or the narrow settings do not go together in its class.
+    Raises ModelError when transformers does not know its type, or the narrow settings do not go together in its class.
     """
     torch, transformers = libraries.torch, libraries.transformers
     kind = str(held.get("model_type"))

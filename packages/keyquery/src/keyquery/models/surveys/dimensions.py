@@ -42,19 +42,8 @@ class Dimensions:
 def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
     """Measure dimensions over texts, one forward pass each; sums in float32, means over texts in float64.
 
-    Parameters
-    ----------
-    texts : sequence of Tensor
-        Token ids (1, T).
-    where : {"pre", "post"}
-        Before the rotary embedding or after it.
-
-    Raises
-    ------
-    DataError
-        When there are no texts.
-    ModelError
-        When the architecture does not show its queries and keys before the rotation.
+    `texts` are token ids (1, T); `where` is before the rotary embedding or after it. Raises DataError when there are no
+    texts; ModelError when the architecture does not show its queries and keys before the rotation.
     """
     if not texts:
         raise DataError("0 texts to find dimensions on; give --texts 1 or more")

@@ -42,14 +42,9 @@ AFTER = (  # norms between a part and the residual stream, where an architecture
 class SurveyOptions:
     """Options for what a survey measures.
 
-    Parameters
-    ----------
-    where : {"pre", "post"}
-        Norms of queries and keys before the rotary embedding or after it.
-    entropy : bool
-        Whether to compute the entropy of hidden states: an eigenvalue problem of min(T, D) per layer.
-    bos : int or None
-        The beginning-of-sequence token; None for what the model's configuration names.
+    `where` is before the rotary embedding or after it; `entropy` computes the entropy of hidden states, an eigenvalue
+    problem of min(T, D) per layer; `bos` is the beginning-of-sequence token, None for what the model's configuration
+    names.
     """
 
     where: Literal["pre", "post"] = "pre"
@@ -66,12 +61,9 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     Interventions applied around the call take effect, except those that rewrite attention calls, since only one
     recording can be active.
 
-    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better.
-
-    Raises
-    ------
-    ModelError
-        When the architecture does not show what is measured, layers differ in their heads, or values are not finite.
+    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better. Raises
+    ModelError when the architecture does not show what is measured, layers differ in their heads, or values are not
+    finite.
     """
     if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
         raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")

@@ -17,18 +17,9 @@ if TYPE_CHECKING:
 def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the entropy of hidden states X, for all tokens and for those after the first.
 
-    Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D).
-
-    Returns
-    -------
-    entropy : ndarray, shape (2, 3)
-        Rows: all tokens, content. Columns as by `entropies`.
-    rank : ndarray, shape (2,)
-
-    Raises
-    ------
-    NotFinite
-        When a state is infinite or undefined.
+    Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D). Return entropies
+    of shape (2, 3), with rows for all tokens and for the content and columns as by `entropies`, and ranks of shape
+    (2,). Raises NotFinite when a state is infinite or undefined.
     """
     torch = libraries.torch
     if not bool(torch.isfinite(states).all()):
@@ -51,12 +42,8 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
 def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:
     """Return three entropies of squared singular values, and the rank.
 
-    Parameters
-    ----------
-    squares : ndarray
-        sigma^2, with rounding below zero allowed.
-    size : int
-        The larger side of the matrix; values below size * 2.2e-16 times the largest are rounding, not rank.
+    `squares` are sigma^2, with rounding below zero allowed; `size` is the larger side of the matrix: values below size
+    * 2.2e-16 times the largest are rounding, not rank.
 
     Returns
     -------

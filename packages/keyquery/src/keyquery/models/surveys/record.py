@@ -145,10 +145,7 @@ class TextSurvey:
 def save(path: Path, survey: TextSurvey) -> None:
     """Write a survey to an .npz file, completely or not at all.
 
-    Raises
-    ------
-    ThesisError
-        When the disk is full or the folder cannot be written.
+    Raises ThesisError when the disk is full or the folder cannot be written.
     """
     stream = io.BytesIO()
     arrays: dict[str, Any] = {field.name: np.asarray(getattr(survey, field.name)) for field in fields(survey)}
@@ -159,10 +156,7 @@ def save(path: Path, survey: TextSurvey) -> None:
 def load(path: Path) -> TextSurvey:
     """Read a survey.
 
-    Raises
-    ------
-    DataError
-        When the file is absent, damaged, or of another version of the survey.
+    Raises DataError when the file is absent, damaged, or of another version of the survey.
     """
     try:
         with np.load(path, allow_pickle=False) as held:

@@ -57,18 +57,9 @@ def run(
     """Score predictions, or answer the benchmark and score that.
 
     Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` what tables call the data;
-    `loading` are further fields of `ModelSource`.
-    The model's answers are kept in `out/bench/lbp/NAME`, so that a stopped run goes on.
-
-    Returns
-    -------
-    list of str
-        Paths of the tables, below the project.
-
-    Raises
-    ------
-    DataError, ModelError, MissingDependency
-        As the parts say.
+    `loading` are further fields of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so that a
+    stopped run goes on. Return the paths of the tables below the project. Raises DataError, ModelError or
+    MissingDependency as the parts do.
     """
     if generate == bool(predictions):
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")

@@ -30,21 +30,8 @@ SPLIT = "test"
 class Sample:
     """One question of the benchmark.
 
-    Parameters
-    ----------
-    id : str
-        Unique in the data set.
-    context : str
-        The long text.
-    language : {"English", "Chinese"}
-    length : str
-        One of `LENGTHS`, by the benchmark's own tokenizer.
-    task : str
-        Code of the secondary task, `T6.2`.
-    questions : mapping of str to str
-        The question by prompt mode.
-    answer : tuple of str
-        Gold lines, or gold summaries.
+    `length` is one of `LENGTHS`, by the benchmark's own tokenizer, and `task` is the code of the secondary task, such
+    as `T6.2`. `questions` has the question by prompt mode, and `answer` gold lines, or gold summaries.
     """
 
     id: str
@@ -59,17 +46,9 @@ class Sample:
 def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     """Read the samples of the given lengths.
 
-    Parameters
-    ----------
-    place : str
-        A Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them.
-    lengths : sequence of str
-        Which of `LENGTHS` to keep.
-
-    Raises
-    ------
-    DataError
-        When the data cannot be had, lacks a column, or a sample is none of the benchmark's; the message names the row.
+    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them; `lengths`
+    are those of `LENGTHS` to keep. Raises DataError when the data cannot be had, lacks a column, or a sample is none of
+    the benchmark's; the message names the row.
     """
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown:

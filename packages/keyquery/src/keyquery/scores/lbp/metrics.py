@@ -25,11 +25,7 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
 
     `prediction` is all that the model wrote: a summary is scored by all of it, other tasks by the lines after the last
     mark. Chinese summaries are cut into words with jieba. With `similarity`, summaries are half of it and half ROUGE-L.
-
-    Returns
-    -------
-    float
-        0 to 1.
+    The score is 0 to 1.
     """
     gold = [squeezed(line) for line in gold]
     kind = TASKS[task]

@@ -26,18 +26,8 @@ NULL = {
 class Prediction:
     """Answer of a model to one sample in one run.
 
-    Parameters
-    ----------
-    id : str
-        Of the sample.
-    run : int
-        From 1.
-    mode : str
-        How it was asked.
-    text : str
-        The answer, without thoughts.
-    thoughts : str
-        What it thought before, as far as the file has it.
+    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` are those before it, as far as the file
+    has them.
     """
 
     id: str
@@ -50,18 +40,8 @@ class Prediction:
 def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
     """Read predictions from several files, each with its file and line; a file has one prompt mode.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files.
-    mode : str or None
-        The mode that all files must have; None takes what they say.
-
-    Raises
-    ------
-    DataError
-        When a file is absent or empty, a line is no JSON or lacks a field, or a mode is wrong or mixed; the message
-        names the line.
+    `mode` is the one that all files must have; None takes what they say. Raises DataError when a file is absent or
+    empty, a line is no JSON or lacks a field, or a mode is wrong or mixed; the message names the line.
     """
     return [row for path in paths for row in _lines(path, mode)]
 
@@ -71,19 +51,8 @@ def by_mode(
 ) -> dict[str, list[Prediction]]:
     """Return the predictions of `read` by mode, checked against the samples.
 
-    Parameters
-    ----------
-    given : sequence of (str, Prediction)
-        Predictions with their places.
-    samples : sequence of Sample
-        The samples that predictions may be of.
-    data : str
-        What messages call the data set.
-
-    Raises
-    ------
-    DataError
-        When an id is unknown, or a prediction is given twice; the message names the line.
+    `given` are predictions with their places, and `samples` those that they may be of; `data` is what messages call the
+    data set. Raises DataError when an id is unknown, or a prediction is given twice; the message names the line.
     """
     known = {sample.id for sample in samples}
     seen: dict[tuple[str, str, int], str] = {}
@@ -115,10 +84,7 @@ def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> lis
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
     """Refuse predictions that leave samples out.
 
-    Raises
-    ------
-    DataError
-        Whole lengths without a prediction are named first, then the first absent samples.
+    Raises DataError that names whole lengths without a prediction first, then the first absent samples.
     """
     given = {prediction.id for prediction in predictions}
     absent = missing(samples, predictions)
@@ -159,10 +125,7 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
 def predicted(row: Any, where: str) -> Prediction:
     """The value of one line of a prediction file.
 
-    Raises
-    ------
-    DataError
-        When it is no object with the fields, or one of them is null.
+    Raises DataError when it is no object with the fields, or one of them is null.
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")

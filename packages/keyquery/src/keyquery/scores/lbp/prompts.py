@@ -28,21 +28,9 @@ def new_tokens_for(mode: str, positions: int | None) -> int:
 def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
     """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or as asked.
 
-    Parameters
-    ----------
-    positions : int or None
-        Positions that the model was made for; None when its configuration does not say.
-    new_tokens : int
-        Tokens of an answer.
-    asked : int or None
-        The limit asked for.
-    model : str
-        Named in messages.
-
-    Raises
-    ------
-    ModelError
-        When prompt and answer would not fit the model, or the model is smaller than the benchmark and none was asked.
+    `positions` are those that the model was made for, None when its configuration does not say; `new_tokens` are those
+    of an answer, `asked` is the limit asked for, and messages name `model`. Raises ModelError when prompt and answer
+    would not fit the model, or the model is smaller than the benchmark and none was asked.
     """
     if positions is not None and new_tokens >= positions:
         raise ModelError(
@@ -70,10 +58,7 @@ def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: 
 def cut(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
     """Cut a prompt to its first and last tokens, half of the limit each.
 
-    Returns
-    -------
-    tuple
-        The prompt, how many tokens it had, and whether its middle was taken out.
+    Return the prompt, how many tokens it had, and whether its middle was taken out.
     """
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:

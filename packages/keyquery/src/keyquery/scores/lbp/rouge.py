@@ -13,15 +13,8 @@ SMALL = 1e-8  # in the denominator of F, so that two texts without a common word
 def rouge_l(reference: str, prediction: str) -> float:
     """Return the F measure of the words that two texts share in the same order, sentence by sentence.
 
-    Parameters
-    ----------
-    reference, prediction : str
-        Words apart by white space, letters as they should be compared.
-
-    Returns
-    -------
-    float
-        0 to 1; 0 when a text has no sentence.
+    Words are apart by white space, with letters as they should be compared. The measure is 0 to 1; 0 when a text has no
+    sentence.
     """
     wanted, said = sentences(reference), sentences(prediction)
     if not wanted or not said:

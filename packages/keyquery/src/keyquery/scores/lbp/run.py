@@ -25,28 +25,10 @@ from keyquery.scores.lbp.tasks import LENGTHS
 class LbpSettings:
     """Settings with which a model is asked.
 
-    Parameters
-    ----------
-    mode : {"nonthinking", "thinking"}
-        Which score is wanted. Models whose template knows of thoughts get the plain question and think on their own;
-        others get the question that asks them to reason.
-    runs : int
-        Answers a sample.
-    batch : int
-        Prompts at a time.
-    limit : int or None
-        Tokens of a prompt; the benchmark's limits for models of 128k and 256k positions when None.
-    new_tokens : int or None
-        Tokens of an answer; the benchmark's when None.
-    temperature : float or None
-        The model's own when None.
-    seed : int
-        Of the sampling.
-
-    Raises
-    ------
-    DataError
-        When the temperature is no number to divide by.
+    `mode` says which score is wanted. Models whose template knows of thoughts get the plain question and think on their
+    own; others get the question that asks them to reason. `runs` is answers a sample, and `batch` prompts at a time.
+    The `limit` of a prompt's tokens is the benchmark's for models of 128k and 256k positions when None, `new_tokens` is
+    the benchmark's, and `temperature` the model's own. Raises DataError when the temperature is no number to divide by.
     """
 
     mode: str = "nonthinking"
@@ -66,14 +48,9 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
 
     Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the same
-    seed however often the command was stopped, so that the answers equal those of an uninterrupted run.
-
-    Raises
-    ------
-    DataError
-        When the folder holds answers made otherwise, or a damaged file.
-    ModelError
-        When the model has no tokenizer, prompts do not fit it, or memory runs out.
+    seed however often the command was stopped, so that the answers equal those of an uninterrupted run. Raises
+    DataError when the folder holds answers made otherwise, or a damaged file; ModelError when the model has no
+    tokenizer, prompts do not fit it, or memory runs out.
     """
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
@@ -97,10 +74,7 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
 def saved_runs(path: Path) -> set[tuple[str, int]]:
     """Return the ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
 
-    Raises
-    ------
-    DataError
-        When another line is damaged.
+    Raises DataError when another line is damaged.
     """
     given = (predicted(record, where) for where, record in records.saved_records(path))
     return {(each.id, each.run) for each in given}

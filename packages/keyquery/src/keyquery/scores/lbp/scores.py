@@ -54,15 +54,9 @@ def score_samples(
 def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
     """Return means over samples, times 100: overall, and by length, task and language.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        What `score_samples` gives.
-    samples : sequence of Sample
-        The samples that should have a prediction; slices that lack some say so.
-    embedded : bool
-        Whether summaries were scored with the embedding model. Where not, means that hold summaries carry the metric
-        name `SCORE_ROUGE`, all others `SCORE`.
+    `scores` is what `score_samples` gives, and `samples` are those that should have a prediction; slices that lack some
+    say so. Where summaries were not scored with the embedding model (`embedded`), means that hold summaries carry the
+    metric name `SCORE_ROUGE`, all others `SCORE`.
 
     Returns
     -------

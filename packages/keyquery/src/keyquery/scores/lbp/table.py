@@ -30,12 +30,8 @@ def write_scores(
     """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; those of the other mode stay.
 
     `scores` is what `aggregate` gives, `facts` are `data`, `checkpoint` and `role`, the same in all rows, and the
-    manifest says what made the scores of this mode. With `replace` other scores of the mode are overwritten.
-
-    Raises
-    ------
-    DataError
-        When the file holds other scores of this mode and `replace` is not set.
+    manifest says what made the scores of this mode. With `replace` other scores of the mode are overwritten. Raises
+    DataError when the file holds other scores of this mode and `replace` is not set.
     """
     path = path_of(root, TABLE, name)
     rows = _ordered(scores.assign(mode=mode, **facts))

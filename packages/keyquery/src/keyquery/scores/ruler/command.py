@@ -47,17 +47,8 @@ def run(
     """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
 
     Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`.
-    What is finished is kept in `out/bench/ruler/NAME`, so that a stopped run goes on.
-
-    Returns
-    -------
-    list of str
-        Paths of the tables, below the project.
-
-    Raises
-    ------
-    DataError, ModelError, MissingDependency
-        As the parts say.
+    What is finished is kept in `out/bench/ruler/NAME`, so that a stopped run goes on. Return the paths of the tables
+    below the project. Raises DataError, ModelError or MissingDependency as the parts do.
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")

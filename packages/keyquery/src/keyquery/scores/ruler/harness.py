@@ -43,10 +43,7 @@ INSTALL = (
 def command(harness: str | None) -> list[str]:
     """Return the command line of the harness: the program given, else the module of this Python.
 
-    Raises
-    ------
-    MissingDependency
-        When there is none.
+    Raises MissingDependency when there is none.
     """
     if harness is not None:
         program = shutil.which(harness)
@@ -74,11 +71,7 @@ def run(
 
     Lengths are run one by one, since a sample limit takes the first samples over all lengths, so that with several
     lengths in one run the longer ones would get none. Answers inside a length are kept by the harness' own cache.
-
-    Raises
-    ------
-    DataError
-        When more samples are asked for than the harness makes, or it fails; the end of its log says why.
+    Raises DataError when more samples are asked for than the harness makes, or it fails; the end of its log says why.
     """
     if samples > SAMPLES:
         raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} a task and length")

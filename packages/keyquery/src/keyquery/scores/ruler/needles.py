@@ -46,21 +46,10 @@ Count = Callable[[str, str], int]
 class Needle:
     """One sample.
 
-    Parameters
-    ----------
-    id : str
-        Stable over runs and models: `noise_single-4k-0007`.
-    task, length : str
-    question : str
-        Text and question.
-    begin : str
-        Beginning of the answer, which the model continues.
-    references : tuple of str
-        The numbers that must be named.
-    depth : int
-        Where the needle that is asked for stands, percent of the noise; of several, the first.
-    tokens : int
-        Of question and beginning, as the model sees them.
+    `id`, such as `noise_single-4k-0007`, is stable over runs and models. `question` holds text and question, `begin` is
+    the beginning of the answer, which the model continues, and `references` are the numbers that must be named. `depth`
+    says where the needle that is asked for stands, in percent of the noise; of several, the first. `tokens` counts
+    question and beginning, as the model sees them.
     """
 
     id: str
@@ -95,11 +84,7 @@ def samples(task: str, length: str, tokens: int, number: int, count: Count, seed
 
     `tokens` is what prompt and answer may take together. Sample i asks for a needle at depth i modulo 40, so that every
     depth has as many. A sample depends on seed, task, length and index alone: fewer samples are the first of more.
-
-    Raises
-    ------
-    DataError
-        When the task is unknown, or the budget is too small for the needles and one line of noise.
+    Raises DataError when the task is unknown, or the budget is too small for the needles and one line of noise.
     """
     if task not in TASKS:
         raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
@@ -163,15 +148,7 @@ def _plan(task: str, depth: int, rng: random.Random) -> _Plan:
 def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
     """Refuse a tokenizer that cannot write the answers, since no model could be right with it.
 
-    Parameters
-    ----------
-    back : callable
-        A text to tokens and back.
-
-    Raises
-    ------
-    DataError
-        When a number does not survive.
+    `back` takes a text to tokens and back. Raises DataError when a number does not survive.
     """
     for value in values:
         said = back(f"the number {value}.")

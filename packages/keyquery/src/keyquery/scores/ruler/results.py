@@ -40,14 +40,8 @@ NO_SAMPLES = (
 class Results:
     """Contents of result files about RULER.
 
-    Parameters
-    ----------
-    cells : list of Score
-        One a task and length.
-    model : str
-        The model as the harness was told.
-    facts : dict
-        For a manifest: versions of the harness, settings, hashes of the files.
+    `model` is the model as the harness was told; `facts`, for a manifest, are versions of the harness, settings and
+    hashes of the files.
     """
 
     cells: list[Score]
@@ -58,12 +52,9 @@ class Results:
 def read(paths: Sequence[Path]) -> Results:
     """Read result files (`results_*.json`) of one model into scores by task and length.
 
-    Raises
-    ------
-    DataError
-        When a file is absent, no JSON, of another kind, of another model or setting than the first, holds no task of
-        RULER or a score outside 0 to 1, when a prompt was cut to fit the model, when two files hold the same task and
-        length, or when tasks at one length rest on different numbers of samples.
+    Raises DataError when a file is absent, no JSON, of another kind, of another model or setting than the first, holds
+    no task of RULER or a score outside 0 to 1, when a prompt was cut to fit the model, when two files hold the same
+    task and length, or when tasks at one length rest on different numbers of samples.
     """
     if not paths:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
@@ -103,10 +94,7 @@ def read(paths: Sequence[Path]) -> Results:
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
     """Refuse results in which a task lacks a length.
 
-    Raises
-    ------
-    DataError
-        The message says which, and how to take them all the same.
+    Raises DataError that says which, and how to take them all the same.
     """
     have = {(cell.task, cell.length) for cell in cells if cell.value is not None}
     by_length = {length: [task for task in tasks if (task, length) not in have] for length in lengths}
@@ -211,10 +199,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Score]:
 def _any_reference(results: Path, name: str, length: int, share: float) -> float | None:
     """Return a question-answering task's mean score when any reference is enough; None without samples.
 
-    Raises
-    ------
-    DataError
-        When samples cannot be read, or do not give the harness' own score.
+    Raises DataError when samples cannot be read, or do not give the harness' own score.
     """
     path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
     if not path.is_file():

@@ -23,20 +23,9 @@ from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 class RulerSettings:
     """Settings with which a model is asked.
 
-    Parameters
-    ----------
-    tasks : tuple of str
-        See `ruler_needles.TASKS`.
-    lengths : tuple of str
-        Keys; prompt and answer together take as many tokens at most.
-    samples : int
-        A task and length; a multiple of the 40 depths asks at each as often.
-    seed : int
-        Of the needles.
-    batch : int
-        Prompts at a time.
-    chat_template : bool
-        Put the question into a user turn of the model's template; the beginning of the answer follows it.
+    Prompt and answer together take as many tokens at most as a length says. `samples` are a task and length; a multiple
+    of the 40 depths asks at each as often. `seed` is that of the needles. `chat_template` puts the question into a user
+    turn of the model's template; the beginning of the answer follows it.
     """
 
     tasks: tuple[str, ...] = ruler_needles.TASKS
@@ -51,16 +40,10 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
     """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
-    with the same settings and model are kept; more lengths, tasks or samples may be added.
-
-    Raises
-    ------
-    DataError
-        When a length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds
-        answers that were made otherwise.
-    ModelError
-        When a length is above the model's, it has no tokenizer or no chat template that is asked for, or memory runs
-        out.
+    with the same settings and model are kept; more lengths, tasks or samples may be added. Raises DataError when a
+    length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds answers that
+    were made otherwise; ModelError when a length is above the model's, it has no tokenizer or no chat template that is
+    asked for, or memory runs out.
     """
     prompts = _Prompts(loaded, chat=settings.chat_template)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -95,10 +78,7 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
 def cells(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
-    Raises
-    ------
-    DataError
-        When records are damaged, stand twice, or are missing.
+    Raises DataError when records are damaged, stand twice, or are missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
     for where, record in records.saved_records(path):
@@ -175,10 +155,7 @@ class _Prompts:
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
     """Refuse lengths (key and tokens) above a model's maximum number of positions.
 
-    Raises
-    ------
-    ModelError
-        The message says which lengths fit.
+    Raises ModelError that says which lengths fit.
     """
     above = [length for length, tokens in lengths if positions is not None and tokens > positions]
     if above:

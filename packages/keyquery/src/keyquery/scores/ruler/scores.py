@@ -29,16 +29,8 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 class Score:
     """The score of one task at one length.
 
-    Parameters
-    ----------
-    task, length : str
-        The task, and the input length as a key: `4k`.
-    value : float or None
-        0 to 100.
-    n : int or None
-        Samples; None when nothing says how many.
-    reason : str
-        What there is to say; not empty when value or n is None.
+    `length` is a key such as `4k`, and `value` is 0 to 100. `n` is None when nothing says how many samples there are;
+    `reason` is not empty when value or n is None.
     """
 
     task: str
@@ -51,14 +43,8 @@ class Score:
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Return the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
-    Parameters
-    ----------
-    prediction : str
-        What the model said; control characters count as line breaks, as in RULER.
-    references : sequence of str
-        What it should have said, at least one.
-    any_of : bool
-        One reference is enough, as in the question-answering tasks, whose references are wordings of one answer.
+    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, one reference is enough, as
+    in the question-answering tasks, whose references are wordings of one answer.
     """
     if not references:
         raise ValueError("a sample needs a reference")
@@ -75,10 +61,7 @@ def length_key(tokens: int) -> str:
 def length_tokens(key: str) -> int:
     """Return the number of tokens of a key.
 
-    Raises
-    ------
-    DataError
-        When it is none.
+    Raises DataError when it is none.
     """
     match = re.fullmatch(r"([1-9]\d*)(k?)", key)
     if match is None:
@@ -100,21 +83,9 @@ def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.Data
     """Return rows of a measurement: every cell, the mean over tasks at each length and, for RULER itself, over lengths.
 
     A mean is given only if every task has a value; else its row has no value and names what is missing, so that a mean
-    over fewer tasks never has the same name.
-
-    Parameters
-    ----------
-    cells : iterable of Score
-        At most one a task and length.
-    tasks : sequence of str
-        The tasks that the mean is over.
-    mean : str
-        Its name. `MEAN` is the benchmark's own: it has an effective length and weighted averages as well.
-
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`; intervals are 95 %.
+    over fewer tasks never has the same name. `cells` has at most one a task and length; the mean is over `tasks`, and
+    `mean` is its name. `MEAN` is the benchmark's own: it has an effective length and weighted averages as well. Return
+    `COLUMNS`, with intervals of 95 %.
     """
     by_place = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_place}, key=length_tokens)

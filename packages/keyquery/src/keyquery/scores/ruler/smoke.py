@@ -28,17 +28,7 @@ SPECIAL = ("<pad>", "<s>", "</s>")
 def make(folder: Path, **changes: Any) -> Path:
     """Write model and tokenizer; return their folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the model's folder is made.
-    **changes
-        Settings of the architecture.
-
-    Raises
-    ------
-    MissingDependency
-        When torch or transformers is absent.
+    `changes` are settings of the architecture. Raises MissingDependency when torch or transformers is absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
     place = folder / "random-llama-bytes"

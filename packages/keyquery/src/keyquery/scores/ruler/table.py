@@ -28,12 +28,8 @@ def write_scores(
     """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the file's other block stays.
 
     `scores` is what `tabulate` gives, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, the same in all
-    rows, and the manifest says what made them. With `replace` other scores of this block are overwritten.
-
-    Raises
-    ------
-    DataError
-        When the file holds other scores of this block and `replace` is not set.
+    rows, and the manifest says what made them. With `replace` other scores of this block are overwritten. Raises
+    DataError when the file holds other scores of this block and `replace` is not set.
     """
     path = path_of(root, TABLE, name)
     data = facts["data"]
