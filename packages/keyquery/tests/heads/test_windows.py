@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heads_reference import head_with, reference
+from heads_reference import head_with, reference, references
 from keyquery.heads.exchange import exchanged_pairs
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.laws import ESTIMATORS
@@ -24,9 +24,8 @@ def options(**changes) -> PlasticityOptions:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
-    for estimator in ESTIMATORS:
+    for estimator, wanted in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
         found = plasticity(head, options(estimator=estimator, pairs=pairs))
-        wanted = reference(head, estimator, pairs, bins=8, least=10)
         assert found.profile.counts.tolist() == wanted["counts"], estimator
         assert (found.eligible - found.same_key - found.no_variance).tolist() == wanted["counts"]
         np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
