@@ -1,6 +1,7 @@
 """The three questions that source 001 leaves open, on models whose answer is planted."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -154,12 +155,14 @@ def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     """Random weights, but layer 1 attends evenly: its queries are zero."""
     made = planted.model(layers=2)
     with torch.no_grad():
         made.model.layers[1].self_attn.q_proj.weight.zero_()
-    return on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(captured, "DOCUMENTS", 40)  # as many queries a bin, 30 of which are needed
+        yield on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
 
 
 def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None:
