@@ -4,15 +4,15 @@ import fcntl
 from pathlib import Path
 from typing import Any
 
+from numba.core import dispatcher as numba_dispatcher
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
 
 
 def compile_alone(folder: Path) -> None:
     """Let this process compile only while no other one does that shares the cache `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / "one-compiles.lock").open("w")
-    compiled, depth = Dispatcher.compile, 0
+    compiled, depth = numba_dispatcher.Dispatcher.compile, 0
 
     def alone(dispatcher: Any, signature: Any) -> Any:
         nonlocal depth
@@ -27,4 +27,4 @@ def compile_alone(folder: Path) -> None:
                 if not depth:
                     fcntl.flock(stream, fcntl.LOCK_UN)
 
-    Dispatcher.compile = alone
+    vars(numba_dispatcher)["Dispatcher"].compile = alone
