@@ -85,23 +85,13 @@ def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: st
 def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> None:
     """Sliding layers and layers of full attention of one model are captured and analysed, each as it sees."""
     pytest.importorskip("torch")
-    import json
-
+    from captures_made import captured
     from keyquery.measure.heads.finding import analyse
-    from keyquery.models.captures import capture as capturing
-    from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
-    from keyquery.models.checkpoints.loading import ModelSource
-    from keyquery.models.texts import TextSource
     from models_tiny import saved, text
 
-    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))
-    asked = CaptureOptions(
-        model=ModelSource(str(saved("ministral", tmp_path / "model")), device="cpu"),
-        texts=TextSource(str(tmp_path / "t.jsonl")), context=64, buckets=4, rate=16.0, sliding=True,
-        out=tmp_path / "out",
-    )  # fmt: skip
-    held = open_capture(capturing.capture(asked))
+    model = saved("ministral", tmp_path / "model")
+    held = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
     assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
     chosen = PlasticityOptions(bins=4, min_queries=10)
     pairs = {head.layer: sum(row["pairs"] for row in analyse(held, head, chosen).bins) for head in held.heads}
