@@ -258,15 +258,9 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     with zipfile.ZipFile(io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
         names = archive.namelist()
     assert names == [
-        "chapters/abstract.tex",
-        "chapters/one.tex",
-        "figures/x.float.tex",
-        "figures/x.pdf",
-        "references.bib",
-        "tables/x.tex",
-        "thesis.bbl",
-        "thesis.tex",
-    ]
+        "chapters/abstract.tex", "chapters/one.tex", "figures/x.float.tex", "figures/x.pdf", "references.bib",
+        "tables/x.tex", "thesis.bbl", "thesis.tex",
+    ]  # fmt: skip
     (tmp_path / "empty").mkdir()
     alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
     assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
