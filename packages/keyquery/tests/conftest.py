@@ -1,6 +1,7 @@
 """Fixtures of the instruments' suite, which runs without TeX and without the thesis beside which it lies."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,18 @@ SOURCES = [HERE.parent / "src", HERE.parents[1] / "boundpaper/src"]
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs that tests start import what lies here
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two workers that wait for each other take four times as long
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
+# as for commands in the checkout, and not for each project that a test makes: what is compiled is compiled once
+os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[2] / "out/state/numba"))
 heed_signals()
 PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"
+
+
+def pytest_collection_finish():
+    """Have one worker at a time compile, if a test does: what one has compiled, the others load."""
+    if "numba" in sys.modules:
+        from compiled_once import compile_alone
+
+        compile_alone(Path(os.environ["NUMBA_CACHE_DIR"]))
 
 
 @pytest.fixture(scope="session")

@@ -7,23 +7,14 @@ import pytest
 from boundpaper.audit import checks, html, latex, markdown
 
 CUT = [
-    "",
-    "---\n",
-    "\\begin{tabular}",
-    "\\begin{tabular}{l}a & b \\\\",
-    "\\section",
-    "\\section{",
-    "\\begin{document}\\multicolumn{2}{c}\\caption",
-    "\\begin{tikzpicture}\\addplot coordinates {(1,2)",
-    "\\begin{tikzpicture}\\addplot coordinates {(1,2)};\\legend{a,{b, c}",
-    "|a|\n|-|\n",
-    "| a | b |\n|--|--|\n| | |\n| 1 |\n",
-    "<table><tr><td rowspan=100 colspan=100>1</td></tr></table>",
-    "<table><tr><td rowspan=99999 colspan=-1>1<td>2<tr><td>3</table></p></table>",
-    "<table>" * 200,
+    "", "---\n", "\\begin{tabular}", "\\begin{tabular}{l}a & b \\\\", "\\section", "\\section{",
+    "\\begin{document}\\multicolumn{2}{c}\\caption", "\\begin{tikzpicture}\\addplot coordinates {(1,2)",
+    "\\begin{tikzpicture}\\addplot coordinates {(1,2)};\\legend{a,{b, c}", "|a|\n|-|\n",
+    "| a | b |\n|--|--|\n| | |\n| 1 |\n", "<table><tr><td rowspan=100 colspan=100>1</td></tr></table>",
+    "<table><tr><td rowspan=99999 colspan=-1>1<td>2<tr><td>3</table></p></table>", "<table>" * 200,
     "Figure 1: Figure 1: t(0) = 1, p = .5, F(0, 0) = 0, p < 0. r(1) = 9, p = 1e999.",
     "1 / 0 = 5, 0 of 0 (0%), 10⁻⁹⁹⁹ + 1 = 2, from 0 to 0 (0%), 95% of 0 items.",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
@@ -47,9 +38,9 @@ PARTS = [
 @pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
 def test_reading_time_is_at_most_linear_in_length(reader, part):
     took = []
-    for length in (10_000, 40_000):
+    for length in (5_000, 20_000):
         text = "| r | b | c | total |\n|--|--|--|--|\n" * part.startswith("|") + part * (length // len(part))
         start = time.process_time()
         checks.audit([reader.read(text, "x")])
         took.append(time.process_time() - start)
-    assert took[1] < max(1.5, 8 * took[0])
+    assert took[1] < max(0.4, 8 * took[0])

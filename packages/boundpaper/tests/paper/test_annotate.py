@@ -39,19 +39,10 @@ def copy_of(text=TEXT, document="recall"):
 
 def row(claim, sentence=None, *, heading="1. Results", statement="", reported="", verdict="holds", kind="statement"):
     return {
-        "claim": claim,
-        "kind": kind,
-        "source": "recall",
-        "section": heading,
-        "statement": statement,
-        "reported": reported,
-        "recomputed": "",
-        "verdict": verdict,
-        "reason": "So it is.",
-        "heading": heading,
-        "line": sentence.line if sentence else None,
-        "anchor": sentence.anchor if sentence else "",
-    }
+        "claim": claim, "kind": kind, "source": "recall", "section": heading, "statement": statement,
+        "reported": reported, "recomputed": "", "verdict": verdict, "reason": "So it is.", "heading": heading,
+        "line": sentence.line if sentence else None, "anchor": sentence.anchor if sentence else "",
+    }  # fmt: skip
 
 
 def loses():

@@ -19,13 +19,9 @@ def test_every_call_with_its_line() -> None:
         "<< claim('h1').reason >>"
     )
     assert dependencies(text) == [
-        ("n", "lbp", 2),
-        ("table", "ap_drop", 4),
-        ("figure", "ap_drop", 4),
-        ("n", "a", 5),
-        ("n", "b", 5),
+        ("n", "lbp", 2), ("table", "ap_drop", 4), ("figure", "ap_drop", 4), ("n", "a", 5), ("n", "b", 5),
         ("claim", "h1", 6),
-    ]
+    ]  # fmt: skip
 
 
 def test_comments_strings_and_prose_are_not_calls() -> None:

@@ -1,6 +1,7 @@
 """The thesis compiles quietly, repeatably and without the network, and its faults are all listed."""
 
 import io
+import os
 import shutil
 import tarfile
 import zipfile
@@ -89,19 +90,36 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return figure_pdf.compile_figure(root / "out", "x")
 
 
+def laid(root: Path, picture: bytes) -> Path:
+    """A project but for its chapters, as the steps before the thesis leave it."""
+    put(root, "out/tables/x.tex", TABLE)
+    put(root, "out/figures/x.float.tex", FLOAT)
+    (root / "out/figures/x.pdf").write_bytes(picture)
+    put(root, "paper/references.bib", REFERENCES)
+    described = (
+        "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n"
+    )
+    put(root, "paper/metadata.yaml", described)
+    return root
+
+
+@pytest.fixture(scope="module")
+def precompiled(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Path:
+    """The folder with the format of the usual preamble, whose name is a hash of what it was made from."""
+    root = laid(tmp_path_factory.mktemp("precompiled"), picture)
+    settle(root)
+    text = document.render(root, metadata.read(root))
+    formats.made(root / "out", text, "thesis.tex", "logs/preamble.log", 60)
+    return root / "out" / formats.FOLDER
+
+
 @pytest.fixture
-def project(tmp_path: Path, picture: bytes) -> Callable[[str], Path]:
-    def make(name: str = "project") -> Path:
-        root = tmp_path / name
-        put(root, "out/tables/x.tex", TABLE)
-        put(root, "out/figures/x.float.tex", FLOAT)
-        (root / "out/figures/x.pdf").write_bytes(picture)
-        put(root, "paper/references.bib", REFERENCES)
-        put(
-            root,
-            "paper/metadata.yaml",
-            "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n",
-        )
+def project(tmp_path: Path, picture: bytes, request: pytest.FixtureRequest) -> Callable[..., Path]:
+    def make(name: str = "project", cold: bool = False) -> Path:
+        root = laid(tmp_path / name, picture)
+        if not cold and not process.missing("pdflatex"):
+            known = request.getfixturevalue("precompiled")
+            shutil.copytree(known, root / "out" / formats.FOLDER, copy_function=os.link)
         return root
 
     return make
@@ -117,7 +135,7 @@ CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has c
 
 
 @needs_latex
-def test_preview_compiles_one_chapter_alone(project: Callable[[str], Path]) -> None:
+def test_preview_compiles_one_chapter_alone(project: Callable[..., Path]) -> None:
     root = project("alone")
     settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
     assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
@@ -221,7 +239,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     declares_an_archive(thesis)
 
     # Another folder, a cold run: the same bytes.
-    other = project("two")
+    other = project("two", cold=True)
     assert content(document.build(settle(other))) == thesis
     # Nothing changed: the same again, and a pass more finds nothing to update.
     assert content(document.build(job)) == thesis
@@ -240,15 +258,9 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     with zipfile.ZipFile(io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
         names = archive.namelist()
     assert names == [
-        "chapters/abstract.tex",
-        "chapters/one.tex",
-        "figures/x.float.tex",
-        "figures/x.pdf",
-        "references.bib",
-        "tables/x.tex",
-        "thesis.bbl",
-        "thesis.tex",
-    ]
+        "chapters/abstract.tex", "chapters/one.tex", "figures/x.float.tex", "figures/x.pdf", "references.bib",
+        "tables/x.tex", "thesis.bbl", "thesis.tex",
+    ]  # fmt: skip
     (tmp_path / "empty").mkdir()
     alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
     assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]

@@ -44,10 +44,10 @@ def test_log_perplexity_difference_of_three_texts_has_students_interval_and_guar
 def test_interval_over_few_texts_has_nominal_coverage(n):
     generator = np.random.default_rng(n)
     covered = 0
-    for _ in range(1000):
+    for _ in range(500):
         row = log_perplexity_difference(np.ones(n), np.exp(generator.normal(1, 0.3, n)), draws=1, **META)
         covered += row.ci_low <= 1 <= row.ci_high
-    assert 930 <= covered <= 970
+    assert 456 <= covered <= 494  # four standard errors
 
 
 def test_swapping_arms_turns_the_sign():

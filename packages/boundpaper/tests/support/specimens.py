@@ -11,12 +11,13 @@ HERE = Path(__file__).parents[1]
 SOURCE = HERE.parent / "src"
 SPECIMEN = HERE / "specimen"
 SCHEMA = "artifacts/datapackage.yaml"
+ENGINE = str(Path(__file__).with_name("warmed_engine.py"))
 
 
 def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command line of the paper in `root`; with an environment, by an interpreter that knows no library yet."""
     if env is None:
-        return warmed.run(root, "build.py", *arguments)
+        return warmed.run(root, "build.py", *arguments, program=ENGINE)
     command = [sys.executable, "build.py", *arguments]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=env)
 

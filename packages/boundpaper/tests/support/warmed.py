@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 from collections.abc import Iterable
 from contextlib import suppress
@@ -21,6 +22,8 @@ from pathlib import Path
 
 # What commands import outside the project; none starts a thread, and one that is missing is left to the command.
 LIBRARIES = ("click", "yaml", "jinja2", "numpy", "pandas", "pyarrow", "scipy.stats", "scipy.optimize")
+
+OPENED = {"BOUNDPAPER_ROOT"}
 
 
 class Interpreter:
@@ -49,7 +52,9 @@ class Interpreter:
             printed = [Path(folder) / name for name in ("out", "err")]
             for file in printed:
                 file.touch()
-            self.process.stdin.write(json.dumps([str(root), [script, *arguments], *map(str, printed)]) + "\n")
+            opened = {name: os.environ[name] for name in OPENED & os.environ.keys()}
+            asked = [str(root), opened, [script, *arguments], *map(str, printed)]
+            self.process.stdin.write(json.dumps(asked) + "\n")
             self.process.stdin.flush()
             code = int(self.process.stdout.readline())
             return subprocess.CompletedProcess([script, *arguments], code, *(file.read_text() for file in printed))
@@ -60,17 +65,18 @@ class Interpreter:
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    """What libraries may read: all but the name of the test, and the paper that is open, which a request says."""
+    return {name: value for name, value in os.environ.items() if name not in {"PYTEST_CURRENT_TEST", *OPENED}}
 
 
 @cache
-def _interpreter() -> Interpreter:
-    return Interpreter()
+def _interpreter(program: str) -> Interpreter:
+    return Interpreter(program)
 
 
-def run(root: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(root: Path, script: str, *arguments: str, program: str = __file__) -> subprocess.CompletedProcess[str]:
     """Run a script by the warmed interpreter, or by a fresh one where libraries might read another environment."""
-    warmed = _interpreter()
+    warmed = _interpreter(program)
     if warmed.environment == _environment():
         return warmed.run(root, script, *arguments)
     command = [sys.executable, script, *arguments]
@@ -80,10 +86,13 @@ def run(root: Path, script: str, *arguments: str) -> subprocess.CompletedProcess
 def serve() -> None:
     """Answer requests until there are no more; return in the child, which is to run what `sys.argv` says."""
     for line in sys.stdin:
-        root, arguments, *printed = json.loads(line)
+        root, opened, arguments, *printed = json.loads(line)
         child = os.fork()
         if not child:
             os.chdir(root)
+            for name in OPENED:
+                os.environ.pop(name, None)
+            os.environ.update(opened)
             for number, path in enumerate((os.devnull, *printed)):
                 opened = os.open(path, os.O_RDWR | os.O_APPEND)
                 os.dup2(opened, number)
@@ -107,7 +116,22 @@ def main(libraries: Iterable[str] = LIBRARIES) -> None:
     module = types.ModuleType("__main__")
     module.__file__ = place
     sys.modules["__main__"] = module
-    exec(compile(Path(place).read_text(), place, "exec"), module.__dict__)
+    try:
+        exec(compile(Path(place).read_text(), place, "exec"), module.__dict__)
+    except SystemExit as end:
+        leave(end.code)
+    leave(None)
+
+
+def leave(code: object) -> None:
+    """End as an interpreter does, but leave the libraries as they are: to take them apart copies all of their pages."""
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    vars(threading)["_shutdown"]()
+    vars(atexit)["_run_exitfuncs"]()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code if isinstance(code, int) else 1 if code else 0)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from keyquery.experiments import _bos_interventions as bos
 from keyquery.experiments import bos_value, layer_ablation, sinks
 from keyquery.experiments._masks import split_texts
 from keyquery.measure.evaluation import Condition, losses
-from keyquery.measure.rows import Row, frame
+from keyquery.measure.rows import Row
 from keyquery.measure.scores import loss_rows
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.interventions import Intervention
@@ -58,14 +58,6 @@ def test_without_items_an_ablation_is_judged_by_the_loss_alone(module: Any) -> N
             assert row in asked
 
 
-def unique(rows: list[Row]) -> None:
-    keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
-    assert len(set(keys)) == len(keys)
-    table = frame(rows, "rope", "fp32")
-    assert table["value"].isna().eq(table["n"] == 0).all()
-    assert (table.loc[table["n"] == 0, "reason"] != "").all()
-
-
 @pytest.fixture(scope="module")
 def plain() -> tuple[Subject, list[Row]]:
     subject = planted.subject(planted.without_attention(planted.model(), 1))
@@ -74,7 +66,7 @@ def plain() -> tuple[Subject, list[Row]]:
 
 def test_ablating_a_part_that_writes_nothing_changes_nothing(plain: tuple[Subject, list[Row]]) -> None:
     rows = plain[1]
-    unique(rows)
+    planted.tidy(rows)
     assert value(rows, "attention", "delta_nats", 1) == 0
     assert value(rows, "sweep_attention", "delta_nats", 1) == 0
     for task in TASKS:
@@ -134,7 +126,7 @@ def test_sweep_uses_fewer_items(plain: tuple[Subject, list[Row]]) -> None:
 
 def test_model_of_one_layer_is_ablated_with_reasons_for_missing_rows() -> None:
     rows = layer_ablation.measure(planted.subject(planted.model(layers=1)), FEW)
-    unique(rows)
+    planted.tidy(rows)
     assert reason(rows, "mlp", layer=1) == "the model has 1 layer, none of number 1"
     assert reason(rows, "both", "passkey_accuracy", 1) == "the model has 1 layer, none of number 1"
     assert {r["layer"] for r in rows if r["condition"] == "sweep_mlp"} == {0}
@@ -152,7 +144,7 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
         (bos.sink_rows(subject, FEW), ("bos_mlp_matching", "combined_best", "sweep_bos_mlp")),
         (bos.value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
     ):
-        unique(some)
+        planted.tidy(some)
         for name in names:
             assert reason(some, name, "cities_accuracy") == layer_ablation.NO_BOS
         assert value(some, "baseline", "perplexity") > 1
@@ -185,7 +177,7 @@ def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
     """The ablation at the spike's layer is the model whose MLP there was left empty."""
     subject = planted.subject(planted.spiking(planted.model(), 1))
     rows = sinks.measure(subject, OPTIONS)
-    unique(rows)
+    planted.tidy(rows)
     assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
     assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < 20 < value(rows, "baseline", "bos_peak")
     empty = planted.subject(planted.spiking(planted.model(), 1, size=0.0))
@@ -200,7 +192,7 @@ def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
 def test_model_without_spike_has_rows_with_a_reason() -> None:
     subject = planted.subject(planted.model())
     rows = bos.sink_rows(subject, OPTIONS)
-    unique(rows)
+    planted.tidy(rows)
     assert reason(rows, "bos_mlp_matching").startswith("no spike: the beginning token's norm is at most")
     assert reason(rows, "combined_matching", "passkey_accuracy").startswith("no spike")
     texts = split_texts(subject, OPTIONS)[0]
@@ -209,7 +201,7 @@ def test_model_without_spike_has_rows_with_a_reason() -> None:
     assert best == int(np.argmax(sweep))
     assert value(rows, "bos_mlp_best", "nats", best) == value(rows, "sweep_bos_mlp", "nats", best)
     values = bos_value.measure(subject, OPTIONS)
-    unique(values)
+    planted.tidy(values)
     assert reason(values, "bos_value_spike").startswith("no spike")
     assert value(values, "bos_value_all", "perplexity") > 1
 
@@ -259,7 +251,7 @@ def test_ablation_runs_on_four_bit_weights(tmp_path: Path) -> None:
     subject = planted.subject(loaded, precision="nf4")
     few = dataclasses.replace(FEW, tokens=16)
     rows = bos.sink_rows(subject, few)
-    unique(rows)
+    planted.tidy(rows)
     assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
     assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < value(rows, "baseline", "bos_peak")
-    unique(layer_ablation.measure(subject, few))
+    planted.tidy(layer_ablation.measure(subject, few))

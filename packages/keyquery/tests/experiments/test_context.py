@@ -21,9 +21,6 @@ pytest.importorskip("transformers")
 import torch
 import transformers
 from click.testing import CliRunner
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
 import keyquery as kq
@@ -39,7 +36,7 @@ from keyquery.models.answers.scoring import Scores
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.tasks.answers import CLASSES
 from keyquery.tasks.items import NO, YES, Item
-from models_tiny import saved
+from models_tiny import saved, word_tokenizer
 
 pytestmark = pytest.mark.models
 SLOTS = "abcd"
@@ -81,15 +78,6 @@ def planted(drope: bool = False) -> Any:
                 attention.v_proj.weight[place * HEAD + digit, token] = 1.0
                 attention.o_proj.weight[WIDTH + token, place * HEAD + digit] = 1.0
     return model
-
-
-def tokenizer() -> Any:
-    inner = Tokenizer(WordLevel(IDS, unk_token="<unk>"))
-    inner.pre_tokenizer = WhitespaceSplit()
-    inner.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
-    )
 
 
 def written(key: str) -> str:
@@ -136,7 +124,7 @@ class Planted:
 
 
 def subject(model: Any, **more: Any) -> Subject:
-    given = {"name": "planted", "tokenizer": tokenizer(), "book": Planted(), "positional": "rope"}
+    given = {"name": "planted", "tokenizer": word_tokenizer(IDS), "book": Planted(), "positional": "rope"}
     return Subject(model=model, training_length=TRAINED, **(given | more))
 
 
@@ -298,7 +286,7 @@ def test_unsupported_scaling_baseline_has_a_reason() -> None:
 
 def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path: Path) -> None:
     folder = saved("llama-wide", tmp_path)
-    inner = tokenizer().backend_tokenizer
+    inner = word_tokenizer(IDS).backend_tokenizer
     inner.post_processor = TemplateProcessing(single="$A")
     bare = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", pad_token="<pad>")
     for quantize in (None, "nf4"):

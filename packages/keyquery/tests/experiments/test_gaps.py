@@ -1,6 +1,7 @@
 """The three questions that source 001 leaves open, on models whose answer is planted."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from keyquery.experiments import head_ablation, softmax_globality, text_kinds
 from keyquery.measure.evaluation import BASELINE
 from keyquery.measure.heads import captured
 from keyquery.measure.heads.finding import HeadResult
-from keyquery.measure.rows import Row, frame
+from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.surveys.forward import SurveyOptions, survey
@@ -59,14 +60,6 @@ def one(rows: list[Row], metric: str, **where: Any) -> Row:
     return matches
 
 
-def tidy(rows: list[Row]) -> None:
-    keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
-    assert len(set(keys)) == len(keys)
-    table = frame(rows, "rope", "fp32")
-    assert table["value"].isna().eq(table["n"] == 0).all()
-    assert (table["value"].isna() == (table["reason"] != "")).all()
-
-
 # Ablated heads ----------------------------------------------------------------------------------------------------
 
 
@@ -80,7 +73,7 @@ def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
 
 def test_ablating_heads_has_an_effect_only_for_the_head_that_writes(ablated: Any) -> None:
     _, rows, _ = ablated
-    tidy(rows)
+    planted.tidy(rows)
     assert one(rows, "delta_nats", condition="lowest:1")["value"] == 0
     assert one(rows, "delta_nats", condition="lowest:2")["value"] == 0
     assert abs(one(rows, "delta_nats", condition="highest:1")["value"]) > 1e-3
@@ -154,17 +147,19 @@ def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     """Random weights, but layer 1 attends evenly: its queries are zero."""
     made = planted.model(layers=2)
     with torch.no_grad():
         made.model.layers[1].self_attn.q_proj.weight.zero_()
-    return on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(captured, "DOCUMENTS", 40)  # as many queries a bin, 30 of which are needed
+        yield on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
 
 
 def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None:
     rows = text_kinds.measure(stored, OPTIONS)
-    tidy(rows)
+    planted.tidy(rows)
     kinds = [[r | {"condition": ""} for r in rows if r["condition"] == kind] for kind in ("one", "other")]
     assert kinds[0] == kinds[1]
     assert {(r["layer"], r["head"]) for r in kinds[0] if r["layer"] is not None} == {
@@ -204,7 +199,7 @@ def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
 def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
     """Ties go to the first key; the other layer's heads change theirs as the weights themselves say."""
     rows = softmax_globality.measure(stored, OPTIONS)
-    tidy(rows)
+    planted.tidy(rows)
     for head in range(4):
         assert one(rows, "top_changes", layer=1, head=head)["value"] == 0
         assert one(rows, "top_first", layer=1, head=head)["value"] == 1
@@ -239,7 +234,7 @@ def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     given = {"source": source, "folder": tmp_path / "out/answers", "facts": loaded.facts, "precision": "nf4"}
     subject = planted.subject(loaded.model, training_length=LENGTH, **given)
     rows = softmax_globality.measure(subject, Options(texts=1))
-    tidy(rows)
+    planted.tidy(rows)
     assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
     seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
     assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 import keyquery as kq
+from architecture_experiments import DOCUMENTS, SETTINGS
 from keyquery.experiments import _bos_interventions as bos
 from keyquery.experiments import _masks as masks
+from keyquery.experiments import head_ablation
 from keyquery.measure import cache
 from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared
 from keyquery.measure.evaluation import losses
+from keyquery.measure.heads import captured
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
 
@@ -42,7 +45,7 @@ def test_experiments_run_together_give_the_same_rows_as_alone(
 ) -> None:
     seen = counted(model)
     together, alone = {}, {}
-    few: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": {"permutations": 2, "draws": 1}}
+    few: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": SETTINGS["disruption"]}
     for name, more in few.items():
         together[name] = kq.run(name, model, **ASKED, **more).to_csv()
     shared, apart = len(seen), 0
@@ -69,9 +72,13 @@ def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> N
 
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in ("geometry", "text_kinds")])
-def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(name: str) -> None:
+def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captured, "DOCUMENTS", DOCUMENTS)
+    monkeypatch.setattr(head_ablation, "DRAWS", 1)
     model = kq.load("tiny-rope")
-    kq.run(name, model, texts=2, items=2)
+    kq.run(name, model, texts=2, items=2, **SETTINGS.get(name, {}))
     assert set(model.subject.used.items) == set(declared(name, "ASKS") or ())
 
 

@@ -412,28 +412,6 @@ def test_scaled_updates_have_no_shares() -> None:
     assert one(balance, "contribution_ratio_of_means", layer=1, condition="all")["reason"] == layer_content.SCALED
 
 
-def test_four_bit_weights_measure_nearly_the_same(tmp_path: Path) -> None:
-    """All six experiments on NF4 weights: near the full-precision rows, and not equal to them."""
-    pytest.importorskip("bitsandbytes")
-    pytest.importorskip("accelerate")
-    folder = saved("llama-wide", tmp_path / "model")
-    small = load(ModelSource(str(folder), dtype="fp32", quantize="nf4", device="cpu")).model
-    exact, seen = surveyed(built("llama-wide"), texts=2), surveyed(small, texts=2)
-    for name, metric in (
-        ("massive_values", "gini_q"),
-        ("attention_patterns", "entropy"),
-        ("layer_content", "mlp_norm"),
-        ("crosslayer_balance", "contribution_mean_of_ratios"),
-        ("sinks", "sink_score"),
-        ("bos_value", "value_first"),
-    ):
-        here, there = (frame(EXPERIMENTS[name](each), "rope", "nf4") for each in (seen, exact))
-        assert len(here) == len(there)
-        values = [table.loc[table["metric"] == metric, "value"].to_numpy() for table in (here, there)]
-        error = np.linalg.norm(values[0] - values[1]) / np.linalg.norm(values[1])
-        assert 1e-5 < error < 0.2, f"{name}: {error}"
-
-
 def test_a_model_of_one_layer_has_no_spread_over_layers() -> None:
     """A model of one layer has no spread over layers, and says so."""
     first, second, _ = plain()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from keyquery.heads.exchange import exchange, exchanged_pairs, opposite_signs
 from keyquery.heads.head import Head
@@ -140,20 +140,17 @@ def test_head_of_unknown_rotation_is_refused():
         exchanged_pairs(replace(made(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
 
 
-@pytest.mark.parametrize("correlation", [-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0])
-@pytest.mark.parametrize(
-    "means", [(0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)]
-)
-def test_opposite_sign_expectation_agrees_with_numerical_integration(means, correlation):
+def test_opposite_sign_expectation_agrees_with_numerical_integration():
     """By numbers: given the first variable, the second is normal again."""
-    a, b = means
-    found = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
-    x = np.linspace(-9, 9, 200_001)
-    rest = np.sqrt(max(0.0, 1 - correlation**2))
-    middle = b + correlation * x
-    above = norm.cdf(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
-    other = np.where(a + x > 0, 1 - above, above)
-    assert found == pytest.approx(np.trapezoid(other * norm.pdf(x), x), abs=2e-4)
+    x = np.linspace(-9, 9, 60_001)
+    for correlation in (-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0):
+        rest = np.sqrt(max(0.0, 1 - correlation**2))
+        for a, b in ((0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)):
+            found = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
+            middle = b + correlation * x
+            above = ndtr(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
+            other = np.where(a + x > 0, 1 - above, above) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+            assert found == pytest.approx(np.trapezoid(other, x), abs=2e-4), (a, b, correlation)
 
 
 @pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])

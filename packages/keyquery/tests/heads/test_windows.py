@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heads_reference import head_with, reference
+from heads_reference import head_with, reference, references
 from keyquery.heads.exchange import exchanged_pairs
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.laws import ESTIMATORS
@@ -24,9 +24,8 @@ def options(**changes) -> PlasticityOptions:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
-    for estimator in ESTIMATORS:
+    for estimator, wanted in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
         found = plasticity(head, options(estimator=estimator, pairs=pairs))
-        wanted = reference(head, estimator, pairs, bins=8, least=10)
         assert found.profile.counts.tolist() == wanted["counts"], estimator
         assert (found.eligible - found.same_key - found.no_variance).tolist() == wanted["counts"]
         np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
@@ -86,23 +85,13 @@ def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: st
 def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> None:
     """Sliding layers and layers of full attention of one model are captured and analysed, each as it sees."""
     pytest.importorskip("torch")
-    import json
-
+    from captures_made import captured
     from keyquery.measure.heads.finding import analyse
-    from keyquery.models.captures import capture as capturing
-    from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
-    from keyquery.models.checkpoints.loading import ModelSource
-    from keyquery.models.texts import TextSource
     from models_tiny import saved, text
 
-    (tmp_path / "t.jsonl").write_text("\n".join(json.dumps({"text": text(70, seed)}) for seed in range(12)))
-    asked = CaptureOptions(
-        model=ModelSource(str(saved("ministral", tmp_path / "model")), device="cpu"),
-        texts=TextSource(str(tmp_path / "t.jsonl")), context=64, buckets=4, rate=16.0, sliding=True,
-        out=tmp_path / "out",
-    )  # fmt: skip
-    held = open_capture(capturing.capture(asked))
+    model = saved("ministral", tmp_path / "model")
+    held = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
     assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
     chosen = PlasticityOptions(bins=4, min_queries=10)
     pairs = {head.layer: sum(row["pairs"] for row in analyse(held, head, chosen).bins) for head in held.heads}

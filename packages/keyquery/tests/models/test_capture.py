@@ -3,10 +3,9 @@
 import errno
 import hashlib
 import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from keyquery.models.texts import TextSource
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
-HERE = Path(__file__).resolve().parent
 CONTEXT, DOCUMENTS = 32, 5
 
 
@@ -142,27 +140,26 @@ def test_interrupted_capture_resumes_to_identical_files(place: Path, tmp_path: P
     assert contents(tmp_path / "halted") == contents(tmp_path / "whole")
 
 
-def test_killed_capture_resumes_to_identical_files(place: Path, tmp_path: Path) -> None:
+def test_killed_capture_resumes_to_identical_files(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SIGKILL in the middle of a document: no half part is taken for a whole one."""
-    script = f"""
-import os, signal, sys
-sys.path[:0] = {[str(HERE), str(HERE.parent / "support")]!r}
-import test_capture as tests
-from pathlib import Path
-from keyquery.models.captures import parts
+    add = parts.DocumentPart.add
 
-add = parts.DocumentPart.add
-def last(self, name, array):
-    add(self, name, array)
-    if self.target.stem == "000003" and name == "q01":
-        os.kill(os.getpid(), signal.SIGKILL)
-parts.DocumentPart.add = last
-tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")!r})))
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert sorted(parts.complete_parts(tmp_path / "killed")) == [0, 1, 2]
-    capture(options(place, tmp_path / "killed"))
+    def last(self: parts.DocumentPart, name: str, array: Any) -> None:
+        add(self, name, array)
+        if self.target.stem == "000003" and name == "q01":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    asked = options(place, tmp_path / "killed")
+    with monkeypatch.context() as patch:
+        patch.setattr(parts.DocumentPart, "add", last)
+        child = multiprocessing.get_context("fork").Process(target=capture, args=(asked,))
+        child.start()
+        child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+    assert sorted(parts.complete_parts(asked.out)) == [0, 1, 2]
+    capture(asked)
     capture(options(place, tmp_path / "whole"))
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 

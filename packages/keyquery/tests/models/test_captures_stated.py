@@ -18,32 +18,19 @@ from pyarrow import parquet
 
 import gguf_made
 from boundpaper.errors import DataError, ModelError
+from captures_made import captured
 from keyquery.heads.head import Head as HeadVectors
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.measure.heads.analysis import run as heads_command
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.captures.capture import capture
-from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.reading import Capture, open_capture
 from keyquery.models.captures.stated import with_stated
 from keyquery.models.checkpoints.gguf import dequantise
 from keyquery.models.checkpoints.gguf_keys import hold_keys
-from keyquery.models.checkpoints.loading import ModelSource
-from keyquery.models.texts import TextSource
 from keyquery.rotary import NO_ROTATION, Rotary, from_theta
 from models_tiny import SIZES, saved, text
 
 pytestmark = pytest.mark.models
-
-
-def captured(model: Path, folder: Path, words: Callable[[int], str], context: int = 64, **more: Any) -> Capture:
-    folder.mkdir(exist_ok=True)
-    (folder / "t.jsonl").write_text("\n".join(json.dumps({"text": words(seed)}) for seed in range(6)))
-    source = ModelSource(str(model), dtype="fp32", device="cpu")
-    given: dict[str, Any] = {"context": context, "buckets": 4, "rate": float(context), "out": folder / "out"}
-    return open_capture(
-        capture(CaptureOptions(model=source, texts=TextSource(str(folder / "t.jsonl")), **given, **more))
-    )
 
 
 def without_manifest(held: Capture) -> Capture:

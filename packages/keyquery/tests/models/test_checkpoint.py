@@ -16,7 +16,7 @@ from keyquery.models.attention.positions import encoding, positional
 from keyquery.models.checkpoints import builtin
 from keyquery.models.checkpoints.builtin import NAMES, resolve
 from keyquery.models.checkpoints.loading import ModelSource, configuration, load
-from models_tiny import built, saved
+from models_tiny import built, change, saved
 
 pytestmark = pytest.mark.models
 
@@ -52,11 +52,6 @@ def published(copy: Path) -> Path:
     path = copy / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tokenizer_class": "PreTrainedTokenizerFast"}))
     return copy
-
-
-def change(folder: Path, **values: Any) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def logits(model: Any) -> torch.Tensor:

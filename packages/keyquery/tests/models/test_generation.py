@@ -13,8 +13,8 @@ pytest.importorskip("transformers")
 import torch
 import transformers
 from tokenizers import Tokenizer
-from tokenizers.models import BPE, WordLevel
-from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.processors import TemplateProcessing
 
 from boundpaper.errors import DataError, ModelError
@@ -23,21 +23,17 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.answers.scoring import Scores, continuation, grouped_logprobs, options_logprobs
-from models_tiny import built, text
+from models_tiny import WORDS, built, text, word_tokenizer
 
 pytestmark = pytest.mark.models
 
 
 def words(*, begin: bool = True, end: bool = False) -> Any:
-    known = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, 64)}
-    tokenizer = Tokenizer(WordLevel(known, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = WhitespaceSplit()
-    if begin:
-        single = "<s> $A </s>" if end else "<s> $A"
-        tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=[("<s>", 1), ("</s>", 2)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
-    )
+    tokenizer = word_tokenizer(WORDS, begin)
+    if end:
+        special = [("<s>", 1), ("</s>", 2)]
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=special)
+    return tokenizer
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "ministral", "qwen3", "gemma2"])

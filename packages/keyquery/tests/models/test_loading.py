@@ -20,7 +20,7 @@ from keyquery.models.attention.calls import Call, positions_of, recording
 from keyquery.models.checkpoints import loading
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, load
-from models_tiny import built, saved
+from models_tiny import built, change, saved
 
 pytestmark = pytest.mark.models
 
@@ -39,11 +39,6 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy(folder: Path, tmp_path: Path) -> Path:
     shutil.copytree(folder, tmp_path / "copy")
     return tmp_path / "copy"
-
-
-def change(copy: Path, **values: Any) -> None:
-    path = copy / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 @pytest.mark.parametrize(("asked", "got"), [("auto", "float32"), ("bf16", "bfloat16"), ("fp16", "float16")])

@@ -12,7 +12,15 @@ import transformers
 import architectures
 from boundpaper.errors import ModelError
 from keyquery.models.attention.encodings import NEVER, configured, encoding_name
-from keyquery.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
+from keyquery.models.attention.positions import (
+    TOLERANCE,
+    check_position_blind,
+    encoding,
+    positional,
+    rotary,
+    rotates,
+    shift_error,
+)
 from keyquery.models.attention.reach import refuse_longer
 from models_tiny import BUILDERS, UNSUPPORTED, built
 
@@ -294,12 +302,13 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
 
 
 @pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
-def test_models_without_rotary_module_are_refused(name: str) -> None:
+def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias(name: str) -> None:
+    """A rotary module is not what it lacks: none would help."""
     model = built(name)
-    with pytest.raises(ModelError, match=r"no rotary module|position bias"), encoding(model, "drope"):
-        pass
-    with pytest.raises(ModelError, match=r"no rotary module|position bias"):
-        positional(model)
+    assert rotates(model)
+    for look in (rotary, positional, lambda made: encoding(made, "drope").__enter__()):
+        with pytest.raises(ModelError, match=r"adds a position bias to its scores \(ALiBi\)"):
+            look(model)
 
 
 @pytest.mark.parametrize(

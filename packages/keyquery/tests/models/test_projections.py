@@ -8,14 +8,10 @@ import torch
 import transformers
 
 from boundpaper.errors import ModelError
+from captures_made import captured
 from keyquery.models.architecture import forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import projecting
-from keyquery.models.captures.capture import capture
-from keyquery.models.captures.options import CaptureOptions
-from keyquery.models.captures.reading import open_capture
-from keyquery.models.checkpoints.loading import ModelSource
-from keyquery.models.texts import TextSource
 from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
 
 pytestmark = pytest.mark.models
@@ -209,23 +205,11 @@ def test_hooks_are_removed_after_an_interrupt() -> None:
 
 
 def test_capture_before_rotation_differs_from_capture_after_it(tmp_path: Any) -> None:
-    folder = saved("llama", tmp_path / "model")
-    (tmp_path / "book.txt").write_text(text(40, 0))
+    model = saved("llama", tmp_path / "model")
     both = {}
     for before in (False, True):
-        out = tmp_path / f"out-{before}"
-        capture(
-            CaptureOptions(
-                model=ModelSource(str(folder), dtype="fp32", device="cpu"),
-                texts=TextSource(str(tmp_path / "book.txt")),
-                context=32,
-                buckets=4,
-                rate=8,
-                out=out,
-                pre_rope=before,
-            )
-        )
-        held = open_capture(out)
+        out = tmp_path / str(before)
+        held = captured(model, out, lambda seed: text(40, seed), context=32, texts=1, rate=8.0, pre_rope=before)
         both[before] = held.queries(held.heads[1])
     assert np.array_equal(both[True].position, both[False].position)
     np.testing.assert_allclose(

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 import models_tiny  # keeps the Hub out
 from keyquery.measure.subject import Subject
 from keyquery.tasks.items import Item
+from models_tiny import word_tokenizer
 
 SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true of one half, of the other, of none
 NAMES = [f"s{number}" for number in range(SUBJECTS)]
@@ -89,22 +90,13 @@ def subject() -> Subject:
         second.mlp.gate_proj.weight[:, SEEN] = torch.tensor([1.0, -1.0])
         second.mlp.up_proj.weight[:, SHOWN] = 1.0
         second.mlp.down_proj.weight[TRUTH] = torch.tensor([1.0, -1.0])
-    return Subject(name="planted", model=model, tokenizer=_word_level(VOCABULARY), book=Statements(), positional="rope")
+    known = word_tokenizer({word: place for place, word in enumerate(VOCABULARY)})
+    return Subject(name="planted", model=model, tokenizer=known, book=Statements(), positional="rope")
 
 
 def words(begin: bool = True) -> Any:
     """The tokenizer of the tiny models' words, w4 to w63, with or without a beginning token."""
-    return _word_level(
-        ["<pad>", "<s>", "</s>", "<unk>", *(f"w{number}" for number in range(4, models_tiny.VOCABULARY))], begin
-    )
-
-
-def _word_level(vocabulary: Sequence[str], begin: bool = True) -> Any:
-    inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(vocabulary)}, unk_token="<unk>"))
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    if begin:
-        inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    return _fast(inner)
+    return word_tokenizer(models_tiny.WORDS, begin)
 
 
 def byte_level(texts: Sequence[str]) -> Any:
@@ -121,10 +113,6 @@ def byte_level(texts: Sequence[str]) -> Any:
     )
     inner.train_from_iterator([text for text in texts for _ in range(3)], trainer)
     inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    return _fast(inner)
-
-
-def _fast(inner: Tokenizer) -> Any:
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=inner,
         bos_token="<s>",

@@ -47,8 +47,8 @@ DOCUMENTS = 36  # of a capture: as many queries a bin, 30 of which are needed
 SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"swept_items": 0} for name in ("bos_value", "layer_ablation", "sinks")},
     "anchoring": {"train": 24, "test": 8},
-    "context_length": {"ratios": (1.0, 2.0)},
-    "disruption": {"draws": 1, "permutations": 2, "rank_texts": 1, "selects": ("top1",), "ranked": ("top1_zero",)},
+    "context_length": {"ratios": [1.0, 2.0]},
+    "disruption": {"draws": 1, "permutations": 2, "rank_texts": 1, "selects": ["top1"], "ranked": ["top1_zero"]},
     "knowledge": {"draws": 1},
 }
 LAYERS = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 2)

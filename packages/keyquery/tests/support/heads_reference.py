@@ -1,10 +1,11 @@
 """Heads for tests, and attention plasticity one pair at a time, written from the definitions."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr
 
 from keyquery.heads.head import Head
 from keyquery.rotary import NO_ROTATION
@@ -34,55 +35,61 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
 
 def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:
     """Profile, pairs, exclusions and per-pair records of every bin, by scalar loops."""
+    return references(head, [estimator], pairs, bins, least)[estimator]
+
+
+def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, least: int) -> dict[str, dict[str, Any]]:
+    """What `reference` gives, by estimator: which keys compete is the same for all of them."""
     query_bin = [int(t) * bins // head.context for t in head.query_positions]
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
-    profile, counts, records, left_out = [], [], [], []
+    documents, positions = head.key_documents.tolist(), head.key_positions.tolist()
+    together = [(i, j) for i in range(len(positions)) for j in range(i) if documents[i] == documents[j]]
+    found: dict[str, dict[str, Any]] = {
+        name: {"profile": [], "counts": [], "records": [], "left_out": []} for name in estimators
+    }
     for b in range(bins):
         own = [i for i, place in enumerate(query_bin) if place == b]
-        kept, same, flat = [], 0, 0
         tau = sum(int(head.query_positions[i]) for i in own) / len(own) if own else float("nan")
-        if len(own) >= least:
-            mean, covariance = law(head, own, tau, estimator)
-            d = len(mean)
-            for i in range(len(head.keys)):
-                for j in range(i):
-                    if head.key_documents[i] != head.key_documents[j]:
-                        continue
-                    if not eligible(head, i, j, b, bins, tau, pairs, bucket):
-                        continue
-                    w = head.keys[i].astype(np.float64) - head.keys[j].astype(np.float64)
-                    length, v, m = float(w @ w), float(w @ covariance @ w), float(w @ mean)
-                    if length == 0:
-                        same += 1
-                    elif v <= 1e-12 * length * sum(covariance[k][k] for k in range(d)) / d:
-                        flat += 1
-                    else:
-                        kept.append((i, j, m, v, one_pair(head, own, w, m, v, estimator)))
-        profile.append(sum(pair[4] for pair in kept) / len(kept) if kept else float("nan"))
-        counts.append(len(kept))
-        left_out.append((same, flat))
-        records.append((tau, kept))
-    return {"profile": np.array(profile), "counts": counts, "records": records, "left_out": left_out}
+        enough = len(own) >= least
+        chosen = [
+            (i, j) for i, j in together if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
+        ]
+        for name, made in found.items():
+            kept, same, flat = [], 0, 0
+            mean, covariance = law(head, own, tau, name) if enough else (np.zeros(0), np.zeros((0, 0)))
+            for i, j in chosen:
+                w = head.keys[i].astype(np.float64) - head.keys[j].astype(np.float64)
+                length, v, m = float(w @ w), float(w @ covariance @ w), float(w @ mean)
+                if length == 0:
+                    same += 1
+                elif v <= 1e-12 * length * np.trace(covariance) / len(mean):
+                    flat += 1
+                else:
+                    kept.append((i, j, m, v, one_pair(head, own, w, m, v, name)))
+            made["profile"].append(sum(pair[4] for pair in kept) / len(kept) if kept else float("nan"))
+            made["counts"].append(len(kept))
+            made["left_out"].append((same, flat))
+            made["records"].append((tau, kept))
+    return {name: made | {"profile": np.array(made["profile"])} for name, made in found.items()}
 
 
 def one_pair(head: Head, own: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
     if estimator == "empirical":
-        ahead = 0.0
-        for i in own:
-            score = float(head.queries[i] @ w)
-            ahead += 1.0 if score > 0 else 0.5 if score == 0 else 0.0
-        p = ahead / len(own)
+        scores = [float(query @ w) for query in head.queries[own]]
+        p = (sum(score > 0 for score in scores) + 0.5 * scores.count(0.0)) / len(own)
         return 4 * p * (1 - p) * len(own) / (len(own) - 1)
-    p = float(stats.norm.cdf(m / math.sqrt(v)))
+    p = float(ndtr(m / math.sqrt(v)))
     return 4 * p * (1 - p)
 
 
-def eligible(head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: str, bucket: list[int]) -> bool:
+def eligible(
+    head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: str, bucket: list[int], positions: list[int]
+) -> bool:
     first = b * head.buckets // bins
-    if not all(sees(head, tau, int(head.key_positions[key])) for key in (i, j)):
+    if not (sees(head, tau, positions[i]) and sees(head, tau, positions[j])):
         return False
     if pairs == "earlier":
-        return bool(head.key_positions[i] < tau and head.key_positions[j] < tau)
+        return positions[i] < tau and positions[j] < tau
     if pairs == "earlier_bucket":
         return bucket[i] < first and bucket[j] < first
     return bucket[i] == bucket[j] < first

@@ -9,6 +9,7 @@ import torch
 import transformers
 
 from boundpaper.errors import DataError
+from keyquery.measure.rows import Row, frame
 from keyquery.measure.subject import Subject
 from keyquery.tasks.items import NO, YES, Item
 from models_tiny import SIZES, word_tokenizer
@@ -73,6 +74,15 @@ def subject(made: Any, *, bos: bool = True, **changes: Any) -> Subject:
     """A subject in memory of a planted model, with texts and prompts of 24 tokens."""
     given: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
     return Subject(model=made, tokenizer=tokenizer(bos), **(given | changes))
+
+
+def tidy(rows: list[Row]) -> None:
+    """Fail if a row is there twice, or lacks its number and a reason."""
+    keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
+    assert len(set(keys)) == len(keys)
+    table = frame(rows, "rope", "fp32")
+    assert table["value"].isna().eq(table["n"] == 0).all()
+    assert (table["value"].isna() == (table["reason"] != "")).all()
 
 
 def massive(made: Any, layer: int, side: str, head: int, dim: int, factor: float = 60.0) -> Any:

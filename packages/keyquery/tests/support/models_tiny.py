@@ -1,5 +1,6 @@
 """Tiny random-weight models of many architectures, for the tests of the models room."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 import transformers
 
 VOCABULARY = 64
+WORDS = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
 WINDOW = 5
 SIZES: dict[str, Any] = {
     "vocab_size": VOCABULARY,
@@ -173,8 +175,7 @@ def saved(name: str, folder: Path) -> Path:
 def saved_model(model: Any, folder: Path) -> Path:
     """A model and a word-level tokenizer in a folder."""
     model.save_pretrained(folder)
-    words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
-    word_tokenizer(words).save_pretrained(folder)
+    word_tokenizer(WORDS).save_pretrained(folder)
     return folder
 
 
@@ -192,6 +193,12 @@ def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
     )
+
+
+def change(folder: Path, **values: Any) -> None:
+    """Set values in the configuration of a saved model."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def text(words: int, seed: int) -> str:
