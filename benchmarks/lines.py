@@ -17,7 +17,7 @@ BUDGET = {
     "analysis": 29_665,
     "tables": 7_120,
     "figures": 3_720,
-    "tests": 62_160,
+    "tests": 62_158,
     "benchmarks": 2_150,
     "docs": 180,
     "the top": 40,

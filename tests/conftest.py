@@ -56,8 +56,9 @@ def pytest_addoption(parser):
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
-# files of half a minute or more
-LONGEST = ("docs", "experiments_heads", "cli_run", "wheels", "kernels", "cli_capture", "experiments_names")
+# files of ten seconds of processor time or more, the longest first
+LONGEST = """docs wheels kernels extending cli_capture experiments_heads cli face_keyquery population_training
+population_retrained study cli_run own_paper""".split()
 
 
 def pytest_collection_modifyitems(items):
@@ -67,6 +68,7 @@ def pytest_collection_modifyitems(items):
     long = {item.path for item in slow}
     waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
     first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    long |= {item.path for item in items if item.path.stem in first}
     items.sort(key=lambda item: (item.path not in long, item.path in waiting, first.get(item.path.stem, len(LONGEST))))
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
