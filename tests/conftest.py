@@ -57,8 +57,8 @@ def pytest_addoption(parser):
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
 # files of ten seconds of processor time or more, the longest first
-LONGEST = """docs wheels kernels extending cli_capture experiments_heads cli face_keyquery population_training
-population_retrained study cli_run own_paper""".split()
+LONGEST = ["docs", "wheels", "kernels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
+LONGEST += ["population_training", "population_retrained", "study", "cli_run", "own_paper"]
 
 
 def pytest_collection_modifyitems(items):
