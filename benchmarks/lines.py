@@ -17,7 +17,7 @@ BUDGET = {
     "analysis": 29_665,
     "tables": 7_205,
     "figures": 3_720,
-    "tests": 62_300,
+    "tests": 62_150,
     "benchmarks": 2_160,
     "docs": 180,
     "the top": 40,

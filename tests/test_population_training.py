@@ -34,6 +34,7 @@ from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import PopulationMember, PopulationRecipe, Stage  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
+from keyquery.experiments import disruption  # noqa: E402
 from keyquery.measure.subject import Options  # noqa: E402
 
 SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2, "rows": 2}
@@ -209,10 +210,11 @@ def _few(monkeypatch):
         (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
         (reach, {"DOCUMENTS": 40, "DRAWN": 50, "EXCHANGED": 50}),
         (ablation, {"CONTEXTS": {1: 4, 4: 4}, "TEXTS": 2}),
-        (experiments, {"OPTIONS": Options(texts=2, items=4)}),
+        (experiments, {"OPTIONS": Options(texts=2, items=2)}),
     ):
         for name, size in sizes.items():
             monkeypatch.setattr(module, name, size)
+    monkeypatch.setitem(disruption.measure.__kwdefaults__, "permutations", 10)
 
 
 @pytest.mark.usefixtures("_few")
@@ -232,9 +234,9 @@ def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
         path.unlink()
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
     assert tables.lacking(tmp_path, "b400-s3-C") == []
-    path = tables.folder(tmp_path, "retrained_quantities")
+    path = tables.folder(tmp_path, "retrained_losses")
     path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table that came later
-    assert tables.lacking(tmp_path, "b400-s3-C") == ["retrained_quantities"]
+    assert tables.lacking(tmp_path, "b400-s3-C") == ["retrained_losses"]
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
     assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before

@@ -12,7 +12,6 @@ import pytest
 
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import package
-from boundpaper.store.schema import check
 from boundpaper.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,17 +53,6 @@ def number(text: str) -> float | None:
 def test_each_file_is_described_and_each_description_has_a_file() -> None:
     assert FILES
     assert sorted(RESOURCES) == FILES
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_table_fits_its_schema(name: str) -> None:
-    assert [str(fault) for fault in check(ROOT, name)] == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_keys_are_unique(name: str) -> None:
-    counts = Counter(tuple(row[field] for field in key(name)) for row in rows(name))
-    assert [entry for entry, times in counts.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import keyquery
+from boundpaper.cli.door import command_line
 from compared_paper import printed
 from conftest import ROOT
 
@@ -25,7 +27,7 @@ def _alone(monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
-def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path):
+def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, monkeypatch):
     """The first installs; the others are run as the page has them, in a folder that holds the two models only."""
     folder = tmp_path / "empty"
     for name, tiny in (("mine", "tiny-continued"), ("twin", "tiny-drope")):
@@ -45,7 +47,6 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path):
     text, found = printed(folder / "comparison")
     assert len(text) == 2
     assert {"ci_low", "ci_high"} <= set(found.dropna(axis=1).columns)
-    again = subprocess.run(
-        [sys.executable, "-m", "boundpaper", *commands[-1].split()], cwd=folder, capture_output=True, text=True
-    )
-    assert (again.returncode, "comparison" in again.stderr) == (1, True)  # a folder that holds something is left alone
+    monkeypatch.chdir(folder)
+    again = CliRunner().invoke(command_line(), commands[-1].split())
+    assert (again.exit_code, "comparison" in again.stderr) == (1, True)  # a folder that holds something is left alone

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from boundpaper.build.facts import FactReader
@@ -89,6 +90,7 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     return state.hexdigest()
 
 
+@lru_cache(1024)  # experiments share most of their files
 def _bare(text: str) -> str:
     """Return a file's syntax tree without docstrings; if the file cannot be parsed, its text."""
     try:

@@ -5,6 +5,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _DECLARING = {kind.declared for kind in KINDS if kind.declared}
 _READING = "Artifact"  # what a declaration calls an artifact by: Artifact("heights")
 
 
+@lru_cache(1024)
 def of_python(text: str) -> Facts:
     """Imports and public functions of a Python file.
 
