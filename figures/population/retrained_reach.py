@@ -47,7 +47,7 @@ def figure(
         panels=panels,
         columns=len(SHOWN),
         letters=True,
-        height=29,
+        height=26,
         entities=LOOKS,
         caption=(
             "Plasticity and position by quarter of texts of four training lengths, grey beyond the first: (a, d) "
