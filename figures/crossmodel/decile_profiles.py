@@ -45,7 +45,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         panels=panels,
         columns=3,
         legend="none",
-        height=34,
+        height=32,
         letters=True,
         share_x=True,
         share_y=True,

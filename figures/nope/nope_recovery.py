@@ -45,7 +45,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             ),
         ],
         columns=2,
-        height=52,
+        height=44,
         share_y=True,
         letters=True,
         entities={"dip": Style(color="okgrey", mark="square")},
