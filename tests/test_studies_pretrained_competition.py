@@ -11,7 +11,9 @@ from tables.pretrained import pretrained_competition as competition_table
 
 NAMES = {
     "pretrained_models": pd.DataFrame({"model": ["mine"], "display_name": ["Mine"]}),
-    "subjects": pd.DataFrame({"model": ["mine"], "role": ["pretrained"], "label": ["mine"]}),
+    "subjects": pd.DataFrame(
+        {"model": ["mine", "random-llama"], "role": ["pretrained", "null reference"], "label": ["mine", "random"]}
+    ),
 }
 
 

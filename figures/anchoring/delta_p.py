@@ -8,8 +8,6 @@ from boundpaper.figures import Axis, Figure, Line, Panel, Points
 from boundpaper.figures.series import Series
 from figures.population._arms import ARMS, LOOKS
 
-SHIPPED = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
-"""The arm of each small model that ships."""
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8
 """Series that one panel holds."""
@@ -37,7 +35,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
                 continue
-            arm = SHIPPED.get(model, "")
+            arm = str(rows["entity"].iloc[0])
+            arm = arm if arm in ARMS else ""
             entity = arm or f"series-{number}"
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             name = name if data == "planted" else f"{name}, {data}"

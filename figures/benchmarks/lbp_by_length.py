@@ -36,6 +36,8 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     present = [model for model in models if model in set(binned["model"])]
     absent = matched_models.loc[~matched_models["model"].isin(present), "display_name"]
     questions = lbp_lengths["questions"].iloc[0]
+    scores = lbp_lengths.pivot(index=["model", "mode"], columns="length", values="lbp")
+    fallen = (scores["128k"] < scores["8k"]).sum()
     return Figure(
         panels=panels,
         columns=len(families),
@@ -44,10 +46,11 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
         share_x=True,
         letters=True,
         caption=(
-            f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "
-            "and plasticity of the length bin that ends at each length [@shcherb2026]; all values as reported (hollow "
-            f"marks). Unit: one model; {questions} questions per length. No length bins are reported for "
-            f"{', '.join(absent)}, and none beyond the captured context."
+            f"From 8K to 128K {fallen} of {len(scores)} scores fall, and so does plasticity: LongBench Pro by input "
+            f"length, {len(models)} matched models in both prompt modes [@longbenchpro2026], and plasticity of the bin "
+            "that ends at each length [@shcherb2026]; all as reported (hollow marks). Unit: one model; "
+            f"{questions} questions per length. No bins are reported for {', '.join(absent)}, and none beyond the "
+            "captured context."
         ),
         short="LongBench Pro and plasticity by input length",
     )

@@ -10,7 +10,7 @@ from boundpaper.typeset.wording import whole
 from figures.pretrained._models import models
 
 
-def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
+def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     """Return the figure."""
     position = Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100])
     names = [f"d{number}" for number in range(10)]
@@ -34,7 +34,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         context = rows["captured_context"].iloc[0]
         title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
         panels.append(Panel(series=lines, x=position, y=scale, title=title))
-    null = measured_profiles["model"] == "random-llama"
+    null = measured_profiles["model"].isin(subjects.loc[subjects["role"] == "null reference", "model"])
     for entity, name, rows in models(measured_profiles[~null]):
         panels.append(Panel(series=[_measured(rows, entity)], x=position, y=scale, title=f"{name}, measured here"))
     beside = [_measured(rows, "neutral", "random") for _, _, rows in models(measured_profiles[null])]
@@ -45,14 +45,14 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         panels=panels,
         columns=3,
         legend="none",
-        height=38,
+        height=32,
         letters=True,
         share_x=True,
         share_y=True,
         note=(
             f"Measured by this project (solid marks): {_contexts(measured_profiles)}; intervals over heads stand with "
-            "the profiles of pretrained models. Grey, in every panel: random-llama, which has random weights and reads "
-            f"random words, a null reference. Profiles with a rise that rounding cannot explain, and its size: {said}."
+            "the profiles of pretrained models. Grey, in every panel: random weights that read random words, a null "
+            f"reference. Profiles with a rise that rounding cannot explain, and its size: {said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "

@@ -69,7 +69,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         columns=3,
         letters=True,
         share_y=True,
-        height=48,
+        height=36,
         entities={"drope-simple": Style(color="okvermillion!60!black", mark="diamond*")},
         caption=(
             "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "

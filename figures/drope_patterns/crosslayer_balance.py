@@ -38,7 +38,7 @@ def figure(
         panels=panels,
         columns=2,
         letters=True,
-        height=46,
+        height=38,
         share_y=True,
         caption=(
             "From layer 2 on the report draws both models alike and flat, which its published values do not bear out: "

@@ -37,7 +37,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         panels=panels,
         columns=2,
         letters=True,
-        height=48,
+        height=37,
         caption=(
             "Norm of the first token after each layer and its ratio to the norms of the other tokens, published series "
             f"[@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} (not "

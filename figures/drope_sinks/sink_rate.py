@@ -60,7 +60,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         ],
         columns=2,
         letters=True,
-        height=48,
+        height=39,
         caption=(
             "(a) Share of heads whose mean attention to the first token reaches the threshold, published series of "
             "both models with one standard deviation over prompts, cut at 100 % "

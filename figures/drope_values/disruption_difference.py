@@ -35,7 +35,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
         columns=2,
         letters=True,
         share_y=True,
-        height=38,
+        height=34,
         caption=(
             "Zeroing massive dimensions costs RoPE more than DroPE on every text set, beyond what random dimensions "
             "cost: increase of the mean log-perplexity, from published perplexities [@africa2026]. Unit: text set, "

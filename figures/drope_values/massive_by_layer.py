@@ -28,7 +28,7 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
         panels=panels,
         columns=3,
         letters=True,
-        height=45,
+        height=34,
         share_y=True,
         caption=(
             f"Massive values by layer, counts published with the report [@africa2026]: means over {texts} texts, no "

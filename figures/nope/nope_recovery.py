@@ -38,14 +38,14 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             ),
             Panel(
                 series=[draw_up],
-                x=Axis(label="draw-up (below 0: it only falls)", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
+                x=Axis(label="rise (below 0: it only falls)", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
                 y=models,
                 rules=zero,
                 title="largest rise anywhere",
             ),
         ],
         columns=2,
-        height=58,
+        height=44,
         share_y=True,
         letters=True,
         entities={"dip": Style(color="okgrey", mark="square")},
@@ -60,5 +60,5 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             f"the layer study prints for {len(printed)} models lie within {apart:.4f} of those in (a). "
             f"{' and '.join(short)} was captured over a quarter of the context."
         ),
-        short="Recovery and draw-up by model",
+        short="Recovery and largest rise by model",
     )

@@ -61,8 +61,8 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
             "once it is the farther one. Percentages: how often each key wins; dark: queries whose winner turns. "
-            f"Curves: normal, of a pair with these mean parts. Over all measured pairs {100 * swayed:.0f} % turn (arm "
-            f"{ARM} at base {BASE}, over its training length)."
+            "Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: of all measured pairs "
+            f"{100 * swayed:.0f} % turn, of this one the dark part (arm {ARM}, base {BASE}, training length)."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

@@ -12,7 +12,7 @@ HIGHEST = 0.3
 FIRST = 0.2
 """Start of the logarithmic axis of the bias per token."""
 STARTS: Anchor = "below"
-ENDS: tuple[Anchor, ...] = ("above right", "right", "right")
+ENDS: tuple[Anchor, ...] = ("above right", "below right", "right")
 EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 

@@ -16,7 +16,7 @@ def table(pretrained_competition: pd.DataFrame) -> Table:
         parts += [every, at.iloc[places]]
     rows = pd.concat(parts, ignore_index=True)
     rows["label"] = [f"{distance:,.0f} apart" if distance else "all pairs" for distance in rows["distance"]]
-    both = ("gap", "Mean difference"), ("spread", "Spread over queries")
+    both = ("gap", "Mean difference"), ("spread", "Spread")
     return Table(
         rows=rows,
         columns=[

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from analysis.population.recipe import SUBJECTS
 from analysis.subjects import subjects
 from boundpaper.statistics import Estimate, frame, welch_t_from_stats
 from boundpaper.statistics.effects import d_z_interval
@@ -24,11 +25,11 @@ TESTED = ("layer", "half", "design")
 def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Mean Delta P of each model, data set, way of grouping, group and layer, with its 95 % bootstrap interval.
 
-    A model that the sources describe gets their key and name for it. `depth` is the layer's place from first to last,
-    in percent. `control` is Delta P with as many other tokens cut, `filler` with as many of the text around if there is
-    one, `excess` the mean of the first less that of the second. `above_chance` tells whether the lower end of the
-    interval of the probe's AUROC lies above one half, over the samples that need the question where these are known.
-    `n` counts units.
+    A model that the sources describe gets their key and name for it. `entity` is a small model's arm, else the model;
+    `depth` the layer's place from first to last, in percent. `control` is Delta P with as many other tokens cut,
+    `filler` with as many of the text around if there is one, `excess` the mean of the first less that of the second.
+    `above_chance` tells whether the lower end of the interval of the probe's AUROC lies above one half, over the
+    samples that need the question where these are known. `n` counts units.
     """
     parts = anchoring["condition"].str.split("/", expand=True)
     rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
@@ -59,6 +60,7 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     table = table.merge(probes, on=["model", "data", "layer"], how="left", validate="many_to_one")
     shown = models.set_index("model")["display_name"].to_dict()
     table.insert(1, "display_name", [shown.get(model) or _label(model) for model in table["model"]])
+    table.insert(2, "entity", [SUBJECTS[model].arm if model in SUBJECTS else model for model in table["model"]])
     table["reason"] = [_why(row) for _, row in table.iterrows()]
     return table.sort_values(KEYS, ignore_index=True)
 

@@ -8,7 +8,6 @@ from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
 FEWEST = 100  # pairs of a head, below which a cell is left out
-NULL = "random-llama"  # the network with random weights
 RERUN = "python build.py heads CAPTURE"
 
 
@@ -26,7 +25,8 @@ def pretrained_competition(
     names = display_names(pretrained_models, subjects)
     if not head_competition["model"].isin(list(names)).any():
         raise DataError(f"head_competition has no pretrained model; run: {RERUN}")
-    names |= {NULL: "Random weights"}
+    nulls = subjects[subjects["role"] == "null reference"]  # random weights
+    names |= dict(zip(nulls["model"], nulls["label"], strict=True))
     rows: list[dict[str, Any]] = []
     for model, name in names.items():
         mine = head_competition[head_competition["model"] == model]
