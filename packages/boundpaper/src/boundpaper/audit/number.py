@@ -44,7 +44,7 @@ _ABOUT = re.compile(
     r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
 _YEARS = range(1900, 2100)
-_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻⬆⬇➡✨💥\ufe0f"  # stand beside the number of a cell and say nothing of it
+_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # which stand beside a number
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         for formula, ((first, second), distance) in product(formulas, zip(pairs, far, strict=True)):
             if formula in ("+", "mean") and first.index > second.index:
                 continue
-            if held := fares(table, formula, (target, first, second), most=most):
+            if held := fares(table, formula, (target, first, second), most=most, cued=bool(cued)):
                 fitting = sum(any(_units_fit(each, held.cells(row), False) for row in held.kept) for each in cued)
                 tried = sum(each <= distance for each in far) * (fitting or 2)
                 said = _bare(target.name) == _bare(first.name + formula + second.name)
@@ -136,7 +136,9 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
     said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
     cued = written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
-    return cued or ["/"] * ({one.unit for one in target.numbers if one} == {"x"})
+    return (
+        [] if name.startswith("share of ") else cued or ["/"] * ({one.unit for one in target.numbers if one} == {"x"})
+    )
 
 
 def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
@@ -145,11 +147,12 @@ def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
     rare = kept >= (1 if cued else 4) and broken == 1 and not (across and kept < 3)
-    return many or (rare and chance * _slip(held) <= (0.05 if cued else 1e-6))
+    slip = _slip(held) if rare else math.inf
+    return many or (slip <= 1 and (chance * slip <= 0.05 if cued else chance <= 1e-6))
 
 
 def _slip(held: ColumnRelation) -> float:
-    """Return how likely one other digit in one cell mends the row that breaks a relation by chance; inf if none does."""
+    """Return how likely another digit in one cell mends the broken row by chance; inf if none does."""
     row, expected = held.broken[0]
     cells = held.cells(row)
     if cells[0].unit not in [each[0].unit for each in map(held.cells, held.kept)]:
@@ -169,13 +172,23 @@ def _slip(held: ColumnRelation) -> float:
 
 
 def fares(
-    table: ReadTable, formula: str, columns: tuple[NumberColumn, ...], *, most: int = 9999, total: bool = False
+    table: ReadTable,
+    formula: str,
+    columns: tuple[NumberColumn, ...],
+    *,
+    most: int = 9999,
+    total: bool = False,
+    cued: bool = False,
 ) -> ColumnRelation | None:
     """Test a relation in a table; None if more than `most` rows break it or, except for totals, none satisfies it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
-    if formula in _SIGNED or {one.unit for one in shown} == {"x"}:  # few such numbers tell little of their range
-        width = width and max(width if len(shown) > 4 else 0.0, sorted(abs(one.value) for one in shown)[-2])
+    times = {one.unit for one in shown} == {"x"}
+    if (
+        cued and width and (times or formula in _SIGNED)
+    ):  # few tell little of their range: how far from no change they lie
+        second = sorted(abs(one.value - times) for one in shown)[-2]
+        width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, turned, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried

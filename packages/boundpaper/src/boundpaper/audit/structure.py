@@ -27,13 +27,14 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 def _sections(document: ReadDocument) -> Iterator[Finding]:
     """Find section numbers that are repeated, left out or out of order below one parent."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
-    known = set()
-    for heading in document.sentences:
-        match = _NUMBERED.match(heading.text) if heading.level else None
-        parts = match["number"].split(".") if match else ()
-        known |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    headings = [each for each in document.sentences if each.level]
+    shown = filter(None, map(_NUMBERED.match, [*document.hidden, *(each.text for each in headings)]))
+    parts = [match["number"].split(".") for match in shown]
+    known = {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
+    for heading in headings:
+        match = _NUMBERED.match(heading.text)
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
-            *outer, last = map(int, parts)
+            *outer, last = map(int, match["number"].split("."))
             under.setdefault((heading.path, tuple(outer)), []).append((last, heading))
     levels = Counter((path, len(outer)) for path, outer in under)
     for (path, parent), numbered in under.items():
