@@ -50,6 +50,9 @@ PLANTED = [
     ("relation", table(["Run", "Base (s)", "Ours (s)", "Speedup"], *changed(TIMES, 1, 3, "7.02x")), "7.02x of middle"),
     ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES, 2, 3, "+10.0%")), "+10.0% of c"),
     ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES[1:3], 0, 3, "+16.0%")), "+16.0% of b"),
+    ("relation", short("Stamp,Kafka,Redis,Difference;a,0.392,0.106,+0.286;b,0.322,0.207,+0.215"), "+0.215 of b"),
+    ("relation", short("Run,Old,New,Gain;a,6.07,6.01,-0.06 ✅;b,6.26,5.23,-1.03 ❌;c,5.99,7.32,+1.38"), "+1.38 of c"),
+    ("relation", short("Load,Slow,Fast,Fall;a,459,17,27x;b,1032,144,4x;c,1320,34,39x;d,2214,34,65x"), "4x of b"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Mean"], *changed(HEIGHTS, 2, 4, "27.0")), "Mean = 27.0 of green"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Avg."], *changed(HEIGHTS, 0, 4, "21.4")), "Avg. = 21.4 of red"),
     (

@@ -292,11 +292,14 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
-    """Return whether a row may mean another thing: a change, not points; a sum, not a mean; or one more cell added."""
+    """Return whether a row may mean another thing: it is cut, or a change, or a sum, or holds one more cell."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["+"].apply(*parts), printed.interval)
+    half = math.copysign(printed.interval.width / 2, printed.value)
+    if held.formula not in ("-", "+", "*", "mean") and meets(expected, printed.interval + Interval(half, half)):
+        return True  # it is cut instead of rounded
     other = FORMULAS["change" if held.formula == "-" else "-"].of_intervals(parts) if held.formula in _SIGNED else None
     sharp = other and other.width <= 4 * printed.interval.width
     if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):
