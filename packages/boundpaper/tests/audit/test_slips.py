@@ -145,6 +145,10 @@ RIGHT = [
     "See Figure 2 and Figure 9 of the original report.\n\nFigure 1: A lamp.\n\nFigure 2: A bean.",
     "# P\n\n## 1. Lamps\n\n### 1. Buy\n\n### 2. Light\n\n### 3. Off\n\n"
     "## 2. Beans\n\n### 1. Buy\n\n### 2. Sow\n\n### 3. Eat\n",
+    "# P\n\n## 1. Lamps\n\n## 2, 5. Pots\n\n## 3. Beans\n\n## 4. Soil\n\n## 6. Water\n",
+    "# P\n\n## 1. Lamps\n\n## 2. Pots\n\n## 12. Beans\n\n## 6. Soil\n\n## 8. Water\n",
+    short("Wing,Seen,Best;left,461,-1.0;right,318,-4.0;upper,728,-1.0;lower,572,-2.0;Total,2079,-1.0"),
+    short("Run,Slow,Fast,Speedup;a,30.00,8.00,3.75x;b,181.76,43.52,4.17x;c,99.00,9.00,11.00x"),
     "# Changelog\n\n## 1.2 Lamps\n\n## 1.2 Beans\n\n## 1.5 Pots\n",
     "Requires Python 3.11, version 2.0 to 3.0 of numpy, 50-65K tokens, a batch of 8 - 16, ids 3-5.",
     "Table 5.1. Gains.\n\nTable 5.2. Losses, from Table 6 of the study.\n\nTable 5.3. Sums.",

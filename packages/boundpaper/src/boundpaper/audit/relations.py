@@ -297,6 +297,8 @@ def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["+"].apply(*parts), printed.interval)
+    if held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
+        return True  # it is the greatest or the least
     half = math.copysign(printed.interval.width / 2, printed.value)
     if held.formula not in ("-", "+", "*", "mean") and meets(expected, printed.interval + Interval(half, half)):
         return True  # it is cut instead of rounded
