@@ -300,8 +300,9 @@ def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
     if held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
         return True  # it is the greatest or the least
     half = math.copysign(printed.interval.width / 2, printed.value)
-    if held.formula not in ("-", "+", "*", "mean") and meets(expected, printed.interval + Interval(half, half)):
-        return True  # it is cut instead of rounded
+    cut, loose = printed.interval + Interval(half, half), expected.width > max(abs(expected.low), abs(expected.high))
+    if held.formula not in ("-", "+", "*", "mean") and (loose or meets(expected, cut)):
+        return True  # it is cut instead of rounded, or small whole numbers tell nothing
     other = FORMULAS["change" if held.formula == "-" else "-"].of_intervals(parts) if held.formula in _SIGNED else None
     sharp = other and other.width <= 4 * printed.interval.width
     if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):
