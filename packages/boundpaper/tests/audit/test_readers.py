@@ -160,3 +160,19 @@ def test_label_inside_a_listing_is_known_only_with_escape(option, count):
     listing = f"\\begin{{lstlisting}}{option}\nf(x) % \\label{{call}} %\n\\end{{lstlisting}}"
     text = f"\\begin{{document}}\n\\section{{Calls}}\n{listing}\nSee line \\ref{{call}}.\n\\end{{document}}\n"
     assert [each.kind for each in checks.audit([latex.read(text, "a.tex")])] == ["reference"] * count
+
+
+def test_labels_are_looked_up_without_copying_those_before(monkeypatch):
+    copied = []
+    monkeypatch.setattr(latex, "dict", lambda pairs: copied.append(pairs) or dict(pairs), raising=False)
+    labels = "".join(f"\\begin{{code}}[code:{place}]x\\end{{code}}\n" for place in range(50))
+    document = latex.read(f"\\begin{{document}}\n{labels}\\end{{document}}\n", "a.tex")
+    assert [name for name, _ in document.labels] == [f"code:{place}" for place in range(50)]
+    assert copied == []
+
+
+@pytest.mark.parametrize(("fence", "count"), [("```", 0), ("````", 0)])
+def test_section_hidden_by_a_fence_in_a_fence_is_not_called_left_out(fence, count):
+    inner = f"{fence}markdown\n```text\nx\n```\n{fence}\n"
+    text = f"# A\n\n## 1 One\n\n## 2 Two\n\n{inner}\n## 3 Three\n\n{inner}\n## 4 Four\n\n## 5 Five\n"
+    assert len(checks.audit([markdown.read(text, "a.md")])) == count

@@ -74,7 +74,6 @@ FOUND = [
     ("rows", SEEDS + "The height of Pine2 is 37-40.", "37-40", "30.2"),
     ("rows", WATER + "The Stem/Root norms are about 100x larger.", "100x", "145x"),
     ("rows", WATER + "Both are equal in norm of Stem/Root (~145x).", "145x", "106x"),
-    ("rows", DECILES + "\nIn all 3 (Pine2 and Oak3) it falls monotonically.", "monotone", "pine2-8b"),
     ("same-quantity", LOST + axis(
         "Task", "Loss (%)", ("Pine", BARS), ("Oak", "(grow,7.7) (root,-25) (seed,-50.3)"),
     ), "4 of 6 cells", "other sign"),
@@ -102,7 +101,6 @@ RIGHT = [
     SEEDS + "Pine2 seeds (3B/8B) differ by < 8 in each column; Oak3 seeds differ by 3 in Height.",
     WATER + "The Stem norm is 145x larger, the Root norm 106x, Stem/Root norms over 100x, and 4x as many are wet.",
     WATER + "Stem/Root norms are 145x and 106x larger. Basil is similar to Mint leaf in taste, and has a similar name.",
-    DECILES + "\nIn all 2 (Oak3 and another) it falls monotonically; Pine2 is non-monotone in all 3 pots.",
     LAYERS + "Layers 16-18 are flat (R2_pos < 0.06); Layer 16 has an R2_pos of 0.023. Layers 16 and 18: R2_pos ≈ 0.02.",
     MEANS + drawn(("Pine", points(46.9, 34.2, 35.1, 34.7, 34.7)), ("Oak", OAK)),
     MEANS + drawn(("Pine", points(12.1, 34.2, 35.1, 34.7, 34.8))),

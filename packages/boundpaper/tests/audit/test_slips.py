@@ -50,6 +50,9 @@ PLANTED = [
     ("relation", table(["Run", "Base (s)", "Ours (s)", "Speedup"], *changed(TIMES, 1, 3, "7.02x")), "7.02x of middle"),
     ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES, 2, 3, "+10.0%")), "+10.0% of c"),
     ("relation", table(["Lamp", "Old", "New", "Change"], *changed(CHANGES[1:3], 0, 3, "+16.0%")), "+16.0% of b"),
+    ("relation", short("Stamp,Kafka,Redis,Difference;a,0.392,0.106,+0.286;b,0.322,0.207,+0.215"), "+0.215 of b"),
+    ("relation", short("Run,Old,New,Gain;a,6.07,6.01,-0.06 ✅;b,6.26,5.23,-1.03 ❌;c,5.99,7.32,+1.38"), "+1.38 of c"),
+    ("relation", short("Load,Slow,Fast,Fall;a,459,17,27x;b,1032,144,4x;c,1320,34,39x;d,2214,34,65x"), "4x of b"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Mean"], *changed(HEIGHTS, 2, 4, "27.0")), "Mean = 27.0 of green"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Avg."], *changed(HEIGHTS, 0, 4, "21.4")), "Avg. = 21.4 of red"),
     (
@@ -142,6 +145,10 @@ RIGHT = [
     "See Figure 2 and Figure 9 of the original report.\n\nFigure 1: A lamp.\n\nFigure 2: A bean.",
     "# P\n\n## 1. Lamps\n\n### 1. Buy\n\n### 2. Light\n\n### 3. Off\n\n"
     "## 2. Beans\n\n### 1. Buy\n\n### 2. Sow\n\n### 3. Eat\n",
+    "# P\n\n## 1. Lamps\n\n## 2, 5. Pots\n\n## 3. Beans\n\n## 4. Soil\n\n## 6. Water\n",
+    "# P\n\n## 1. Lamps\n\n## 2. Pots\n\n## 12. Beans\n\n## 6. Soil\n\n## 8. Water\n",
+    short("Wing,Seen,Best;left,461,-1.0;right,318,-4.0;upper,728,-1.0;lower,572,-2.0;Total,2079,-1.0"),
+    short("Run,Slow,Fast,Speedup;a,30.00,8.00,3.75x;b,181.76,43.52,4.17x;c,99.00,9.00,11.00x"),
     "# Changelog\n\n## 1.2 Lamps\n\n## 1.2 Beans\n\n## 1.5 Pots\n",
     "Requires Python 3.11, version 2.0 to 3.0 of numpy, 50-65K tokens, a batch of 8 - 16, ids 3-5.",
     "Table 5.1. Gains.\n\nTable 5.2. Losses, from Table 6 of the study.\n\nTable 5.3. Sums.",

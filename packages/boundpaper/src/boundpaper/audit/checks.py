@@ -41,14 +41,12 @@ def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
     quantities = [one.value for numbers in sentences for one in numbers]
     untied = set(quantities).difference(cells)
     return {
-        "tables": sum(table.kind == "table" for table in tables),
-        "cells": len(cells),
+        "tables": sum(table.kind == "table" for table in tables), "cells": len(cells),
         "figures": sum(table.kind == "figure" for table in tables),
-        "sentences": len(sentences),
-        "quantities": len(quantities),
+        "sentences": len(sentences), "quantities": len(quantities),
         "relations": sum(len(relations.held_in(table)) for table in tables),
         "untied": sum(one in untied for one in quantities),
-    }
+    }  # fmt: skip
 
 
 def counts_in_words(counts: dict[str, int]) -> str:

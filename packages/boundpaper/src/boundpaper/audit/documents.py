@@ -151,6 +151,7 @@ class ReadDocument:
     sentences: list[Sentence] = field(default_factory=list)
     labels: list[tuple[str, FileLine]] = field(default_factory=list)  # of LaTeX, with their places, as the next
     references: list[tuple[str, FileLine]] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)  # lines that would be headings if they stood in no code
     above: dict[int, str] = field(default_factory=dict)  # the headings above the place reached, by their levels
 
     def head(self, line: int, level: int, text: str) -> None:

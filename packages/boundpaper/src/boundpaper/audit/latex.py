@@ -109,9 +109,11 @@ def read(text: str, file: str) -> ReadDocument:
         place = FileLine(file, source.line(match.start()))
         document.references += [(name.strip(), place) for name in match[1].split(",")]
     shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
+    named: set[str] = set()
     for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
         name = match[match.lastindex or 0].strip()
-        if shown[match.start()] == "\\" if match[1] else name not in dict(document.labels):
+        if shown[match.start()] == "\\" if match[1] else name not in named:
+            named.add(name)
             document.labels.append((name, FileLine(file, source.line(match.start()))))
     return document
 

@@ -9,6 +9,7 @@ from boundpaper.audit.documents import ReadDocument
 
 _HEAD = re.compile(r"---\n.*?\n---", re.DOTALL)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)", re.MULTILINE)
 _MATHS = re.compile(r"\$([^$\n]{1,300})\$")
 _DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++\s*+(?::?-++:?\s*+)?")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -29,7 +30,9 @@ def read(text: str, file: str) -> ReadDocument:
             html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
             latex.draw(document, token.content, line + 2)
-        elif token.type not in ("fence", "code_block"):
+        elif token.type in ("fence", "code_block"):
+            document.hidden += _HEADING.findall(token.content)
+        else:
             inner = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
             for each in inner:  # formulas are written out, and of HTML only line breaks are left
                 each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)

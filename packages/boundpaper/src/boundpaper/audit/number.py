@@ -44,6 +44,7 @@ _ABOUT = re.compile(
     r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
 _YEARS = range(1900, 2100)
+_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # which stand beside a number
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Number:
 
 def of_cell(text: str) -> Number | None:
     """Read a cell with one number, and perhaps its unit, spread or change; return None for other cells."""
-    match = _CELL.fullmatch(text.strip())
+    match = _CELL.fullmatch(text.strip(_SIGNS))
     if match is None:
         return None
     qualifier = {"": "", "~": "about", "≈": "about"}.get(match["qualifier"], "bound")

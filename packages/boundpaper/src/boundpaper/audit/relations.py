@@ -98,7 +98,7 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         for formula, ((first, second), distance) in product(formulas, zip(pairs, far, strict=True)):
             if formula in ("+", "mean") and first.index > second.index:
                 continue
-            if held := fares(table, formula, (target, first, second), most=most):
+            if held := fares(table, formula, (target, first, second), most=most, cued=bool(cued)):
                 fitting = sum(any(_units_fit(each, held.cells(row), False) for row in held.kept) for each in cued)
                 tried = sum(each <= distance for each in far) * (fitting or 2)
                 said = _bare(target.name) == _bare(first.name + formula + second.name)
@@ -120,7 +120,7 @@ def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
                 kept, broken = len(best.kept), len(best.broken)
                 many = kept > max(1, 2 * broken) and best.chance < 0.01
-                if many or (kept >= broken == 1 and best.chance < 0.1 and _slip(best)):
+                if many or (kept >= broken == 1 and best.chance < 0.1 and _slip(best) <= 1):
                     yield best
 
 
@@ -135,7 +135,10 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
     name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
     said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
-    return written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
+    cued = written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
+    return (
+        [] if name.startswith("share of ") else cued or ["/"] * ({one.unit for one in target.numbers if one} == {"x"})
+    )
 
 
 def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
@@ -143,32 +146,49 @@ def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
-    rare = kept >= (1 if cued else 4) and chance <= ((0.05, 0.02, 0.01)[min(kept, 3) - 1] if cued else 1e-6)
-    return many or (rare and broken == 1 and not (across and kept < 3) and _slip(held))
+    rare = kept >= (1 if cued else 4) and broken == 1 and not (across and kept < 3)
+    slip = _slip(held) if rare else math.inf
+    return many or (slip <= 1 and (chance * slip <= 0.05 if cued else chance <= 1e-6))
 
 
-def _slip(held: ColumnRelation) -> bool:
-    """Return whether changing one digit in one cell would make the row that breaks a relation satisfy it."""
-    cells = held.cells(held.broken[0][0])
-    if cells[0].unit not in [row[0].unit for row in map(held.cells, held.kept)]:
-        return False
+def _slip(held: ColumnRelation) -> float:
+    """Return how likely another digit in one cell mends the broken row by chance; inf if none does."""
+    row, expected = held.broken[0]
+    cells = held.cells(row)
+    if cells[0].unit not in [each[0].unit for each in map(held.cells, held.kept)]:
+        return math.inf
+    ways = 9 * sum(digit.isdigit() for one in cells for digit in one.text)
+    most = max(abs(one.value) for one in held.columns[0].numbers if one)
     for place, text in enumerate(one.text for one in cells):
         for digit in re.finditer(r"\d", text):
             changed = (text[: digit.start()] + other + text[digit.end() :] for other in "0123456789")
             for one in filter(None, map(number.of_cell, changed)):
                 printed, *parts = [each.interval for each in (*cells[:place], one, *cells[place + 1 :])]
-                expected = FORMULAS[held.formula].of_intervals(parts)
-                if expected and meets(expected, printed):
-                    return True
-    return False
+                mended = FORMULAS[held.formula].of_intervals(parts)
+                if mended and meets(mended, printed):
+                    off = 2 * abs(mended.middle - printed.middle) > printed.width * (1 + 1e-9)
+                    return min(1.0, ways * (printed.width + off * expected.width) / most)
+    return math.inf
 
 
 def fares(
-    table: ReadTable, formula: str, columns: tuple[NumberColumn, ...], *, most: int = 9999, total: bool = False
+    table: ReadTable,
+    formula: str,
+    columns: tuple[NumberColumn, ...],
+    *,
+    most: int = 9999,
+    total: bool = False,
+    cued: bool = False,
 ) -> ColumnRelation | None:
     """Test a relation in a table; None if more than `most` rows break it or, except for totals, none satisfies it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
+    times = {one.unit for one in shown} == {"x"}
+    if (
+        cued and width and (times or formula in _SIGNED)
+    ):  # few tell little of their range: how far from no change they lie
+        second = sorted(abs(one.value - times) for one in shown)[-2]
+        width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, turned, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
@@ -196,7 +216,7 @@ def fares(
                 return None
         elif values[0] != 0 or total:
             kept.append(row)
-            copies += not total and formula in "+-*/" and meets(parts[0], printed)
+            copies += not total and formula in "+-*/" and (meets(parts[0], printed) or values[1] == values[-1])
             apart = max(values[1:]) - min(values[1:])
             room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
@@ -244,7 +264,7 @@ def _believed_total(held: ColumnRelation) -> bool:
     """Return whether enough rows satisfy a total, or its only row is nearly the sum of three or more counts."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
-        return held.chance < 0.01 and (kept >= 2 * broken or (broken == 1 and _slip(held)))
+        return (held.chance < 0.01 and kept >= 2 * broken) or (held.chance < 0.1 and broken == 1 and _slip(held) <= 1)
     row, expected = held.broken[0]
     printed, *_ = numbers = held.cells(row)
     counts = all(one.decimals == 0 and not one.unit for one in numbers)
@@ -272,13 +292,20 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
-    """Return whether a row may mean another thing: a change, not points; a sum, not a mean; or one more cell added."""
+    """Return whether a row may mean another thing: it is cut, or a change, or a sum, or holds one more cell."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["+"].apply(*parts), printed.interval)
+    if held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
+        return True  # it is the greatest or the least
+    half = math.copysign(printed.interval.width / 2, printed.value)
+    cut, loose = printed.interval + Interval(half, half), expected.width > max(abs(expected.low), abs(expected.high))
+    if held.formula not in ("-", "+", "*", "mean") and (loose or meets(expected, cut)):
+        return True  # it is cut instead of rounded, or small whole numbers tell nothing
     other = FORMULAS["change" if held.formula == "-" else "-"].of_intervals(parts) if held.formula in _SIGNED else None
-    if other and (meets(other, printed.interval) or meets(-other, printed.interval)):
+    sharp = other and other.width <= 4 * printed.interval.width
+    if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):
         return True
     if held.formula not in ("+", "-"):
         return False

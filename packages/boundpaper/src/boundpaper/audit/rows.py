@@ -1,4 +1,4 @@
-"""Check what a sentence says of several table rows when most fit: a range, a monotone fall, or one factor."""
+"""Check what a sentence says of several table rows when most fit: a range, or one factor."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,9 +22,7 @@ _RANGE = re.compile(
     r"(?<![\w.,+\u2212–-])(?P<low>\d++(?:\.\d++)?)%?\s?[-–]\s?(?P<high>\d++(?:\.(?P<places>\d++))?)%?(?![\w–-]|[.,]\d)"
 )
 _BOTH = re.compile(r"\b(?:both|each|all|every|identical|equal|similar)(?:ly)?\b|\b\w{1,12}/\w{1,12}\b", re.IGNORECASE)
-_FALLS = re.compile(r"(?:(?!\bnon|\bnot\b).)*\bmonoton(?:(?!\bnon|\bnot\b).)*", re.IGNORECASE)
-_COUNTED = re.compile(r"\b(?:all|across|in)\s(?:of\s)?(?:the\s)?(?P<count>\d{1,3})\b", re.IGNORECASE)
-_TRIGGER = re.compile(f"(?:{_RANGE.pattern})|(?:{_BOTH.pattern})|monoton", re.IGNORECASE)
+_TRIGGER = re.compile(f"(?:{_RANGE.pattern})|(?:{_BOTH.pattern})", re.IGNORECASE)
 Cells = dict[tuple[int, NumberColumn], Number]
 _DULL = words("overall total mean average magnitude level percent change")
 
@@ -96,7 +94,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
             near = [each.text for each in last if each.place.file == file and line - each.place.line <= 2]
             order = sorted(tables, key=lambda each: (each.file != file, each.line > line, abs(each.line - line)))
             candidates = [TableSentence(sentence, table, " ".join(near)) for table in order]
-            yield from filter(None, (next(look(candidates), None) for look in (_ranges, _falls, _factors)))
+            yield from filter(None, (next(look(candidates), None) for look in (_ranges, _factors)))
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
@@ -124,25 +122,6 @@ def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[
         rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
         for column in each.table.columns if len(rows) > 1 else ():
             yield each, column, each.cells(column, rows)
-
-
-def _falls(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `All 11 fall monotonically`: find rows that rise and fall over the columns, if the count of rows agrees."""
-    text = candidates[0].sentence.text
-    counts = {int(match["count"]) for match in _COUNTED.finditer(text)}
-    for each in candidates if counts and _FALLS.fullmatch(text) else ():
-        columns = [column for column in each.table.columns if column.name[:1].isdigit()]
-        rows = list(dict.fromkeys(row for _, group in each.groups for row in group))
-        if len(columns) < max(5, len(each.table.columns)) or len(rows) < 3 or len(rows) not in counts:
-            continue
-        runs = {row: [one.interval for each in columns if (one := each.numbers[row])] for row in rows}
-        ways = {row: {(b.low > a.high) - (a.low > b.high) for a, b in pairwise(run)} for row, run in runs.items()}
-        bent = [row for row, way in ways.items() if {1, -1} <= way]
-        if 0 < 2 * len(bent) < len(rows):
-            names, other = [each.table.names[row] for row in bent], FileLine(each.table.file, each.table.lines[bent[0]])
-            why = f"{len(bent)} of {len(rows)} rows rise and fall by more than rounding: {', '.join(names)}"
-            values, place = ("monotone", f" of {names[0]}"), each.sentence.place
-            yield Finding("rows", "warning", place, "monotone", why, "", values, other)
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:

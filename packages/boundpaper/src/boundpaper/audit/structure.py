@@ -9,6 +9,7 @@ from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import LEVELS, Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
+_SEVERAL = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}(?:,\s?\d{1,2})*+")  # `2, 5. Queues`
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—](?!\d)\s?(?=\S|$)")
 _CITED = re.compile(r"\b(?P<kind>Figures?|Figs?\.|Tables?)\s(?P<number>\d{1,3})(?![\d.]*\d|\w|-)(?P<after>.{0,40})")
 _ELSEWHERE = re.compile(
@@ -27,19 +28,22 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 def _sections(document: ReadDocument) -> Iterator[Finding]:
     """Find section numbers that are repeated, left out or out of order below one parent."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
-    known = set()
-    for heading in document.sentences:
-        match = _NUMBERED.match(heading.text) if heading.level else None
-        parts = match["number"].split(".") if match else ()
-        known |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    headings = [each for each in document.sentences if each.level]
+    texts = [*document.hidden, *(each.text for each in headings)]
+    begun = [number for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
+    parts = [number.strip().split(".") for number in begun]
+    known = {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
+    for heading in headings:
+        match = _NUMBERED.match(heading.text)
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
-            *outer, last = map(int, parts)
+            *outer, last = map(int, match["number"].split("."))
             under.setdefault((heading.path, tuple(outer)), []).append((last, heading))
     levels = Counter((path, len(outer)) for path, outer in under)
     for (path, parent), numbered in under.items():
-        if len(numbered) < 3 or levels[path, len(parent)] > 1:
-            continue
         falls = [two for (one, _), (two, _) in pairwise(numbered) if one > two]
+        absent = max(last for last, _ in numbered) - len({last for last, _ in numbered})
+        if len(numbered) < 3 or levels[path, len(parent)] > 1 or (falls and absent > 1):
+            continue  # numbers that fall and leave out several are names of something else
         apart = len(falls) == 1 != falls[0] and len({number for number, _ in numbered}) == len(numbered)
         for (first, before), (second, heading) in pairwise(numbered):
             if second == first:
