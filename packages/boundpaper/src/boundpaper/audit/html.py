@@ -9,7 +9,6 @@ from boundpaper.audit.documents import ReadDocument
 _APART = re.compile("p|li|h[1-6]|figcaption|caption|td|th|dd|dt|blockquote")
 _SKIPPED = re.compile("script|style|svg|math|pre|nav|template|noscript|select")
 _ASIDE = re.compile("blockquote|[uod]l")
-_SPAN = re.compile(r"[1-9]\d{0,3}")
 
 
 def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocument:
@@ -49,7 +48,7 @@ class HtmlReader(HTMLParser):
         elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag):
             self.flush()
             self.asides += _ASIDE.fullmatch(tag) is not None
-            spans = (_SPAN.fullmatch(dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
+            spans = (re.fullmatch(r"[1-9]\d{0,3}", dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
             self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:

@@ -39,6 +39,7 @@ _TOTAL_NAME = re.compile(
     r"(?:the |grand |macro[- ]?)?(?:(?P<sum>total|sum)|average|avg|mean|overall)\.?(?: \([^()]{1,20}\))?", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]++(?:-[^\W_]++)*+")
+Columns = tuple[NumberColumn, ...]
 MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
 
 
@@ -48,7 +49,7 @@ class ColumnRelation:
 
     table: ReadTable
     formula: str
-    columns: tuple[NumberColumn, ...]  # the result, then its operands
+    columns: Columns  # the result, then its operands
     kept: tuple[int, ...]  # the rows that keep it
     broken: tuple[tuple[int, Interval], ...]  # the rows that do not, with what they should print
     chance: float  # how likely so many rows keep it by chance
@@ -136,9 +137,8 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
     said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
     cued = written or [formula for formula, words in _CUES.items() if not said.isdisjoint(words.split())]
-    return (
-        [] if name.startswith("share of ") else cued or ["/"] * ({one.unit for one in target.numbers if one} == {"x"})
-    )
+    times = ["/"] * ({one.unit for one in target.numbers if one} == {"x"})
+    return [] if name.startswith("share of ") else cued or times
 
 
 def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
@@ -172,21 +172,13 @@ def _slip(held: ColumnRelation) -> float:
 
 
 def fares(
-    table: ReadTable,
-    formula: str,
-    columns: tuple[NumberColumn, ...],
-    *,
-    most: int = 9999,
-    total: bool = False,
-    cued: bool = False,
+    table: ReadTable, formula: str, columns: Columns, *, most: int = 9999, total: bool = False, cued: bool = False
 ) -> ColumnRelation | None:
     """Test a relation in a table; None if more than `most` rows break it or, except for totals, none satisfies it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
     times = {one.unit for one in shown} == {"x"}
-    if (
-        cued and width and (times or formula in _SIGNED)
-    ):  # few tell little of their range: how far from no change they lie
+    if cued and width and (times or formula in _SIGNED):  # a range of few tells little: how far from no change they lie
         second = sorted(abs(one.value - times) for one in shown)[-2]
         width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
@@ -307,11 +299,10 @@ def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
     sharp = other and other.width <= 4 * printed.interval.width
     if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):
         return True
-    if held.formula not in ("+", "-"):
-        return False
     lacks = printed.interval - expected
     taken = {each.index for each in held.columns}
     cells = [number.in_text(cell) for index, cell in enumerate(held.table.rows[row]) if index not in taken]
     read = [[one.interval for one in each if one.value and one.decimals == printed.decimals] for each in cells]
     parts = [one for each in read for one in (*each, sum(each, Interval(0, 0)))]
-    return any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)
+    more = any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)
+    return held.formula in ("+", "-") and more

@@ -33,8 +33,7 @@ _GRIM = re.compile(
     r"(?<![\w.,~≈<>-])(?P<percent>\d{1,2}(?:\.\d{1,3})?)\s?% of (?:the |all |our )?(?P<n>\d{1,3}) "
     "(?P<noun>participants|patients|subjects|students|respondents|samples|items|questions|heads|papers|cases|images|"
     "trials|users|tasks|examples|layers|people|documents|runs|problems|women|men|children|queries|annotators|"
-    r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|mice|studies|articles|teachers|"
-    r"schools)\b"
+    r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|studies|articles|teachers)\b"
 )
 _TAILS = {"z": (2, stats.norm), "Z": (2, stats.norm), "t": (2, stats.t), "r": (2, stats.t), "F": (1, stats.f)}
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)

@@ -17,7 +17,6 @@ _PART = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _CAPITALS = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
 _SIZES = re.compile(r"(?:\s\w{1,12})?\s?\((?P<sizes>[\d.]+[A-Za-z]+(?:(?:/|,\s?|,? and )[\d.]+[A-Za-z]+)*)\)")
 _SIZE = re.compile(r"(?<![\d.])[\d.]++[a-z]+")
-_LAST_SIZE = re.compile(rf"{_SIZE.pattern}$")
 _RANGE = re.compile(
     r"(?<![\w.,+\u2212–-])(?P<low>\d++(?:\.\d++)?)%?\s?[-–]\s?(?P<high>\d++(?:\.(?P<places>\d++))?)%?(?![\w–-]|[.,]\d)"
 )
@@ -58,7 +57,7 @@ class TableSentence:
                 if len(name) > 2 and name[0].isalpha() and (rows := called.get(name)):
                     sizes = _SIZES.match(text, last.end())
                     named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
-                    sized = ((row, _LAST_SIZE.search(self.table.keys[row].lower())) for row in rows)
+                    sized = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
                     fitting = tuple(row for row, size in sized if size and size[0] in named)
                     found.append((last.end(), fitting or rows))
                     break

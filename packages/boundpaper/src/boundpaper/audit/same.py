@@ -1,7 +1,4 @@
-"""Compare a quantity in two tables, or in a table and a figure's code: find cells of one name that differ.
-
-Names are weak evidence, as one name may cover other conditions: most cells must agree, the others differ by a digit.
-"""
+"""Find cells of one name in two tables, or in a table and a figure's code, that differ by a digit where most agree."""
 
 import re
 from collections.abc import Iterator
