@@ -18,7 +18,8 @@ from boundpaper.store.reader import read
 from conftest import ROOT
 from retrained_made import PLASTICITY, SWAY, retrained
 
-CLAIMS = [value for name, value in vars(claims).items() if name.startswith("thesis_retrained")]
+APART = claims.thesis_retrained_apart
+CLAIMS = [each for name, each in vars(claims).items() if name.startswith("thesis_retrained") and each is not APART]
 
 
 def run(study=studies.retrained_tests, bases=(400,), **options):
@@ -214,3 +215,23 @@ def test_heads_of_a_small_model_are_analysed_in_memory():
     assert held.window(0) == (None, False)  # no file says it, and none is looked for
     finding = analyse(held, held.heads[0], PlasticityOptions(min_queries=8))
     assert 0 < finding.metrics["ap_overall"] < 1
+
+
+@pytest.mark.parametrize(("near", "middle", "verdict"), [(0.01, 0.03, "holds"), (0.01, 0.06, "not supported")])
+def test_growth_at_one_distance_is_compared_with_that_over_all_pairs(near, middle, verdict):
+    cells = {"base": 400, "arm": "B", "quantity": "sway", "seeds": 8, "planned": 8}
+    ends = [(0, 32, near), (32, 64, middle), (0, 512, 0.09)]
+    rows = pd.DataFrame([{**cells, "apart_low": low, "apart_high": high, "value": value} for low, high, value in ends])
+    late = {**cells, "quantity": "position_part", "low": 384, "high": 512, "away_low": 0, "away_high": 512}
+    close = pd.DataFrame([{**late, "apart_high": 32, "value": 0.01, "ci_low": -middle, "ci_high": middle}])
+    both = [table.loc[table.index.repeat(2)].assign(base=[400, 10_000] * len(table)) for table in (rows, close)]
+    told = {each.key: each.verdict for each in APART(*both)}
+    assert told["sway-400"] == told["sway-10000"] == verdict
+    assert told["position-400"] == "not supported"
+
+
+def test_change_at_one_distance_is_last_less_first_of_the_same_models():
+    change = run(studies.retrained_apart, seeds=(1, 2, 3)).query("arm == 'B' and quantity == 'sway'")
+    assert set(cells) <= {*made.columns, "quantity"}
+    assert change["seeds"].tolist() == [3]
+    assert change["value"].item() == pytest.approx(SWAY["B"][1] - SWAY["B"][0], abs=0.02)

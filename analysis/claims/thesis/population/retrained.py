@@ -122,6 +122,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             largest < float(every["value"]) / 2,
             f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by {every['value']:.3f} "
             f"over all pairs, {units}; exploratory, nothing is tested.",
+            otherwise="not supported",
             recomputed=f"{largest:+.3f} against {every['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
@@ -136,6 +137,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             bool(near["ci_low"] > -NO_PREFERENCE and near["ci_high"] < NO_PREFERENCE),
             f"Position part {near['value']:+.3f} of the spread [{near['ci_low']:+.3f}, {near['ci_high']:+.3f}] of keys "
             f"under {int(near['apart_high'])} words apart, {units}; exploratory.",
+            otherwise="not supported",
             recomputed=f"{near['value']:+.3f}",
             key=f"position-{base}",
             statement=(
