@@ -197,7 +197,7 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
             seen = position * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
             own = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
             spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
-            p, exchanged = norm.cdf((seen + own) / spread), norm.cdf((own - seen) / spread)
+            p, exchanged = ndtr((seen + own) / spread), ndtr((own - seen) / spread)
             values[place] += list(4 * p * (1 - p))
             sways += list(np.abs(p - exchanged))  # the spread stays: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
