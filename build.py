@@ -11,9 +11,9 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(folder) for folder in sorted(ROOT.glob("packages/*/src"))]  # a checkout runs its own packages
 
-from boundpaper.cli.door import command_line, run  # noqa: E402
+from boundpaper.cli.door import command_line, run_line  # noqa: E402
 
 main = command_line(lambda: ROOT)
 
 if __name__ == "__main__":
-    run(main, "build.py")
+    run_line(main, "build.py")

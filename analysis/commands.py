@@ -4,7 +4,7 @@ import click
 
 from analysis.distil.commands import distil
 from analysis.population.commands import population, widths
-from keyquery.cli import swept
+from keyquery.cli import sweep_first
 
 
 @click.group()
@@ -16,4 +16,4 @@ lab.add_command(population)
 lab.add_command(widths)
 lab.add_command(distil)
 
-COMMANDS = (swept(lab),)
+COMMANDS = (sweep_first(lab),)

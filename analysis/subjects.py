@@ -51,33 +51,33 @@ def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
     if not path.is_file():
         return {}
     status = path.stat()
-    return _subjects(path, (status.st_mtime_ns, status.st_size))
+    return _read_subjects(path, (status.st_mtime_ns, status.st_size))
 
 
-def of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
+def subjects_of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
     """Return the subjects among `models` that have a role, in the order of the table."""
     wanted = set(models)
     return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
 
 
 @functools.lru_cache(maxsize=8)
-def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, SubjectRow]:
+def _read_subjects(path: Path, stamp: tuple[int, int]) -> dict[str, SubjectRow]:
     by_name: dict[str, SubjectRow] = {}
     for _, row in rows(path):
-        words = _picked(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
-        seed = _number(words.pop("seed"), SUBJECTS)
+        words = _pick_columns(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
+        seed = _whole_number(words.pop("seed"), SUBJECTS)
         by_name[words["model"]] = SubjectRow(**words, seed=seed)
     return by_name
 
 
-def _picked(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:
+def _pick_columns(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:
     try:
         return {name: row[name] or "" for name in names}
     except KeyError as error:
         raise DataError(f"{where}: no column {error}; it has {', '.join(str(name) for name in row)}") from None
 
 
-def _number(text: str, where: str) -> int | None:
+def _whole_number(text: str, where: str) -> int | None:
     try:
         return int(text) if text else None
     except ValueError:

@@ -24,17 +24,17 @@ def main() -> None:
     print("| what | seconds |\n|:--|--:|")
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        write(root)
+        write_paper(root)
         for words in (("lint",), ("init",), ("build",), ("lint", "--fix"), ("build",), ("build", "--check")):
             once = words in (("init",), ("lint", "--fix"))
             print(
                 f"| boundpaper {' '.join(words)} | {least(command(*words), root, 1 if once else REPEATS):.2f} |",
                 flush=True,
             )
-        print(f"| pdflatex, {DEFINITIONS:,} definitions more | {definitions(root):.2f} |")
+        print(f"| pdflatex, {DEFINITIONS:,} definitions more | {definition_seconds(root):.2f} |")
 
 
-def write(root: Path) -> None:
+def write_paper(root: Path) -> None:
     """Write a paper of 100 pages with numbers of the data, other numbers, and layout."""
     rng = random.Random(1)
     cells = [[f"{rng.uniform(0, 100):.5f}" for _ in range(COLUMNS)] for _ in range(ROWS)]
@@ -58,19 +58,19 @@ def least(line: Sequence[str], root: Path, repeats: int) -> float:
     """Return the seconds of the fastest of several runs."""
     times = []
     for _ in range(repeats):
-        begin = computed()
+        begin = child_seconds()
         subprocess.run(line, cwd=root, capture_output=True, check=False)
-        times.append(computed() - begin)
+        times.append(child_seconds() - begin)
     return min(times)
 
 
-def computed() -> float:
+def child_seconds() -> float:
     """Return the processor time of programs started from here, which a busy machine changes less than the clock."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def definitions(root: Path) -> float:
+def definition_seconds(root: Path) -> float:
     """Return how many seconds longer LaTeX takes with many values in `bound.tex` than without."""
     head, _, _ = (root / "bound/bound.tex").read_text().partition("% results")
     text = r"\documentclass{article}\input{bound/VALUES}\begin{document}x\end{document}"

@@ -30,7 +30,7 @@ import transformers
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from keyquery.models.architecture import forward, run
+from keyquery.models.architecture import forward, run_forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
 
@@ -51,55 +51,55 @@ def tiny_model(layers: int = 4) -> PreTrainedModel:
     return model
 
 
-def text(tokens: int) -> Tensor:
+def random_text(tokens: int) -> Tensor:
     return torch.randint(0, 257, (1, tokens), generator=torch.Generator().manual_seed(0))
 
 
-def plain(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
-    return lambda: run(model, text(tokens))
+def plain_forward(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
+    return lambda: run_forward(model, random_text(tokens))
 
 
-def summed(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
+def forward_with_statistics(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
     def action() -> object:
         sums: list[AttentionStatistics] = []
 
         def keep(call: Call) -> None:
             sums.append(attention_statistics(call))
 
-        forward(model, text(tokens), keep)
+        forward(model, random_text(tokens), keep)
         return sums
 
     return action
 
 
-KINDS = {"plain": plain, "statistics": summed}
+KINDS = {"plain": plain_forward, "statistics": forward_with_statistics}
 
 
-def memory(name: str) -> float:
+def memory_line(name: str) -> float:
     """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
-def peak(kind: str, tokens: int, layers: int) -> None:
+def measure_peak(kind: str, tokens: int, layers: int) -> None:
     """Return seconds and the rise of the peak in MB, measured in a separate process."""
     model = tiny_model(layers)
     KINDS[kind](model, 64)()
-    held = memory("VmRSS")
+    held = memory_line("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
     KINDS[kind](model, tokens)()
-    print(time.process_time() - start, memory("VmHWM") - held)
+    print(time.process_time() - start, memory_line("VmHWM") - held)
 
 
-def apart(kind: str, tokens: int, layers: int = 4) -> tuple[float, float]:
+def measure_in_process(kind: str, tokens: int, layers: int = 4) -> tuple[float, float]:
     command = [sys.executable, __file__, "--peak", kind, str(tokens), str(layers)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     seconds, rise = done.stdout.split()[-2:]
     return float(seconds), float(rise)
 
 
-def once(action: Callable[[], object]) -> float:
+def seconds_of_one_call(action: Callable[[], object]) -> float:
     start = time.process_time()
     action()
     return time.process_time() - start
@@ -114,33 +114,33 @@ def main() -> None:
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     if chosen.peak:
-        peak(chosen.peak[0], int(chosen.peak[1]), int(chosen.peak[2]))
+        measure_peak(chosen.peak[0], int(chosen.peak[1]), int(chosen.peak[2]))
         return
     model = tiny_model()
-    summed(model, 64)()
+    forward_with_statistics(model, 64)()
     print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
     print("|--:|--:|--:|--:|--:|")
     for tokens in (int(number) for number in chosen.tokens.split(",") if number):
         actions = {kind: make(model, tokens) for kind, make in KINDS.items()}
-        runs = [{kind: once(action) for kind, action in actions.items()} for _ in range(chosen.repeat)]
+        runs = [{kind: seconds_of_one_call(action) for kind, action in actions.items()} for _ in range(chosen.repeat)]
         least = {kind: min(each[kind] for each in runs) for kind in actions}
-        more = apart("statistics", tokens)[1] - apart("plain", tokens)[1]
+        more = measure_in_process("statistics", tokens)[1] - measure_in_process("plain", tokens)[1]
         print(
             f"| {tokens:,} | {least['plain']:.3f} | {least['statistics']:.3f} "
             f"| {least['statistics'] / least['plain']:.2f} | {more:.0f} |",
             flush=True,
         )
     if chosen.long:
-        long(chosen.long)
+        print_long_text(chosen.long)
 
 
-def long(most: int) -> None:
+def print_long_text(most: int) -> None:
     """Print one text's cost through one layer, at four lengths: what grows linearly has exponent 1."""
     print("\n| tokens, one layer | with statistics CPU s | MB above the loaded model | exponent of the memory |")
     print("|--:|--:|--:|--:|")
     before = 0.0
     for tokens in (most // 8, most // 4, most // 2, most):
-        seconds, rise = apart("statistics", tokens, 1)
+        seconds, rise = measure_in_process("statistics", tokens, 1)
         exponent = f"{math.log2(rise / before):.2f}" if before else ""
         print(f"| {tokens:,} | {seconds:.0f} | {rise:.0f} | {exponent} |", flush=True)
         before = rise

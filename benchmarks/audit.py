@@ -49,7 +49,7 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
     return f"{found} of {total} ({100 * found / total:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
-def held_in(table: ReadTable) -> list[relations.ColumnRelation]:
+def relations_held(table: ReadTable) -> list[relations.ColumnRelation]:
     """Return the relations that hold in every row of a table, and in at least two rows."""
     return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
 
@@ -88,7 +88,7 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
     for document in documents:
         for table in (each.parted() for each in document.tables):
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
-            for relation in held_in(table):
+            for relation in relations_held(table):
                 for _ in range(draws):
                     made = plant_slip(table, relation, rng)
                     if made is None:
@@ -111,7 +111,7 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [each.parted() for each in document.tables]
-        sites = [(place, each) for place, table in enumerate(tables) for each in held_in(table)] * 3
+        sites = [(place, each) for place, table in enumerate(tables) for each in relations_held(table)] * 3
         made = ((place, plant_slip(tables[place], each, rng)) for place, each in rng.sample(sites, len(sites)))
         place, chosen = next(((place, each) for place, each in made if each and each[1]), (0, None))
         if chosen is None:
@@ -142,10 +142,10 @@ def print_known(folder: Path) -> None:
     """Print which contradicted rows of the ledger have a finding at the same place of the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
-    verdicts = {row["claim"]: row for row in _rows("claims.csv")}
+    verdicts = {row["claim"]: row for row in _csv_rows("claims.csv")}
     lines: dict[tuple[str, int], set[str]] = defaultdict(set)
     drawn: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for row in _rows("claim_places.csv"):
+    for row in _csv_rows("claim_places.csv"):
         verdict = verdicts.get(row["claim"], {})
         if verdict.get("verdict") in WRONG and row["line"].isdecimal():
             lines[row["source"], int(row["line"])].add(row["claim"].partition(".")[0])
@@ -157,8 +157,8 @@ def print_known(folder: Path) -> None:
         print(f"\n{name}:")
         found = [each for each in found if each.level != "note"]
         for each in found:
-            claims = set().union(*(lines.get(place, set()) for place in _places(each)))
-            source, told = next(_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
+            claims = set().union(*(lines.get(place, set()) for place in _finding_places(each)))
+            source, told = next(_finding_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
             claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
             claims |= {claim for reported, claim in drawn[source] if reported in told}
             seen |= claims
@@ -172,12 +172,12 @@ def print_known(folder: Path) -> None:
         )
 
 
-def _places(finding: Finding) -> Iterator[tuple[str, int]]:
+def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
     for place in filter(None, (finding.place, finding.other)):
         yield place.file.rpartition("/")[2][:3], place.line
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def _csv_rows(name: str) -> list[dict[str, str]]:
     with (ROOT / "artifacts" / "results" / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -38,7 +38,7 @@ WIDE = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD
 END = r"\csname endofdump\endcsname"
 
 
-def measured(action: Callable[[], object]) -> tuple[float, float]:
+def time_action(action: Callable[[], object]) -> tuple[float, float]:
     """Return wall and CPU seconds of an action, including child processes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     action()
@@ -46,25 +46,25 @@ def measured(action: Callable[[], object]) -> tuple[float, float]:
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def least(
+def fastest_times(
     action: Callable[[], object], repeat: int, before: Callable[[], object] = lambda: None
 ) -> tuple[float, float]:
     """Return the least wall and CPU seconds of several runs, each after `before`."""
     runs = []
     for _ in range(repeat):
         before()
-        runs.append(measured(action))
+        runs.append(time_action(action))
     return min(run[0] for run in runs), min(run[1] for run in runs)
 
 
-def call(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
+def run_quietly(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
     """Run a command quietly; if it fails, show its output."""
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def monolith(project: Path, target: Path) -> None:
+def write_inlined(project: Path, target: Path) -> None:
     """Write the thesis with all figures inlined, into a separate folder."""
     from boundpaper.paper import bibliography
 
@@ -100,7 +100,7 @@ def monolith(project: Path, target: Path) -> None:
     )
 
 
-def printed(project: Path) -> str:
+def first_table(project: Path) -> str:
     """Return the first table that a chapter of a built thesis shows."""
     chapters = sorted((project / "out/chapters").glob("*.tex"))
     return next(found[1] for path in chapters if (found := IN_PRINT.search(path.read_text(encoding="utf-8"))))
@@ -126,27 +126,27 @@ def main() -> None:
                 if (ROOT / "out" / name).is_dir():
                     shutil.copytree(ROOT / "out" / name, project / "out" / name)
         build = (sys.executable, "build.py", "paper")
-        cold = measured(lambda: call(*build, cwd=project))
+        cold = time_action(lambda: run_quietly(*build, cwd=project))
         rows = []
 
-        click = least(lambda: call(sys.executable, "-c", "import click", cwd=project), options.repeat)
+        click = fastest_times(lambda: run_quietly(sys.executable, "-c", "import click", cwd=project), options.repeat)
         nothing = 'python -c "import click"'
-        noop = least(lambda: call(*build, cwd=project), options.repeat)
+        noop = fastest_times(lambda: run_quietly(*build, cwd=project), options.repeat)
         rows.append(("no-op `paper`", noop, nothing, click))
-        changed = printed(project)
+        changed = first_table(project)
         table_again = (sys.executable, "build.py", "table", changed)
-        fresh = least(lambda: call(*table_again, cwd=project), options.repeat)
+        fresh = fastest_times(lambda: run_quietly(*table_again, cwd=project), options.repeat)
         rows.append(("fresh `table`", fresh, nothing, click))
-        profile = told(project)
-        wide = questions(project)
+        profile = step_seconds(project)
+        wide = time_commands(project)
 
         single = base / "monolith"
-        monolith(project, single)
+        write_inlined(project, single)
         latexmk = ("latexmk", "-norc", "-pdf", "-silent", "-pdflatex=pdflatex -no-shell-escape %O %S", "thesis.tex")
         env = {**os.environ, **environment()}
 
         def clean_single() -> None:
-            call("latexmk", "-norc", "-C", "thesis.tex", cwd=single, env=env)
+            run_quietly("latexmk", "-norc", "-C", "thesis.tex", cwd=single, env=env)
             (single / "thesis.bbl").unlink(missing_ok=True)
 
         out = project / "out"
@@ -158,26 +158,26 @@ def main() -> None:
             (out / document.STATE).mkdir(parents=True)
             (out / document.STATE / "references.bib").write_text(bibliography.read(project).text, encoding="utf-8")
 
-        def one(name: str) -> None:
+        def compile_one(name: str) -> None:
             start = time.perf_counter()
             (out / f"figures/{name}.pdf").write_bytes(figure_pdf.compile_figure(out, name))
             seconds[name] = time.perf_counter() - start
 
-        def whole() -> None:
+        def compile_whole() -> None:
             document.compile_thesis(project)
 
         names = sorted(path.stem for path in (out / "figures").glob("*.pdf"))
         longest = sorted(names, key=lambda name: -profile.get(f"picture:{name}", 0.0))
 
-        def split() -> None:
+        def compile_split() -> None:
             with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-                list(pool.map(one, longest))
+                list(pool.map(compile_one, longest))
             start = time.perf_counter()
-            whole()
+            compile_whole()
             seconds["thesis"] = time.perf_counter() - start
 
-        slow = least(lambda: call(*latexmk, cwd=single, env=env), 1, clean_single)
-        fast = least(split, options.repeat, clean_split)
+        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, clean_single)
+        fast = fastest_times(compile_split, options.repeat, clean_split)
         rows.append(("TeX stage, cold", fast, "monolithic latexmk", slow))
         thesis = seconds.pop("thesis")
         path = max(max(seconds.values()), sum(seconds.values()) / (os.cpu_count() or 1)) + thesis
@@ -185,7 +185,7 @@ def main() -> None:
 
         edits = iter(range(1000))
 
-        def edit(table: Path) -> Callable[[], None]:
+        def edit_of_table(table: Path) -> Callable[[], None]:
             source = table.read_text(encoding="utf-8")
 
             def change() -> None:
@@ -195,8 +195,8 @@ def main() -> None:
 
         table = f"tables/{changed}.tex"
         before = time.time()
-        slow = least(lambda: call(*latexmk, cwd=single, env=env), 1, edit(single / table))
-        fast = least(whole, options.repeat, edit(out / table))
+        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, edit_of_table(single / table))
+        fast = fastest_times(compile_whole, options.repeat, edit_of_table(out / table))
         for log in (single / "thesis.log", out / document.STATE / "thesis.log"):
             assert log.stat().st_mtime > before, f"{log}: {table} was changed, and nothing was set again"
         rows.append(("one table changed, TeX alone", fast, "monolithic latexmk", slow))
@@ -234,19 +234,19 @@ def main() -> None:
         print(f"| {kind} | {len(found)} | {sum(each for each, _ in found):.1f} | {name} | {most:.2f} |")
 
 
-def questions(project: Path) -> dict[str, tuple[float, float]]:
+def time_commands(project: Path) -> dict[str, tuple[float, float]]:
     """Return wall and CPU seconds of each command of `WIDE`, run once in a built project whose files are committed."""
     git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "All")):
-        call(*git, *arguments, cwd=project)
+        run_quietly(*git, *arguments, cwd=project)
     asked = {}
     for what in WIDE:
         command = (sys.executable, "build.py", *what.removesuffix(AGAIN).split())
-        asked[what] = measured(partial(call, *command, cwd=project))
+        asked[what] = time_action(partial(run_quietly, *command, cwd=project))
     return asked
 
 
-def told(project: Path) -> dict[str, float]:
+def step_seconds(project: Path) -> dict[str, float]:
     """Return the seconds of each step of the last whole build, from the stored state."""
     kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
     return {key: entry["seconds"] for key, entry in kept["steps"].items()}

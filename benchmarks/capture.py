@@ -105,7 +105,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
     return captured
 
 
-def transformer_lens(model: Any, folder: Path, tokens: Any) -> Action:
+def transformer_lens_action(model: Any, folder: Path, tokens: Any) -> Action:
     """Return an action that reads queries and keys after rotation from the cache of its bridge, and writes nothing."""
     import torch
     from transformer_lens.model_bridge import TransformerBridge  # type: ignore[import-not-found, unused-ignore]
@@ -114,7 +114,7 @@ def transformer_lens(model: Any, folder: Path, tokens: Any) -> Action:
     return partial(bridge.run_with_cache, tokens, names_filter=lambda name: name.endswith(("hook_rot_q", "hook_rot_k")))
 
 
-def nnsight(model: Any, folder: Path, tokens: Any) -> Action:
+def nnsight_action(model: Any, folder: Path, tokens: Any) -> Action:
     """Return an action that saves queries and keys after rotation from a trace, and writes nothing to disk."""
     import nnsight as library  # type: ignore[import-not-found, unused-ignore]
     import transformers
@@ -132,16 +132,16 @@ def nnsight(model: Any, folder: Path, tokens: Any) -> Action:
     return captured
 
 
-KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens, "nnsight": nnsight}
+KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens_action, "nnsight": nnsight_action}
 
 
-def memory(name: str) -> float:
+def memory_in_mb(name: str) -> float:
     """Return the memory of this process in MB, as the system reports it."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
-def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
+def time_in_turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
     """Print wall and CPU seconds of plain forward passes and of a kind of capture in turns, and MB that each adds."""
     import torch
     import transformers
@@ -158,16 +158,16 @@ def turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> N
     with torch.inference_mode():
         for number in range(repeat + 1):
             for name in sorted(actions, reverse=bool(number % 2)):
-                held = memory("VmRSS")
+                held = memory_in_mb("VmRSS")
                 Path("/proc/self/clear_refs").write_text("5")
                 wall, cpu = time.perf_counter(), time.process_time()
                 actions[name]()
                 times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-                rises[name] = max(rises.get(name, 0.0), memory("VmHWM") - held)
+                rises[name] = max(rises.get(name, 0.0), memory_in_mb("VmHWM") - held)
     print(json.dumps({"times": times, "rises": rises}))
 
 
-def peak(folder: Path, documents: int) -> int:
+def peak_bytes(folder: Path, documents: int) -> int:
     """Return the peak resident bytes of a whole capture, in a separate process."""
     command = [sys.executable, __file__, "--peak", str(documents), "--folder", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -202,7 +202,7 @@ def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, th
     return found
 
 
-def long(most: int, folder: Path) -> None:
+def print_long_text(most: int, folder: Path) -> None:
     """Print the memory of a plain and of a captured forward pass, by the length of the text."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
@@ -229,19 +229,19 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.turns:
-        turns(given.turns, given.folder, given.context, given.repeat, given.threads)
+        time_in_turns(given.turns, given.folder, given.context, given.repeat, given.threads)
         return
     if given.peak is not None:
         run_one(given.folder, given.peak)
         return
     if given.repeat:
-        compare(given.repeat, given.context, given.threads, given.against)
+        compare_libraries(given.repeat, given.context, given.threads, given.against)
     if given.long:
         with tempfile.TemporaryDirectory() as name:
-            long(given.long, Path(name))
+            print_long_text(given.long, Path(name))
 
 
-def compare(repeat: int, context: int, threads: int, against: list[str]) -> None:
+def compare_libraries(repeat: int, context: int, threads: int, against: list[str]) -> None:
     """Compare plain and captured forward passes, here and in other libraries, and memory by number of documents."""
     pythons = {"keyquery": sys.executable} | dict(each.split("=", 1) for each in against)
     print("| forwards in turns | documents a second | CPU of a plain one (quartiles) | clock | MB, of a plain one |")
@@ -259,7 +259,7 @@ def compare(repeat: int, context: int, threads: int, against: list[str]) -> None
             rate, alone = (1 / statistics.median(wall for wall, _ in each) for each in (captured, plain))
             rises = f"{found['rises']['captured']:.0f}, {found['rises']['plain']:.0f}"
             print(f"| {kind} | {rate:.2f}, plain {alone:.2f} | {' | '.join(shown)} | {rises} |", flush=True)
-        alone, *peaks = [peak(folder, count) for count in (0, *COUNTS)]
+        alone, *peaks = [peak_bytes(folder, count) for count in (0, *COUNTS)]
     print(f"\npeak of a process that loads the model and runs a forward of {SHORT} tokens: {alone / 2**20:.0f} MiB")
     print("\n| measure | first | second | ratio | goal |")
     print("| --- | ---: | ---: | ---: | ---: |")

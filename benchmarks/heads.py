@@ -45,11 +45,11 @@ from keyquery.heads import kernel
 from keyquery.heads.gap import PAIRS_PER_BIN
 from keyquery.heads.head import FloatArray, Head, IntArray
 from keyquery.heads.laws import Estimator
-from keyquery.heads.pairs import competing, limits, pair_counts
+from keyquery.heads.pairs import competing, eligible_limits, pair_counts
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
-from keyquery.measure.heads.finding import attempts
+from keyquery.measure.heads.finding import analyse_in_turn
 from keyquery.models.captures import layout
 from keyquery.models.captures.reading import Capture
 from keyquery.models.captures.sampling import HeadIndex as Place
@@ -103,7 +103,7 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
     )
 
 
-def scalar(head: Head, seed: int = 0) -> tuple[list[float], int]:
+def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
     """Compute the sampled estimator one pair at a time, from mean and full covariance of the bucket's queries."""
     rng = np.random.default_rng(seed)
     query_bucket, key_bucket = head.query_bins(BUCKETS), head.key_buckets()
@@ -137,22 +137,22 @@ def scalar(head: Head, seed: int = 0) -> tuple[list[float], int]:
     return profile, drawn
 
 
-def once(action: Callable[[], object]) -> float:
+def seconds_of_one_call(action: Callable[[], object]) -> float:
     """Return the CPU seconds of one run."""
     start = time.process_time()
     action()
     return time.process_time() - start
 
 
-def least(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
     """Return the least CPU seconds of several runs of each action, in turns, after one run that is not counted."""
     for action in actions.values():
         action()
-    runs = [{name: once(action) for name, action in actions.items()} for _ in range(repeat)]
+    runs = [{name: seconds_of_one_call(action) for name, action in actions.items()} for _ in range(repeat)]
     return {name: min(run[name] for run in runs) for name in actions}
 
 
-def save(head: Head, root: Path, count: int = 1) -> Capture:
+def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
     """Save the head as a capture, `count` times: every copy is a link to the same two files."""
     sides: tuple[tuple[Side, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
@@ -178,11 +178,11 @@ def save(head: Head, root: Path, count: int = 1) -> Capture:
     return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads, rotations={0: ROTARY})
 
 
-def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
+def needed_operations(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
     """Return the operations that every program for this analysis needs, as actions to time."""
     rng, d = np.random.default_rng(0), DIMENSION
     rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
-    mean = _mean(head)
+    mean = _mean_keys(head)
     documents = rng.normal(size=(64, mean, d)).astype(np.float32)
     others = documents.copy()  # of a matrix and itself numpy makes a half, and mirrors it slowly
     count = kernel.SHORT * (kernel.SHORT - 1) // 2
@@ -200,7 +200,7 @@ def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
         "covariance": lambda: rows.T @ rows,
         "factor": lambda: blas.strmm(1.0, factor.T, rows.T, lower=0),
         "Gram": lambda: documents @ others.transpose(0, 2, 1),
-        "Gram, loop": lambda: kernel.formed_short(short, nothing, nothing, line, count),
+        "Gram, loop": lambda: kernel.short_variances(short, nothing, nothing, line, count),
         "polynomial": lambda: kernel.plasticities(gaps, variances, out),
         "scores": lambda: np.matmul(differences, queries.T, out=scores),
         "counting": lambda: np.count_nonzero(scores > 0),
@@ -210,19 +210,19 @@ def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
     }
 
 
-def _mean(head: Head) -> int:
+def _mean_keys(head: Head) -> int:
     """Return the mean number of keys per document."""
     return len(head.keys) // DOCUMENTS
 
 
-def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
+def least_work(head: Head, taken: dict[str, float]) -> dict[str, float]:
     """Return the least seconds of each kind of work on this machine, from those of the parts."""
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
     taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
-    counts = keys.eligible(limits(head, "earlier", BUCKETS, taus))
+    counts = keys.eligible(eligible_limits(head, "earlier", BUCKETS, taus))
     every = pair_counts(counts)
     # of Gram matrices one half is needed
-    mean = _mean(head)
+    mean = _mean_keys(head)
     gram = min(taken["Gram"] / 64 / (mean * mean), taken["Gram, loop"] / (kernel.SHORT * (kernel.SHORT - 1) // 2))
     evaluated = taken["polynomial"] / 4096 * every.sum()
     # the share of a product of all keys that a law needs
@@ -237,49 +237,49 @@ def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
     }
 
 
-def comparing(head: Head, repeat: int) -> tuple[float, float]:
+def time_comparisons(head: Head, repeat: int) -> tuple[float, float]:
     """Return the seconds of `empirical`, and of its comparisons in single precision alone."""
     options = PlasticityOptions(estimator="empirical")
     result = plasticity(head, options)
     compared = float((result.profile.counts * result.queries).sum())
     one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
-    taken = least(
+    taken = fastest_seconds(
         {
             "empirical": lambda: plasticity(head, options),
-            "loop": lambda: [kernel.clear(one, other, 0.0) for _ in range(99)],
+            "loop": lambda: [kernel.count_clear(one, other, 0.0) for _ in range(99)],
         },
         repeat,
     )
     return taken["empirical"], taken["loop"] / 99 / 512 * compared
 
 
-def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
+def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
     tables: list[str] = []
     print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
     print("|--:|:--|--:|--:|--:|--:|")
-    scalar(synthetic_head(600))
+    scalar_estimate(synthetic_head(600))
     for vectors in sizes:
         head = synthetic_head(vectors)
-        held = save(head, folder / str(vectors), GROUP)
+        held = save_copies(head, folder / str(vectors), GROUP)
         drawn: list[int] = []
         fresh = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
 
         def whole(
             heads: tuple[Place, ...], options: PlasticityOptions, held: Capture = held, fresh: Iterator[Path] = fresh
         ) -> None:
-            list(attempts(held, heads, options, next(fresh)))
+            list(analyse_in_turn(held, heads, options, next(fresh)))
 
         alone, group = held.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
         work: dict[str, Callable[[], object]] = {
-            SCALAR: partial(lambda head, drawn: drawn.append(scalar(head)[1]), head, drawn)
+            SCALAR: partial(lambda head, drawn: drawn.append(scalar_estimate(head)[1]), head, drawn)
         }
         for estimator in ESTIMATORS:
             options = PlasticityOptions(estimator=estimator)
             work[f"all pairs, {estimator}"] = partial(plasticity, head, options)
             work[f"whole head, {estimator}"] = partial(whole, alone, options)
             work[f"one of {GROUP} heads, {estimator}"] = partial(whole, group, options)
-        taken = least(work | parts(head, held), repeat)
-        floor, baseline = floors(head, taken), taken[SCALAR]
+        taken = fastest_seconds(work | needed_operations(head, held), repeat)
+        floor, baseline = least_work(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
         floor["aligned_full"] = floor["bucket_full"]  # and what turning takes, which this floor leaves out
         pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
@@ -297,23 +297,23 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
             turned, pooled = (taken[f"{what}, {name}"] for name in ("aligned_full", "bucket_full"))
             print(f"| {vectors:,} | {what}, aligned_full over bucket_full | {turned / pooled:.2f} (goal 1.15) | | | |")
         if vectors <= COMPARED:  # it takes the square of the vectors
-            each, loop = comparing(head, min(repeat, 2))
+            each, loop = time_comparisons(head, min(repeat, 2))
             print(
                 f"| {vectors:,} | all pairs, empirical | {1e3 * each:.0f} | {pairs / each:,.0f} "
                 f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
                 flush=True,
             )
-        told = {name: 1e3 * taken[name] for name in parts(head, held)}
+        told = {name: 1e3 * taken[name] for name in needed_operations(head, held)}
         tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
         for estimator in ESTIMATORS:
-            stages = profile(partial(whole, alone, PlasticityOptions(estimator=estimator)), repeat)
+            stages = stage_seconds(partial(whole, alone, PlasticityOptions(estimator=estimator)), repeat)
             said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
             tables.append(f"{vectors:,} vectors, whole head, {estimator}: {said}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
     print("\n".join(f"- {line}" for line in tables))
 
 
-def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
+def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]:
     """Return the CPU seconds of the stages in the fastest of several runs."""
     runs = []
     for _ in range(repeat):
@@ -332,10 +332,10 @@ def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
     return seconds | {"the rest": whole - inside}
 
 
-def model(heads: int, vectors: int, folder: Path) -> None:
+def time_model(heads: int, vectors: int, folder: Path) -> None:
     """Time a model's heads on two processes: wall seconds, and CPU seconds of both."""
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
-    captured = save(synthetic_head(vectors), folder / "model", heads)
+    captured = save_copies(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
     analyse_heads(captured, PlasticityOptions(), folder / "kept", 2, Bar())
     after = os.times()
@@ -353,9 +353,9 @@ def main() -> None:
     arrow.set_io_thread_count(1)
     sizes = [int(size) for size in chosen.sizes.split(",")]
     with tempfile.TemporaryDirectory() as folder:
-        ratios(sizes, chosen.repeat, Path(folder))
+        print_ratios(sizes, chosen.repeat, Path(folder))
         if chosen.heads:
-            model(chosen.heads, min(sizes), Path(folder))
+            time_model(chosen.heads, min(sizes), Path(folder))
 
 
 if __name__ == "__main__":

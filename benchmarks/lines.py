@@ -25,7 +25,7 @@ BUDGET = {
 """The most lines that a room may hold, tests of packages among those of `tests`."""
 
 
-def rooms(root: Path) -> dict[str, dict[str, int]]:
+def count_lines(root: Path) -> dict[str, dict[str, int]]:
     """Return the lines of tracked Python files by room: a package, or else a top-level folder."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
     by_room: dict[str, dict[str, int]] = defaultdict(dict)
@@ -40,7 +40,7 @@ def rooms(root: Path) -> dict[str, dict[str, int]]:
 
 def main() -> None:
     """Print a Markdown table; exit with 1 when a room is over its budget."""
-    counted = rooms(ROOT)
+    counted = count_lines(ROOT)
     print("| room | lines | budget | files | the largest | lines |")
     print("|:--|--:|--:|--:|:--|--:|")
     for room, files in counted.items():

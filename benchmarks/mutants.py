@@ -85,25 +85,25 @@ class Mutant:
     text: str
 
 
-def count(file: Path) -> int:
+def count_faults(file: Path) -> int:
     """Return how many faults can be planted in a file's functions; words, f-strings and annotations stay."""
-    return sum(1 for _ in _sites(ast.parse(file.read_text(encoding="utf-8"))))
+    return sum(1 for _ in _fault_sites(ast.parse(file.read_text(encoding="utf-8"))))
 
 
-def mutant(file: Path, number: int) -> Mutant:
+def plant_fault(file: Path, number: int) -> Mutant:
     """Plant one of a file's faults."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    node, change = next(itertools.islice(_sites(tree), number, None))
+    node, change = next(itertools.islice(_fault_sites(tree), number, None))
     before = ast.unparse(node)
     change(node)
     said = " ".join(f"{before} -> {ast.unparse(node)}".split())
     return Mutant(file.relative_to(ROOT).as_posix(), node.lineno, said, ast.unparse(tree))
 
 
-def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
+def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
     for step in (node for node in tree.body if isinstance(node, ast.FunctionDef) or declared(node)):
-        for node in _places(step):
-            for change in _changes(node):
+        for node in _expressions_of(step):
+            for change in _possible_changes(node):
                 yield node, change
 
 
@@ -115,7 +115,7 @@ def declared(node: ast.stmt) -> str:
     return ""
 
 
-def _places(step: ast.stmt) -> Iterator[ast.expr]:
+def _expressions_of(step: ast.stmt) -> Iterator[ast.expr]:
     waiting: list[ast.AST] = list(step.body) if isinstance(step, ast.FunctionDef) else [step]
     while waiting:
         node = waiting.pop()
@@ -126,7 +126,7 @@ def _places(step: ast.stmt) -> Iterator[ast.expr]:
         waiting += ast.iter_child_nodes(node)
 
 
-def _changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
+def _possible_changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARE:
         yield lambda each: setattr(each, "ops", [COMPARE[type(each.ops[0])](), *each.ops[1:]])
     elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and not _is_text(node):
@@ -154,7 +154,7 @@ def _is_word(node: ast.expr) -> bool:
 
 
 @functools.cache
-def imports(file: Path) -> set[str]:
+def imported_files(file: Path) -> set[str]:
     """Return the files of the project that a file imports, by name."""
     files = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -204,12 +204,12 @@ def tests_of(mutated: str) -> list[str]:
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
         if any(word in test.name for word in COMPARING):
             continue
-        near, name = imports(test) | called_claims(test), test.relative_to(ROOT).as_posix()
+        near, name = imported_files(test) | called_claims(test), test.relative_to(ROOT).as_posix()
         if mutated in near:
             direct.append(name)
         elif test.name == TURNING:
             continue
-        elif any(mutated in imports(ROOT / other) for other in near) or _through_package(mutated, test):
+        elif any(mutated in imported_files(ROOT / other) for other in near) or _through_package(mutated, test):
             through.append(name)
     if room == "heads":  # its own tests judge it; those of experiments read models
         own = [name for name in direct + through if "/heads/" in name]
@@ -231,7 +231,7 @@ def _through_package(mutated: str, test: Path) -> bool:
     return bool(own & taken)
 
 
-def judged(copy: Path, fault: Mutant, seconds: int) -> str:
+def run_tests(copy: Path, fault: Mutant, seconds: int) -> str:
     """Return the first test that fails with a fault, `survived`, or `timeout` if the tests twice exceed their time."""
     tests = tests_of(fault.file)
     if not tests:
@@ -240,7 +240,7 @@ def judged(copy: Path, fault: Mutant, seconds: int) -> str:
     known = target.read_text(encoding="utf-8")
     target.write_text(fault.text, encoding="utf-8")
     try:
-        for _, suite in itertools.groupby(sorted(tests, key=_suite), key=_suite):
+        for _, suite in itertools.groupby(sorted(tests, key=_test_folder), key=_test_folder):
             own = list(suite)
             outcome = _outcome(copy, own, seconds) or _outcome(copy, own, 3 * seconds) or f"timeout: {3 * seconds} s"
             if outcome != "survived":
@@ -250,7 +250,7 @@ def judged(copy: Path, fault: Mutant, seconds: int) -> str:
         target.write_text(known, encoding="utf-8")
 
 
-def _suite(test: str) -> str:
+def _test_folder(test: str) -> str:
     """Return the folder of a test's suite; empty for the tests of the thesis."""
     return next(folder for folder in SUITES if test.startswith(folder))
 
@@ -262,7 +262,7 @@ def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
     """
     forks = multiprocessing.get_context("fork")
     answer, given = forks.Pipe(duplex=False)
-    child = forks.Process(target=_child, args=(copy, tests, seconds, given))
+    child = forks.Process(target=_run_in_child, args=(copy, tests, seconds, given))
     child.start()
     given.close()
     try:
@@ -301,7 +301,7 @@ class _First:
             self.failed = report.nodeid
 
 
-def _child(copy: Path, tests: list[str], seconds: int, given: Connection) -> None:
+def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection) -> None:
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     os.chdir(copy)
@@ -312,7 +312,7 @@ def _child(copy: Path, tests: list[str], seconds: int, given: Connection) -> Non
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     first = _First()
-    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", SUITES[_suite(tests[0])]]
+    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", SUITES[_test_folder(tests[0])]]
     end = pytest.main([*options, *tests], plugins=[first])
     given.send(first.failed)
     os._exit(int(end))
@@ -334,9 +334,9 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
     for number, room in enumerate(rooms):
         files = sorted((ROOT / ROOMS[room]).rglob("*.py"), key=lambda file: (file.name, file))
         files = [file for file in files if not files_only or file.name in files_only]
-        sites = [(file, each) for file in files for each in range(count(file))]
+        sites = [(file, each) for file in files for each in range(count_faults(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
-        chosen += [mutant(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
+        chosen += [plant_fault(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
     known = {}
     if out.is_file():
         with out.open(encoding="utf-8", newline="") as stream:
@@ -350,7 +350,7 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
         rows = []
         for fault in chosen:
             key = (fault.file, str(fault.line), fault.change)
-            outcome = known.get(key) or judged(place, fault, seconds)
+            outcome = known.get(key) or run_tests(place, fault, seconds)
             rows.append((*key, outcome))
             click.echo(f"{fault.file}:{fault.line}: {fault.change}: {outcome}")
             with out.open("w", encoding="utf-8", newline="") as stream:

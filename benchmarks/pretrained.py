@@ -37,7 +37,7 @@ from keyquery.measure.heads.analysis import measure
 from keyquery.measure.run import RunPlan
 from keyquery.measure.run import measure as measure_plan
 from keyquery.measure.subject import Options
-from keyquery.models.architecture import forward, run, survey
+from keyquery.models.architecture import forward, run_forward, survey
 from keyquery.models.attention.calls import recording
 from keyquery.models.attention.statistics import attention_statistics
 from keyquery.models.captures import parts
@@ -59,7 +59,7 @@ LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment wou
 }
 
 
-def memory(name: str) -> float:
+def memory_line(name: str) -> float:
     """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
@@ -71,19 +71,19 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
     every = draw_heads(layers, sum(layer.query_heads for layer in layers))
     number = iter(range(1 << 20))
 
-    def action(ids: Any) -> object:
+    def capture_text(ids: Any) -> object:
         recorder, place = VectorRecorder(layers, every, Buckets(ids.shape[1]), 0), next(number)
         with recording(model, recorder), parts.DocumentPart(root, place) as part:
             part.describe({"number": place})
             recorder.begin({place: part})
-            run(model, ids)
+            run_forward(model, ids)
             recorder.end()
         return None
 
-    return action
+    return capture_text
 
 
-def summed(model: Any) -> Callable[[Any], object]:
+def read_with_statistics(model: Any) -> Callable[[Any], object]:
     """Read a text with exact attention statistics of every head."""
 
     def action(ids: Any) -> object:
@@ -98,7 +98,7 @@ def summed(model: Any) -> Callable[[Any], object]:
     return action
 
 
-def eager(model: Any) -> Callable[[Any], object]:
+def read_with_matrices(model: Any) -> Callable[[Any], object]:
     """Read a text with whole attention matrices, kept until all layers are done."""
 
     def action(ids: Any) -> object:
@@ -114,13 +114,13 @@ def eager(model: Any) -> Callable[[Any], object]:
 
 def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     """Return CPU seconds, and by how many MB the peak rises."""
-    held = memory("VmRSS")
+    held = memory_line("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
     output = action(ids)
     seconds = time.process_time() - start
     del output
-    return seconds, memory("VmHWM") - held
+    return seconds, memory_line("VmHWM") - held
 
 
 def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
@@ -190,15 +190,15 @@ def main() -> None:
     ids = torch.tensor([loaded.tokenizer(text, verbose=False)["input_ids"][: given.tokens]])
     with tempfile.TemporaryDirectory() as folder:
         if given.all:
-            plain = [time_calls(lambda each: run(loaded.model, each), ids)[0] for _ in range(given.repeat + 1)]
-            spent_by_name = time_experiments(source, given.tokens, Path(folder), given.without)
+            plain = [time_calls(lambda each: run_forward(loaded.model, each), ids)[0] for _ in range(given.repeat + 1)]
+            spent_by_name = time_experiments(source, given.tokens, Path(folder), given.mark_missing)
             print_experiments(given.model, given.tokens, min(plain[1:]), spent_by_name)
             return
         kinds: dict[str, Callable[[Any], object]] = {
-            "forward alone": lambda each: run(loaded.model, each),
+            "forward alone": lambda each: run_forward(loaded.model, each),
             "captured, every head": capture_model(loaded.model, Path(folder)),
-            "attention statistics, every head": summed(loaded.model),
-            "eager, whole matrices": eager(loaded.model),
+            "attention statistics, every head": read_with_statistics(loaded.model),
+            "eager, whole matrices": read_with_matrices(loaded.model),
         }
         for action in kinds.values():
             action(ids[:, :WARM])

@@ -26,7 +26,7 @@ PLAIN = {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}
 HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bundle/*.tar.gz", "site/**/*")
 
 
-def built(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
+def build_hashes(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
     """Clone, build, and return the hash of each published file."""
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
@@ -62,8 +62,8 @@ def main() -> None:
     commands = [["bundle"], *([["site"]] if "\n  site " in helped.stdout else [])]
     with tempfile.TemporaryDirectory() as scratch:
         base = options.folder or Path(scratch)
-        first = built(revision, base / "one", PLAIN, commands)
-        second = built(revision, base / "some where else" / "two", ODD, commands)
+        first = build_hashes(revision, base / "one", PLAIN, commands)
+        second = build_hashes(revision, base / "some where else" / "two", ODD, commands)
     differing = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     for name in differing:
         print(f"differs: {name}")

@@ -23,7 +23,7 @@ import pandas as pd
 
 import keyquery as kq
 from boundpaper.errors import ThesisError
-from keyquery.measure.choices import for_all
+from keyquery.measure.choices import experiments_for_all
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
 
@@ -31,7 +31,7 @@ Found = tuple[float, float, float, pd.DataFrame | str]
 
 
 @contextmanager
-def counting(model: kq.Model) -> Iterator[dict[str, int]]:
+def count_layers(model: kq.Model) -> Iterator[dict[str, int]]:
     """Count layers that run, and tokens that they read."""
     seen = {"layers": 0, "tokens": 0}
 
@@ -58,7 +58,7 @@ def measured(names: list[str], model: str, asked: dict[str, Any], permutations: 
         for name in names:
             more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
             begun = time.process_time()
-            with counting(opened) as seen:
+            with count_layers(opened) as seen:
                 try:
                     rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
                 except ThesisError as error:
@@ -70,7 +70,7 @@ def measured(names: list[str], model: str, asked: dict[str, Any], permutations: 
     return found
 
 
-def apart(*given: Any) -> dict[str, Found]:
+def measure_apart(*given: Any) -> dict[str, Found]:
     """Return the result of `measured` from a separate process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(measured, *given).result()
@@ -88,12 +88,12 @@ def main() -> None:
     asked = {"texts": given.documents, "items": given.items}
     texts = kq.load(given.model).subject.texts(Options(**asked))
     plain = sum(text.tokens.shape[1] for text in texts)
-    together = apart(list(for_all()), given.model, asked, given.permutations)
+    together = measure_apart(list(experiments_for_all()), given.model, asked, given.permutations)
     other, sums = [], [0.0, 0.0, 0.0]
     print("| experiment | forwards | tokens | CPU s | in plain forwards | by itself |")
     print("|:--|--:|--:|--:|--:|--:|")
     for name, (forwards, tokens, seconds, rows) in together.items():
-        _, own, _, alone = apart([name], given.model, asked, given.permutations)[name]
+        _, own, _, alone = measure_apart([name], given.model, asked, given.permutations)[name]
         if isinstance(rows, str):
             print(f"| {name} | | | | | {rows} |")
             continue

@@ -62,21 +62,21 @@ def commands() -> str:
     sys.path.insert(0, str(ROOT))
     from build import main
 
-    return "\n\n".join(_described(main, ()))
+    return "\n\n".join(_describe_command(main, ()))
 
 
-def _described(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+def _describe_command(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(path))
     if path:
         yield f"{'#' * (1 + len(path))} {' '.join(path)}"
         yield "    " + " ".join((*path, *command.collect_usage_pieces(context)))
         yield html.escape((command.help or "").replace("\b\n", ""))
         records = [record for each in command.get_params(context) if (record := each.get_help_record(context))]
-        yield _table(("option", "meaning"), [(_code(names), html.escape(meaning)) for names, meaning in records])
+        yield _table(("option", "meaning"), [(_code_span(names), html.escape(meaning)) for names, meaning in records])
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             if found := command.get_command(context, name):
-                yield from _described(found, (*path, name))
+                yield from _describe_command(found, (*path, name))
 
 
 def messages() -> str:
@@ -88,9 +88,9 @@ def messages() -> str:
             room = f"{package}.{path.relative_to(folder).parts[0].removesuffix('.py')}"
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and node.args and getattr(node.func, "id", "") in kinds:
-                    message = " ".join(_words(node.args[0]).split())
+                    message = " ".join(_message_text(node.args[0]).split())
                     if sum(map(str.isalpha, message)) > 12:
-                        found[room].add((_code(message), node.func.id))  # type: ignore[attr-defined]
+                        found[room].add((_code_span(message), node.func.id))  # type: ignore[attr-defined]
     return "\n\n".join(
         f"### {room}\n\n{_table(('message', 'kind'), sorted(rows))}" for room, rows in sorted(found.items())
     )
@@ -115,14 +115,14 @@ def error_kinds() -> list[str]:
     return kinds
 
 
-def _words(node: ast.expr) -> str:
+def _message_text(node: ast.expr) -> str:
     """The text of a message, with an ellipsis for each part that is computed."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(_words(part) for part in node.values)
+        return "".join(_message_text(part) for part in node.values)
     if isinstance(node, ast.BinOp):
-        return _words(node.left) + _words(node.right)
+        return _message_text(node.left) + _message_text(node.right)
     return "…"
 
 
@@ -130,10 +130,10 @@ def notebook(name: str) -> str:
     """Run a notebook outside of any project and show what each cell prints; one that fails stops the build."""
     read = nbformat.read(ROOT / "docs/notebooks" / name, as_version=4)
     run = nbclient.NotebookClient(read, resources={"metadata": {"path": tempfile.gettempdir()}}).execute()
-    return "\n\n".join(part for cell in run.cells for part in _cell(cell))
+    return "\n\n".join(part for cell in run.cells for part in _cell_lines(cell))
 
 
-def _cell(cell: Any) -> Iterator[str]:
+def _cell_lines(cell: Any) -> Iterator[str]:
     if cell.cell_type != "code":
         yield re.sub("^#", "##", cell.source)
         return
@@ -153,5 +153,5 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) if rows else ""
 
 
-def _code(text: str) -> str:
+def _code_span(text: str) -> str:
     return f"<code>{html.escape(text).replace('|', '&#124;')}</code>"

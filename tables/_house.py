@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundpaper.store.paper_vocabulary import word
+from boundpaper.store.paper_vocabulary import printed_word
 from boundpaper.typeset.wording import whole
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def rounded_bias(rows: pd.DataFrame) -> str:
     )
 
 
-def by_test(
+def spread_tests(
     tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
 ) -> pd.DataFrame:
     """Spread a frame of tests: one row per comparison, one column `TEST_VALUE` per test and value.
@@ -74,9 +74,9 @@ def by_test(
 
 def metric(key: str) -> str:
     """Return the name of a metric in print."""
-    return word("metric", key)
+    return printed_word("metric", key)
 
 
-def estimator(key: str, pairs: str) -> str:
+def estimator_phrase(key: str, pairs: str) -> str:
     """Return in one phrase how plasticity was estimated, and over which pairs of keys."""
-    return f"{word('estimator', key)}, pairs of {word('pairs', pairs)}"
+    return f"{printed_word('estimator', key)}, pairs of {printed_word('pairs', pairs)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from boundpaper.paper.lint import ChapterFault
-from boundpaper.paper.sentences import split
+from boundpaper.paper.sentences import split_sentences
 
 # A heading, an exhibit, a statement or a row is no prose; an inline heading begins a line of it.
 _APART = re.compile(r"\s*(?:\\(?:part|chapter|(?:sub)*section|label|item)\b|<%|<#|%|<<\s*(?:table|figure)\()")
@@ -57,12 +57,12 @@ def broken(text: str, file: str) -> list[ChapterFault]:
     findings = []
     for passage in passages(text):
         for number, line in enumerate(passage.lines, passage.first):
-            sentences = split(line)
+            sentences = split_sentences(line)
             if len(sentences) > 1:
                 what = f"a second sentence in the line: give '{sentences[1][:40]}' a line of its own"
                 findings.append(ChapterFault(file, number, what))
         for number, line in enumerate(passage.lines[:-1], passage.first):
             following = passage.lines[number - passage.first + 1]
-            if len(split(f"{split(line)[-1]} {following}")) == len(split(following)):
+            if len(split_sentences(f"{split_sentences(line)[-1]} {following}")) == len(split_sentences(following)):
                 findings.append(ChapterFault(file, number, "the sentence goes on in the next line: join the two"))
     return sorted(findings, key=lambda finding: finding.line)

@@ -3,8 +3,8 @@
 import html
 import re
 
-from boundpaper.tables.layout import body, label_text, note_text, titles
-from boundpaper.tables.notes import gather
+from boundpaper.tables.layout import body, heading_lines, label_text, note_text
+from boundpaper.tables.notes import collect_notes
 from boundpaper.typeset.text import prose
 
 MATH = re.compile(r'<span class="math">.*?</span>')
@@ -53,10 +53,10 @@ def table_texts(grid):
     for index, column in enumerate(grid.columns):
         for number, row in enumerate(shown, 1):
             yield f"row {number}, {column.title!r}", seen(row[index], known=True)
-    for column, lines in zip(grid.columns, titles(grid, "html"), strict=True):
+    for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
         yield f"heading of {column.field}", seen(" ".join(lines), known=True)
     yield "caption", seen(grid.table.caption)
-    for note in gather(grid).notes:
+    for note in collect_notes(grid).notes:
         yield f"note {label_text(note)}", seen(note_text(note, "html"), known=True)
     for group in dict.fromkeys(grid.groups):
         yield f"group {group!r}", group

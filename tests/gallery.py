@@ -47,7 +47,7 @@ def main() -> int:
 
     from boundpaper.errors import SpecError
     from boundpaper.figures import from_matplotlib
-    from boundpaper.figures.render import assets, tex
+    from boundpaper.figures.render import picture_files, tex
     from boundpaper.paper.tex.figure_pdf import compile_figure
     from boundpaper.paper.tex.pictures import convert
     from boundpaper.store.files import write
@@ -69,7 +69,7 @@ def main() -> int:
                 page.append(f"<p><em>{html.escape(str(error))}</em></p>")
                 continue
             write(out / f"figures/{example.name}.tex", tex(figure, example.name).encode())
-            for file, content in assets(figure, example.name).items():
+            for file, content in picture_files(figure, example.name).items():
                 write(out / "figures" / file, content)
             write(target / f"{example.name}.pdf", compile_figure(out, example.name))
             convert(target / f"{example.name}.pdf", target / f"{example.name}.png")

@@ -37,11 +37,11 @@ def differences(root: Path) -> list[str]:
 
 
 def _made(job) -> dict[str, str | bytes]:
-    from boundpaper.build.facts import resolve
+    from boundpaper.build.facts import function_named
     from boundpaper.build.kinds import KINDS
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
-    made = resolve(builder)(job)
+    made = function_named(builder)(job)
     beside = (".png", f"out/checked/{job.name}.json")  # the second holds hashes of what is compared
     return {path: _kept(path, text) for path, text in made.items() if not path.endswith(beside)}
 
@@ -52,11 +52,11 @@ def _kept(path: str, text: str | bytes) -> str | bytes:
 
 
 def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
-    from boundpaper.claims.ledger import ordered, table
+    from boundpaper.claims.ledger import ledger_frame, order_rows
     from boundpaper.store.results import bytes_to_keep, text
 
     path = root / "artifacts/results/claims.csv"
-    new = bytes_to_keep(path, text(table(ordered(verdicts)), "claims").encode())
+    new = bytes_to_keep(path, text(ledger_frame(order_rows(verdicts)), "claims").encode())
     return [] if new == path.read_bytes() else ["artifacts/results/claims.csv"]
 
 

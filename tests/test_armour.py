@@ -63,7 +63,7 @@ def test_payload_in_data_is_escaped_in_a_table(name, attacked):
     for form in ("markdown", "html"):
         assert not re.search(r"(?<!\\)<script", render(table, name, form))
     for form in ("latex", "markdown", "html", "csv", "json"):
-        assert not armour.worn(render(table, name, form))
+        assert not armour.is_armoured(render(table, name, form))
 
 
 @pytest.mark.parametrize("name", naming("figure"))
@@ -73,7 +73,7 @@ def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
     figure = replace(attacked("figure", name), columns=1)  # room for names that grew
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
         assert not LIVE.search(latex)
-        assert not armour.worn(latex)
+        assert not armour.is_armoured(latex)
 
 
 def test_payload_reaches_the_exhibit_escaped(attacked):
@@ -100,7 +100,7 @@ def test_armour_is_removed_for_data_and_quoted_for_prose():
 def test_armoured_frame_leaves_the_stored_frame_unchanged():
     data = pd.DataFrame({"a": ["x", "$y$"], "b": [1.0, 2.0], "c": ["p", "q"]})
     armoured = armour.frame(data)
-    assert armour.worn(armoured["a"][1])
+    assert armour.is_armoured(armoured["a"][1])
     assert data["a"][1] == "$y$"
     assert armoured["a"][0] == "x"
     assert list(armoured["c"]) == ["p", "q"]
@@ -138,17 +138,17 @@ def test_markdown_formula_contains_no_html_tag():
 )
 def test_latex_that_accesses_files_is_refused(body):
     with pytest.raises(SpecError, match="figure f"):
-        armour.guarded(f"\\begin{{document}}{body}", "figure f")
+        armour.guarded_latex(f"\\begin{{document}}{body}", "figure f")
 
 
 def test_harmless_latex_that_resembles_file_access_is_accepted():
     for body in (r"a \\input tokens", r"\inputs", r"\includegraphics{x}", r"\textbackslash{}input"):
-        assert armour.guarded(body, "table t") == body
+        assert armour.guarded_latex(body, "table t") == body
 
 
 def test_unescaped_data_in_latex_are_refused():
     with pytest.raises(SpecError, match=r"'\$' of the data reached its LaTeX unescaped"):
-        armour.guarded(armour.armoured("$"), "figure f")
+        armour.guarded_latex(armour.armoured("$"), "figure f")
 
 
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-2+3"])

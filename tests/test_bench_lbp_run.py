@@ -23,8 +23,8 @@ FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """The hand-made set, and its samples."""
-    path = lbp_smoke.make(tmp_path_factory.mktemp("data"))
-    return path, lbp_data.load(str(path))
+    path = lbp_smoke.make_set(tmp_path_factory.mktemp("data"))
+    return path, lbp_data.load_samples(str(path))
 
 
 def bench(*arguments):
@@ -216,7 +216,7 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
     for number, part in enumerate((rows[:120], rows[120:])):
         parquet.write_table(table.from_pylist(part), tmp_path / f"folder/{number}.parquet")
     for place in (tmp_path / "list.json", tmp_path / "folder"):
-        assert lbp_data.load(str(place)) == samples
+        assert lbp_data.load_samples(str(place)) == samples
     assert lbp_data.fingerprint(samples[::-1]) == lbp_data.fingerprint(samples)
     assert lbp_data.fingerprint(samples[1:]) != lbp_data.fingerprint(samples)
 
@@ -239,7 +239,7 @@ def test_invalid_sample_is_reported_by_field(data, tmp_path, field, wrong, words
     path = tmp_path / "d.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError) as raised:
-        lbp_data.load(str(path), ["8k"])
+        lbp_data.load_samples(str(path), ["8k"])
     assert words in str(raised.value)
 
 
@@ -252,7 +252,7 @@ def test_missing_dataset_is_reported(tmp_path):
         (tmp_path / "bad.json", "bad.json:1: not JSON"),
     ):
         with pytest.raises(DataError, match=words):
-            lbp_data.load(str(place))
+            lbp_data.load_samples(str(place))
 
 
 # --- prompts
@@ -270,11 +270,11 @@ class Letters:
 
 def test_long_prompts_are_cut_in_the_middle(data):
     sample = data[1][0]
-    assert lbp_prompts.text(sample, "thinking").endswith(sample.questions["thinking"])
-    assert lbp_prompts.text(sample, "nonthinking").startswith(sample.context + "\n\n")
-    assert lbp_prompts.cut("abcdefghij", Letters(), 10) == ("abcdefghij", 10, False)
-    assert lbp_prompts.cut("abcdefghij", Letters(), 4) == ("abij", 10, True)
-    assert lbp_prompts.cut("abcdefghij", Letters(), 5) == ("abhij", 10, True)
+    assert lbp_prompts.user_turn(sample, "thinking").endswith(sample.questions["thinking"])
+    assert lbp_prompts.user_turn(sample, "nonthinking").startswith(sample.context + "\n\n")
+    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 10) == ("abcdefghij", 10, False)
+    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 4) == ("abij", 10, True)
+    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 5) == ("abhij", 10, True)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_long_prompts_are_cut_in_the_middle(data):
     ],
 )
 def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked, limit):
-    assert lbp_prompts.limit_for(positions, new, asked, "m") == limit
+    assert lbp_prompts.prompt_limit(positions, new, asked, "m") == limit
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked
 )
 def test_prompts_beyond_the_model_are_refused(positions, new, asked, words):
     with pytest.raises(ModelError, match=words):
-        lbp_prompts.limit_for(positions, new, asked, "m")
+        lbp_prompts.prompt_limit(positions, new, asked, "m")
 
 
 # --- a run
@@ -318,7 +318,7 @@ def tiny(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("models")
     saved("llama", folder / "tiny")
-    rows = [row for row in rows_of(lbp_smoke.make(folder)) if row["secondary_task"].split()[0] in FEW[:2]]
+    rows = [row for row in rows_of(lbp_smoke.make_set(folder)) if row["secondary_task"].split()[0] in FEW[:2]]
     path = folder / "few.jsonl"
     path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
     return folder / "tiny", path
@@ -401,22 +401,22 @@ def test_run_supports_chat_templates_thoughts_and_sampling(tiny):
 
     loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
     words = loaded.tokenizer
-    assert not chat.reasons(words)
-    assert chat.turn(words, "w5 w6", thinking=True) == chat.TokenizedPrompt((1, 5, 6), False)
+    assert not chat.has_thinking_mode(words)
+    assert chat.chat_prompt(words, "w5 w6", thinking=True) == chat.TokenizedPrompt((1, 5, 6), False)
     words.chat_template = (
         "<s> {{ messages[0].content }}{% if enable_thinking %} <think>{% else %} w9{% endif %}"
         "{% if add_generation_prompt %}{% endif %}"
     )
-    assert chat.reasons(words)
-    assert chat.turn(words, "w5", thinking=False) == chat.TokenizedPrompt((1, 5, 9), False)
-    assert chat.turn(words, "w5", thinking=True).thinking
-    assert chat.sampling(loaded) == {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
-    assert chat.sampling(loaded, 0)["do_sample"] is False
+    assert chat.has_thinking_mode(words)
+    assert chat.chat_prompt(words, "w5", thinking=False) == chat.TokenizedPrompt((1, 5, 9), False)
+    assert chat.chat_prompt(words, "w5", thinking=True).thinking
+    assert chat.sampling_options(loaded) == {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    assert chat.sampling_options(loaded, 0)["do_sample"] is False
     loaded.model.generation_config.temperature, loaded.model.generation_config.top_k = 0.6, 20
-    assert chat.sampling(loaded) == {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 1.0}
+    assert chat.sampling_options(loaded) == {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 1.0}
     turns = [chat.TokenizedPrompt((1, 5, 6, 7), False), chat.TokenizedPrompt((1, 8), False)]
-    greedy = chat.answers(loaded, turns, 5, chat.sampling(loaded, 0), seed=0)
-    alone = [chat.answers(loaded, [each], 5, chat.sampling(loaded, 0), seed=3)[0] for each in turns]
+    greedy = chat.answers(loaded, turns, 5, chat.sampling_options(loaded, 0), seed=0)
+    alone = [chat.answers(loaded, [each], 5, chat.sampling_options(loaded, 0), seed=3)[0] for each in turns]
     assert greedy == alone  # padding on the left changes nothing
 
 
@@ -428,7 +428,7 @@ def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab
         assert (name, device) == ("some/embedder", "cpu")
         return lambda gold, predicted: 0.5
 
-    monkeypatch.setattr("keyquery.scores.lbp.command.similarity", similarity)
+    monkeypatch.setattr("keyquery.scores.lbp.command.load_similarity", similarity)
     path, samples = data
     file = written(tmp_path / "p.jsonl", lines(samples))
     done = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")

@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.claims import anchor as _anchor
 from boundpaper.errors import DataError
-from boundpaper.store.sentences import DocumentSentence, anchored, digest, normalised, printed, sentences, under
+from boundpaper.store.sentences import DocumentSentence, anchor_of, digest, heading_of, normalised, printed, sentences
 from conftest import ROOT
 
 DOCUMENT = """# A study
@@ -69,12 +69,12 @@ def test_sentences_get_lines_and_headings_and_code_is_skipped():
     ],
 )
 def test_ledger_section_is_matched_to_a_heading(section, heading):
-    assert under(section, sentences(DOCUMENT)) == heading
+    assert heading_of(section, sentences(DOCUMENT)) == heading
 
 
 def test_statement_is_matched_by_shared_numbers_and_words():
     document = sentences(DOCUMENT)
-    found = anchored(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
+    found = anchor_of(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
     assert (found["heading"], found["line"], found["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
     assert found["anchor"] == DocumentSentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
     assert "deepest" not in ",".join(found.values())
@@ -82,9 +82,9 @@ def test_statement_is_matched_by_shared_numbers_and_words():
 
 def test_statement_without_a_matching_sentence_keeps_its_heading_only():
     document = sentences(DOCUMENT)
-    found = anchored(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
+    found = anchor_of(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
     assert (found["heading"], found["line"], found["anchor"], found["match"]) == ("Hypotheses", "", "", "heading")
-    assert anchored(row("Finding 1", "Most layers dip.", kind="cell check"), document)["match"] == "heading"
+    assert anchor_of(row("Finding 1", "Most layers dip.", kind="cell check"), document)["match"] == "heading"
 
 
 def test_anchor_changes_with_words_but_not_with_markup():
@@ -111,7 +111,7 @@ def test_anchor_changes_with_words_but_not_with_markup():
 def test_reported_value_gets_a_hash_only_when_printed(reported, stands):
     text = f"{DOCUMENT}\nA slope of -0.02, 1,249 times."
     assert printed(reported, text) == (digest(reported) if stands else "")
-    found = anchored({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
+    found = anchor_of({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
     assert bool(found["reported"]) == stands
 
 
@@ -148,7 +148,7 @@ In all, 17 words were lost by either.
 )
 def test_cell_check_is_anchored_at_the_row_that_prints_it(name, reported, line):
     check = {**row("Results", "The cell is that of the series.", kind="cell check"), "reported": reported}
-    found = anchored({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
+    found = anchor_of({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
     assert (found["line"], found["match"]) == (line, "value" if line else "heading")
     assert bool(found["anchor"]) == bool(line)
 

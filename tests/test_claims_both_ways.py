@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from boundpaper.claims import Verdict, compare, judge, quote, untestable
-from boundpaper.claims.mutate import both_ways, claims, flipped, inputs, main, moved, mutations
+from boundpaper.claims.mutate import claims, flip_sign, main, mutate_claim, mutations, read_inputs, shift_numbers
 from boundpaper.store.frames import parsed
 from conftest import ROOT
 
@@ -36,7 +36,7 @@ def test_claim_that_judges_its_input_changes_verdict():
         """Turns."""
         return judge(bool(scores["value"].max() > 2), f"The largest is {scores['value'].max():g}.")
 
-    (answer,) = both_ways("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).answers.values()
+    (answer,) = mutate_claim("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
     assert answer.said
     assert not answer.unsaid
@@ -52,9 +52,9 @@ def test_a_claim_with_a_typed_verdict_is_found():
         return judge(len(scores) >= 0, "None of them has a window.")
 
     frames = {"scores": table(value=[1.0, 3.0])}
-    (answer,) = both_ways("c_typed", typed, frames).answers.values()
+    (answer,) = mutate_claim("c_typed", typed, frames).answers.values()
     assert (answer.turned, bool(answer.said)) == ("", True)
-    tally = both_ways("c_deaf", deaf, frames, words=True)
+    tally = mutate_claim("c_deaf", deaf, frames, words=True)
     assert not tally.speaks
     assert tally.tried > 10
 
@@ -64,7 +64,7 @@ def test_reason_that_stays_when_the_verdict_changes_is_found():
         """Turns without its reason."""
         return judge(bool(scores["value"].max() > 2), "None of them has a window.")
 
-    (answer,) = both_ways("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).answers.values()
+    (answer,) = mutate_claim("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
     assert answer.unsaid == answer.turned
 
@@ -76,7 +76,7 @@ def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute
         most = scores["value"].max()
         return judge(bool(most > 2), reason, recomputed=f"{most:g}")
 
-    (answer,) = both_ways("c_half", half, {"scores": table(value=[1.0, 3.0])}).answers.values()
+    (answer,) = mutate_claim("c_half", half, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
     assert bool(answer.unsaid) == mute
 
@@ -102,7 +102,7 @@ def test_contradicted_claim_changes_when_its_number_is_corrected():
         """Printed as 10, is 12.34."""
         return compare(quote(stated, key="x"), 12.34, reason="So it is.")
 
-    (answer,) = both_ways("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).answers.values()
+    (answer,) = mutate_claim("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).answers.values()
     assert answer.verdict == "contradicted"
     assert answer.turned == "stated: what is reported replaced by what was recomputed"
 
@@ -115,7 +115,7 @@ def test_each_verdict_of_a_claim_must_change():
             untestable("a run would tell", key="b"),
         ]
 
-    tally = both_ways("c_halves", halves, {"scores": table(value=[1.0, 3.0])})
+    tally = mutate_claim("c_halves", halves, {"scores": table(value=[1.0, 3.0])})
     assert not tally.done
     assert {key: bool(answer.turned) for key, answer in tally.answers.items()} == {"a": True, "b": False}
 
@@ -147,8 +147,8 @@ def test_inputs_are_changed_in_copies_only():
     [("0.186", "0.248", "-0.186"), ("−31%", "−41%", "31%"), ("1,500", "2,000", "-1,500"), ("0.00", "0.05", "-0.00")],
 )
 def test_printed_number_is_moved_beyond_its_precision_and_negated(text, up, turned):
-    assert moved(text, 1 / 3) == up
-    assert flipped(text) == turned
+    assert shift_numbers(text, 1 / 3) == up
+    assert flip_sign(text) == turned
 
 
 def test_command_lists_claims_that_never_change(capsys):
@@ -173,11 +173,11 @@ def test_every_claim_changes_with_some_input(document):
     assert found
     tallies = {}
     for name, claim in found.items():
-        frames = {each: measured(frame) for each, frame in inputs(ROOT, claim).items()}
-        tallies[name] = both_ways(name, claim, frames, TRIES, words=True)
+        frames = {each: measured(frame) for each, frame in read_inputs(ROOT, claim).items()}
+        tallies[name] = mutate_claim(name, claim, frames, TRIES, words=True)
     silent = {name: tally for name, tally in tallies.items() if not tally.speaks}
     assert sorted(silent) == [name for name in sorted(SILENT) if name.startswith(document)]
-    assert all(not inputs(ROOT, found[name]) for name in silent)
+    assert all(not read_inputs(ROOT, found[name]) for name in silent)
     assert {answer.verdict for tally in silent.values() for answer in tally.answers.values()} <= {"not testable"}
     mute = {answer.claim: answer.unsaid for tally in tallies.values() for answer in tally.answers.values()}
     assert {claim: what for claim, what in mute.items() if what} == {}

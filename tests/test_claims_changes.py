@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.build.job import Job
 from boundpaper.claims.changes import changes
-from boundpaper.claims.places import build, places
+from boundpaper.claims.places import build, places_of_rows
 from conftest import run
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
@@ -126,7 +126,7 @@ def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
     (tmp_path / "paper/chapters").mkdir(parents=True)
     (tmp_path / "paper/chapters/lab.tex.j2").write_text("It << claim('c.a').phrase >> and << claim( \"c.b\" ) >>.")
     rows = [{"claim": f"c.{key}", "order": ["002", "analysis/claims/x.py", 7], "inputs": ["m", "n"]} for key in "ab"]
-    one, two = places(tmp_path, rows)
+    one, two = places_of_rows(tmp_path, rows)
     assert one == {
         "claim": "c.a",
         "source": "002",

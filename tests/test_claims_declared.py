@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from boundpaper.build.facts import FactReader, of_python
+from boundpaper.build.facts import FactReader, python_facts
 from boundpaper.build.graph import load
 from boundpaper.build.job import Job
 from boundpaper.claims import build as _build
@@ -169,7 +169,7 @@ c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x
 
 
 def test_declaration_facts_hold_name_line_and_reached_artifacts():
-    facts, too = of_python(DECLARED)["declared"]
+    facts, too = python_facts(DECLARED)["declared"]
     assert (too["name"], too["line"], too["artifacts"]) == ("c004_too", 22, ["table"])
     assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 15, "It is so, as said.")
     assert facts["artifacts"] == ["table", "deep", "own"]

@@ -40,13 +40,13 @@ NONE = why("ratio", "1.00", number="7777")
     ],
 )
 def test_only_numbers_with_enough_digits_are_compared(printed, number):
-    assert numbers.telling(printed) == number
+    assert numbers.distinctive_number(printed) == number
 
 
 def test_every_repeated_number_is_listed_with_its_quantity():
     with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
-    judged = numbers.keep_quantities(numbers.repeated(ROOT), listed)
+    judged = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
     assert judged == [{name: row[name] for name in judged[0]} for row in listed], (
         "run: python -m boundpaper.claims.numbers"
     )

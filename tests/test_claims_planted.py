@@ -5,10 +5,10 @@ import random
 import pytest
 
 from boundpaper.claims import planted as module
-from boundpaper.claims.planted import ProjectInMemory, Typo, detection, typo, typos
+from boundpaper.claims.planted import ProjectInMemory, Typo, choose_typos, plant_typo, what_detects
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
-from boundpaper.store.documents import sources
+from boundpaper.store.documents import judged_sources
 from boundpaper.typeset.printed import parse
 from conftest import ROOT
 
@@ -16,13 +16,13 @@ from conftest import ROOT
 @pytest.mark.parametrize("text", ["0.186", "−31%", "1,249×", "50–65K", "7", "~200x", "1.57e-3"])
 def test_typo_changes_the_value_of_a_number(text):
     for seed in range(20):
-        new, kind = typo(text, random.Random(seed))
+        new, kind = plant_typo(text, random.Random(seed))
         assert kind in ("digit", "exchanged", "lost", "sign")
         assert (parse(new).low, parse(new).high) != (parse(text).low, parse(text).high)
 
 
 def test_typo_exchanges_neighbouring_digits_only():
-    made = {typo("1.234%", random.Random(seed)) for seed in range(200)}
+    made = {plant_typo("1.234%", random.Random(seed)) for seed in range(200)}
     assert {new for new, kind in made if kind == "exchanged"} == {"1.324%", "1.243%"}
     assert {new for new, kind in made if kind == "lost"} == {"1.34%", "1.24%", "1.23%"}
     changed = [new for new, kind in made if kind == "digit"]
@@ -31,14 +31,14 @@ def test_typo_exchanges_neighbouring_digits_only():
 
 def test_typo_in_a_word_is_refused():
     with pytest.raises(DataError, match="no digit"):
-        typo("flat", random.Random(1))
+        plant_typo("flat", random.Random(1))
 
 
 def test_typos_are_reproducible_in_every_document():
-    first, again = typos(ROOT, 10), typos(ROOT, 10)
+    first, again = choose_typos(ROOT, 10), choose_typos(ROOT, 10)
     assert first == again
-    assert [each.document for each in first] == [each for each in sources(ROOT) for _ in range(2)]
-    assert typos(ROOT, 10, seed=1) != first
+    assert [each.document for each in first] == [each for each in judged_sources(ROOT) for _ in range(2)]
+    assert choose_typos(ROOT, 10, seed=1) != first
 
 
 def test_typo_in_a_judged_number_is_detected_and_elsewhere_refused():
@@ -46,10 +46,10 @@ def test_typo_in_a_judged_number_is_detected_and_elsewhere_refused():
     frame = store.read(ROOT, "nope_models")
     row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
     before = frame["printed"].iloc[row - 1]
-    by = detection(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
+    by = what_detects(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
     assert by.partition(".")[0] in project.claims or by.endswith("(refused)")
     with pytest.raises(DataError, match="prints"):
-        detection(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
+        what_detects(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
 
 
 def test_typo_beyond_the_table_constraints_is_refused():
@@ -57,21 +57,21 @@ def test_typo_beyond_the_table_constraints_is_refused():
     row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
     before = frame["printed"][row - 1]
     beyond = Typo("004", "drope_figures", row, before, "300", "digit")
-    assert detection(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
+    assert what_detects(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
 
 
 def test_command_with_another_seed_prints_but_writes_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(module, "detection", lambda project, each: "c000_made")
+    monkeypatch.setattr(module, "what_detects", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))
     assert module.main(["5", "7"]) == 0
     said = capsys.readouterr().out
     assert "all: 5 of 5 detected" in said
-    assert [each.table for each in typos(ROOT, 5, 7)] == [line.split()[1] for line in said.splitlines()[:5]]
+    assert [each.table for each in choose_typos(ROOT, 5, 7)] == [line.split()[1] for line in said.splitlines()[:5]]
 
 
 def test_most_planted_typos_are_detected():
     table = store.read(ROOT, "planted_typos")
-    assert set(table["document"]) == set(sources(ROOT))
+    assert set(table["document"]) == set(judged_sources(ROOT))
     assert len(table) >= 40
     assert table["detected"].mean() > 0.75
     assert ((table["by"] != "") == table["detected"]).all()

@@ -24,7 +24,7 @@ from boundpaper.cli.door import command_line  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store.measurement import path_of  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
-from boundpaper.store.table_file import words  # noqa: E402
+from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
 from keyquery.experiments import crosslayer_balance, massive_values  # noqa: E402
 from keyquery.language import tokenizer  # noqa: E402
@@ -47,7 +47,7 @@ def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int
         dataclasses.replace(MICRO, layers=layers), PopulationMember(400, 1, "C" if positional == "drope" else "A")
     )
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.build().save_pretrained(folder)
+    tokenizer.build_tokenizer().save_pretrained(folder)
     card = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
     (folder / "lab.json").write_text(json.dumps(card))
     return folder
@@ -80,7 +80,7 @@ def manifest(root: Path, experiment: str, model: str) -> Any:
 
 
 def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
-    return words(path_of(root, experiment, model)).splitlines()
+    return table_text(path_of(root, experiment, model)).splitlines()
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import package
+from boundpaper.store.descriptor import full_package
 from boundpaper.store.schema import check
 from conftest import ROOT
 
@@ -59,4 +59,4 @@ def test_invalid_covers_property_is_refused(project):
         schema.read_text().replace("key: model, when: {subject: captured}, field: decile", "key: model", 1)
     )
     with pytest.raises(DataError, match="reported_deciles: `covers` needs resource, key, when, field, values"):
-        package(project)
+        full_package(project)

@@ -5,7 +5,7 @@ import yaml
 
 from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import package, resource, standard
+from boundpaper.store.descriptor import full_package, resource, standard_package
 from boundpaper.store.schema import check
 from conftest import ROOT
 
@@ -140,10 +140,10 @@ def test_table_is_checked_against_the_expanded_description(described):
 def test_exported_package_contains_no_project_shorthand(described):
     described(GIVEN + "  range: {value: [0, .inf]}\n")
     (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
-    schema = standard(described.root)
+    schema = standard_package(described.root)
     assert set(schema) == {"$schema", "name", "resources"}
     [entry] = schema["resources"]  # places has no file
-    assert entry["schema"] == package(described.root)["resources"][1]["schema"]
+    assert entry["schema"] == full_package(described.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}
 
 

@@ -148,7 +148,7 @@ def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
 
     monkeypatch.setattr(windows, "texts_of", texts)
     tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
-    cut = windows.windows(TINY, tokenizer)
+    cut = windows.read_windows(TINY, tokenizer)
     assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
     first = [cut.step(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for each in first for row in each)))

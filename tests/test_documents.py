@@ -7,7 +7,7 @@ from boundpaper.build.job import Job
 from boundpaper.claims import claim
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
-from boundpaper.store.documents import Readers, readers, sources
+from boundpaper.store.documents import Readers, judged_sources, readers_of
 from boundpaper.store.paths import DOCUMENTS, VOCABULARY
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
@@ -113,7 +113,7 @@ def test_claim_of_another_document_receives_its_own_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "load", lambda job: of_kepler)
     frames = Job(tmp_path, "claim", "x", "x.py", "x", {"scores": "artifacts/sources/scores.csv"}).frames()
     assert list(frames["scores"]["value"]) == [1, 3]
-    assert sources(tmp_path)[-1] == "kepler"
+    assert judged_sources(tmp_path)[-1] == "kepler"
 
 
 def test_unknown_document_is_refused_with_the_table_to_extend(tmp_path):
@@ -121,4 +121,4 @@ def test_unknown_document_is_refused_with_the_table_to_extend(tmp_path):
     with pytest.raises(
         DataError, match=r"no document '005' in artifacts/sources/documents.csv, which has 000.*add a row"
     ):
-        readers(tmp_path, "005")
+        readers_of(tmp_path, "005")

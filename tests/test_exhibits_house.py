@@ -14,17 +14,17 @@ from boundpaper.figures.layout import lay_out
 from boundpaper.figures.legend import rows_of
 from boundpaper.figures.render import TEMPLATES, tex
 from boundpaper.paper import lint, metadata
-from boundpaper.store.paper_vocabulary import in_text
+from boundpaper.store.paper_vocabulary import metric_names
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.tables import Column, Table, fixed, integer, printed, sentences
-from boundpaper.tables.layout import airy, separators
+from boundpaper.tables.layout import has_row_space, separators
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.typeset.wording import readable
+from boundpaper.typeset.wording import readable_text
 from claims_memory import graph
 from conftest import ROOT
 from exhibit_lint import constant, faults, figure_texts, table_texts
-from tables._house import estimator
+from tables._house import estimator_phrase
 
 GRAPH = graph()
 SUPPLEMENT = set(metadata.read(ROOT).supplement)
@@ -52,7 +52,7 @@ def test_every_table_follows_the_house_rules(name, shipped):
     assert not parts, "\n".join(parts)
     assert name in SUPPLEMENT or not constant(grid), "columns that do not change"
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
-    if not airy(grid):
+    if not has_row_space(grid):
         assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "space says that a group ends"
 
 
@@ -72,7 +72,7 @@ def test_every_figure_follows_the_house_rules(name, shipped):
     for place in page.places:
         numbers = [a for a in "xy" if not place.ready.names[a] and not isinstance(place.ready.axis(a).ticks, dict)]
         assert all(len(getattr(place, a).ticks) > 2 for a in numbers), f"'{place.title}' has fewer than three ticks"
-        drawn = view_of._panel(figure, name, page, place, 0)["shades"]
+        drawn = view_of._panel_view(figure, name, page, place, 0)["shades"]
         for shade, box in zip(place.ready.panel.shades, drawn, strict=True):
             scale = place.x if shade.axis == "x" else place.y
             along = 0 if shade.axis == "x" else 1
@@ -95,7 +95,7 @@ def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():
 
 
 def test_shaded_range_ends_at_its_stated_value():
-    band = view_of.view(
+    band = view_of.figure_view(
         panel(
             Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"),
             shades=[Shade(low=14.0, high=22.0, axis="y")],
@@ -105,7 +105,7 @@ def test_shaded_range_ends_at_its_stated_value():
     )["page"]["panels"][0]["shades"][0]
     assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "not from the ground, though no bar is below it"
     trained = panel(Line(x=[1.0, 2.0], y=[0.0, 1.0]), shades=[Shade(low=None, high=4.0)], x=Axis(low=0.5, high=8.0))
-    drawn = view_of.view(trained, "t")["page"]["panels"][0]["shades"][0]
+    drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
     assert float(drawn["a"][0]) == 0.0
     assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "not to the border, though no point is beyond it"
 
@@ -272,18 +272,18 @@ def test_notes_of_a_long_table_follow_the_table():
 
 
 def test_ledger_text_is_readable():
-    names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B", **in_text(vocabulary(ROOT))}
+    names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B", **metric_names(vocabulary(ROOT))}
     told = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
-    assert readable(told, names) == (
+    assert readable_text(told, names) == (
         "recovery level of Llama-3.2-1B and Qwen3-0.6B; plasticity drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
     )
 
 
 def test_every_estimator_has_a_description():
-    assert estimator("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
-    assert "turned to one position" in estimator("aligned_full", "earlier")
+    assert estimator_phrase("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
+    assert "turned to one position" in estimator_phrase("aligned_full", "earlier")
     with pytest.raises(DataError, match=r"no words for the estimator 'guess': give it some in paper/vocabulary.yaml"):
-        estimator("guess", "earlier")
+        estimator_phrase("guess", "earlier")
 
 
 def test_printed_ledger_lists_failing_and_important_claims(shipped):

@@ -18,7 +18,7 @@ from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.measurement import path_of
 from boundpaper.store.paths import SCHEMA
 from boundpaper.store.schema import check
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from conftest import PACKAGES, ROOT, copy_project, run
 from keyquery.heads.laws import ESTIMATORS
 from keyquery.heads.pairs import PAIR_MODES
@@ -30,7 +30,7 @@ from keyquery.measure.heads import analysis as heads
 from keyquery.measure.heads import finding
 from keyquery.measure.heads import jobs as head_jobs
 from keyquery.measure.heads.finding import load_or_analyse
-from keyquery.measure.heads.frames import frames
+from keyquery.measure.heads.frames import measurement_frames
 from keyquery.measure.measurements import slug
 from keyquery.models.captures import manifest as capture_manifest
 from keyquery.models.captures import reading as captures
@@ -107,7 +107,7 @@ def project(tmp_path_factory):
 
 
 def read(root, name, model="planted-model"):
-    return pd.read_csv(io.StringIO(words(path_of(root, name, model))))
+    return pd.read_csv(io.StringIO(table_text(path_of(root, name, model))))
 
 
 def measure(root, planted, **changes):
@@ -259,7 +259,7 @@ def test_heads_sharing_keys_give_the_same_results_as_alone(planted, target, monk
         return real(path)
 
     monkeypatch.setattr(captures, "read", watched)
-    together = dict(finding.attempts(capture, capture.heads, options, target / "together"))
+    together = dict(finding.analyse_in_turn(capture, capture.heads, options, target / "together"))
     assert [together[head] for head in capture.heads] == [(one, False) for one in alone]
     assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
 
@@ -269,9 +269,9 @@ def test_heads_are_distributed_to_processes_by_their_keys(planted):
     many = dataclasses.replace(
         capture, heads=tuple(sampling.HeadIndex(layer, head, head // 2) for layer in range(4) for head in range(4))
     )
-    assert [len(share) for share in heads.shares(many, 2)] == [2] * 8
-    assert [len(share) for share in heads.shares(many, 3)] == [1] * 16, "fewer than four groups a process"
-    assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.shares(many, 2))
+    assert [len(share) for share in heads.head_groups(many, 2)] == [2] * 8
+    assert [len(share) for share in heads.head_groups(many, 3)] == [1] * 16, "fewer than four groups a process"
+    assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.head_groups(many, 2))
 
 
 def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
@@ -321,8 +321,8 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
 
     findings = [analyse(capture, head, POOLED) for head in capture.heads]
     lost = HeadResult(5, 0, 0, "")
-    lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = frames([*findings, lost], POOLED, CONTEXT, BUCKETS)
+    lost.mark_missing((*METRICS, *DECILES, *LENGTHS), "three queries")
+    tables = measurement_frames([*findings, lost], POOLED, CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"

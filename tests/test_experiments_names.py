@@ -18,14 +18,14 @@ from analysis.population.recipe import PopulationMember, PopulationRecipe, archi
 from boundpaper.build.closure import code_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.descriptor import resource  # noqa: E402
-from boundpaper.store.table_file import words  # noqa: E402
+from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
 from keyquery.language import tokenizer  # noqa: E402
 from keyquery.measure.ask import ask  # noqa: E402
-from keyquery.measure.cache import cache_name, cached, code  # noqa: E402
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
+from keyquery.measure.cache import cache_name, cached, code_hash  # noqa: E402
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, experiments_in  # noqa: E402
 from keyquery.measure.measurements import save  # noqa: E402
 from keyquery.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
 from keyquery.measure.run import experiment  # noqa: E402
@@ -44,7 +44,7 @@ def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
     for name, value in changes.items():
         setattr(config, name, value)
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.build().save_pretrained(folder)
+    tokenizer.build_tokenizer().save_pretrained(folder)
     if card:
         facts = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
         (folder / "lab.json").write_text(json.dumps(facts))
@@ -80,7 +80,7 @@ def test_other_position_encoding_gets_its_own_file(project: Path, model: Path) -
     assert run(*asked, "--position", "drope").exit_code == 0
     assert tables(project) == ["massive_values/m-drope.parquet", "massive_values/m.parquet"]
     assert (project / "artifacts/measurements/massive_values/m.parquet").read_bytes() == before
-    text = words(project / "artifacts/measurements/massive_values/m-drope.parquet")
+    text = table_text(project / "artifacts/measurements/massive_values/m-drope.parquet")
     held = pd.read_csv(io.StringIO(text))
     assert set(held["positional"]) == {"drope"}
 
@@ -247,12 +247,12 @@ def test_folder_with_an_undecodable_experiment_names_it(tmp_path: Path, content:
     here.mkdir(parents=True)
     (here / "first.py").write_bytes(content)
     with pytest.raises(DataError, match=r"^analysis/experiments/first\.py:"):
-        experiments(here)
+        experiments_in(here)
 
 
 def test_code_of_an_experiment_includes_its_imports() -> None:
     names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
-    assert len({code(name) for name in names}) == 3
+    assert len({code_hash(name) for name in names}) == 3
 
 
 def test_cached_value_is_made_once_and_again_when_its_file_is_truncated(tmp_path: Path) -> None:
@@ -394,8 +394,8 @@ def test_a_file_with_settings_and_measure_is_an_experiment(tmp_path: Path) -> No
     (tmp_path / "helper.py").write_text("SETTINGS = {}\n\n\ndef measured(subject: Subject) -> int:\n    return 1\n")
     writes = "def write(\n    root: Path, subject: Subject, options: Options, *, replace: bool\n) -> list[Path]: ...\n"
     (tmp_path / "tables.py").write_text(f"SETTINGS = {{}}\n\n\n{writes}")
-    assert experiments(tmp_path) == ("halves", "tables")
-    assert experiments(tmp_path, named=True) == ("asked",)
+    assert experiments_in(tmp_path) == ("halves", "tables")
+    assert experiments_in(tmp_path, named=True) == ("asked",)
 
 
 def test_every_experiment_of_the_folder_loads_and_has_its_table() -> None:

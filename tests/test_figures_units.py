@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from boundpaper.figures import Axis, Bars, Figure, Forest, Line, Panel, Points
-from boundpaper.figures.units import contradicted
+from boundpaper.figures.units import contradicted_unit
 
 PACKAGE = """
 name: test
@@ -41,7 +41,7 @@ def told(tmp_path):
 
     def fault(*series, x=None, y=None):
         figure = Figure(panels=[Panel(series=series, x=x or Axis(), y=y or Axis())], caption="A.")
-        return contradicted(tmp_path, {"runs": ""}, lambda: {"runs": RUNS}, figure)
+        return contradicted_unit(tmp_path, {"runs": ""}, lambda: {"runs": RUNS}, figure)
 
     return fault
 

@@ -19,7 +19,7 @@ from boundpaper.build.session import clean_out
 from boundpaper.errors import ThesisError
 from boundpaper.store import files
 from conftest import ROOT
-from keyquery.measure.run import unforeseen
+from keyquery.measure.run import as_project_error
 from waiting import gone
 
 BUILD = """
@@ -55,7 +55,7 @@ def test_killed_watchdog_is_restarted(tmp_path):
     os.close(reader)
     watchman._line = os.fdopen(writer, "wb")  # a pipe that nobody reads any more
     watchman.watch(2**22 + 1)
-    watchman.forget(2**22 + 1)
+    watchman.forget_group(2**22 + 1)
     assert watchman._line.fileno() >= 0
 
 
@@ -171,11 +171,11 @@ def test_temporary_files_of_dead_local_processes_only_are_swept(tmp_path):
     dead, elsewhere = _leave_draft(tmp_path), _leave_draft(tmp_path, "0a0b0c")
     mine = files.draft(tmp_path / "rows")
     mine.write_bytes(b"half")
-    assert files.sweep(tmp_path) == [dead]
+    assert files.remove_drafts(tmp_path) == [dead]
     assert elsewhere.exists()
     assert mine.exists()
     os.utime(elsewhere, (0, 0))
-    assert files.sweep(tmp_path) == [elsewhere]
+    assert files.remove_drafts(tmp_path) == [elsewhere]
 
 
 def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
@@ -220,9 +220,9 @@ def test_measuring_sweeps_old_temporary_files_first(command, lab):
 @pytest.mark.parametrize("name", [None, "out/state/numba/kernel.nbi"])
 def test_full_disk_error_from_a_library_is_translated(name):
     error = OSError(errno.ENOSPC, "No space left on device", name)
-    said = files.without_room(error)
+    said = files.no_room_message(error)
     assert said.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
-    assert str(unforeseen(error)) == said
+    assert str(as_project_error(error)) == said
 
 
 def test_temporary_folders_of_dead_processes_only_are_removed(tmp_path, monkeypatch):

@@ -68,11 +68,11 @@ def test_ledger_table_matches_its_golden_file(golden):
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure_equals_its_golden_file(name, shipped, golden):
     from boundpaper.figures.render import float_tex, tex
-    from boundpaper.figures.units import contradicted
+    from boundpaper.figures.units import contradicted_unit
 
     made = job(shipped, "figure", name)
     figure = made.call()
-    assert contradicted(shipped, made.artifacts, made.frames, figure) == ""
+    assert contradicted_unit(shipped, made.artifacts, made.frames, figure) == ""
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
 

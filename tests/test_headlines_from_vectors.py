@@ -8,9 +8,9 @@ from scipy.stats import norm
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from analysis.population.geometry import mixed  # noqa: E402
+from analysis.population.geometry import held_out_documents  # noqa: E402
 from conftest import ROOT  # noqa: E402
-from keyquery.language.words import tokens  # noqa: E402
+from keyquery.language.words import token_ids  # noqa: E402
 from keyquery.models.attention.calls import recording  # noqa: E402
 
 pytestmark = pytest.mark.models
@@ -30,7 +30,7 @@ def by_quarter(name, base):
     """Plasticity, and the share of queries whose winner the exchange turns, by counting, in each quarter of a text."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
-    seen, texts = {}, torch.tensor([tokens(words) for words in mixed(LENGTH)[:TEXTS]])
+    seen, texts = {}, torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
     keep = lambda call: seen.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
         for at in range(0, TEXTS, 32):

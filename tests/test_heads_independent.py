@@ -15,7 +15,7 @@ from keyquery.heads.exchange import exchange, exchanged_pairs  # noqa: E402
 from keyquery.heads.head import Head  # noqa: E402
 from keyquery.heads.plasticity import PlasticityOptions, plasticity  # noqa: E402
 from keyquery.language import documents  # noqa: E402
-from keyquery.language.words import tokens, world  # noqa: E402
+from keyquery.language.words import token_ids, world  # noqa: E402
 from keyquery.models.attention.calls import recording  # noqa: E402
 from keyquery.models.attention.rotations import rotations  # noqa: E402
 
@@ -70,7 +70,7 @@ def test_plasticity_from_plain_numpy_equals_the_package(name, base):
     seen = []
     keep = lambda call: seen.append((call.query, call.key)) if call.layer == LAYER else None  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
-        model(torch.tensor([tokens(words) for words in texts]), use_cache=False)
+        model(torch.tensor([token_ids(words) for words in texts]), use_cache=False)
     [(query, key)] = seen
     places = np.random.default_rng(0).integers(WIDTH, size=(TEXTS, LENGTH // WIDTH)) + WIDTH * np.arange(
         LENGTH // WIDTH

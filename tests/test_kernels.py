@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from boundpaper.store.canonical import agree, canonical, content_hash
+from boundpaper.store.canonical import agree, canonical_frame, content_hash
 
 UMATH = importlib.import_module("numpy._core._multiarray_umath")
 
@@ -88,7 +88,7 @@ def test_noise_is_rounded_to_zero_and_a_small_p_is_kept():
     frame = pd.DataFrame(
         {"estimate": [2.0, -4e-18, -0.0, np.nan], "p_value": [1.0, 1e-87, 0.5, np.nan], "n": [1, 2, 3, 4]}
     )
-    kept = canonical(frame)
+    kept = canonical_frame(frame)
     assert kept["estimate"].tolist()[:3] == [2.0, 0.0, 0.0]
     assert not np.signbit(kept["estimate"].to_numpy()[:3]).any()
     assert kept["p_value"].tolist()[:2] == [1.0, 1e-87]

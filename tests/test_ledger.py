@@ -10,10 +10,10 @@ from analysis.studies.ledger.coverage import ledger_coverage
 from boundpaper.claims import VERDICTS
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
-from boundpaper.store.documents import sources
+from boundpaper.store.documents import judged_sources
 from conftest import ROOT, run
 
-DOCUMENTS = sources(ROOT)
+DOCUMENTS = judged_sources(ROOT)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from boundpaper.figures.render import tex
 from boundpaper.store.reader import read as artifact
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.tables.width import LINE, TURNED, fit
+from boundpaper.tables.width import LINE, TURNED, fit_table
 from boundpaper.typeset.wording import short_names
 from conftest import ROOT
 
@@ -39,7 +39,7 @@ def test_table_fits_its_width_and_shows_the_whole_model_name(name: str) -> None:
     function = importlib.import_module(name).table
     spec = function(**frames(function, TABLES[name]))
     grid = read(spec, "t")
-    assert fit(grid).width <= (TURNED if spec.landscape else LINE)
+    assert fit_table(grid).width <= (TURNED if spec.landscape else LINE)
     assert LONG in render(spec, "t", "markdown").replace("\\", "")
 
 

@@ -12,7 +12,7 @@ def outcome(place, monkeypatch, test, seconds=30):
     (place / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     (place / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_it.py"])
-    verdict = mutants.judged(place, FAULT, seconds)
+    verdict = mutants.run_tests(place, FAULT, seconds)
     assert (place / "changed.py").read_text() == "wrong = False\n"
     return verdict
 
@@ -35,7 +35,7 @@ def test_mutant_that_times_out_is_not_counted_as_killed(tmp_path, monkeypatch, t
 
 def test_mutant_in_a_file_without_tests_survives(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "tests_of", lambda file: [])
-    assert mutants.judged(tmp_path, FAULT, 1) == "survived: no test imports it"
+    assert mutants.run_tests(tmp_path, FAULT, 1) == "survived: no test imports it"
 
 
 def test_claims_named_in_a_test_or_its_imported_tables_are_found(tmp_path):
@@ -53,7 +53,7 @@ def test_a_call_that_pytest_does_not_take_is_no_fault_noticed(tmp_path, monkeypa
     (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_missing.py"])
     with pytest.raises(click.ClickException, match=r"does not take these options with test_missing\.py"):
-        mutants.judged(tmp_path, FAULT, 30)
+        mutants.run_tests(tmp_path, FAULT, 30)
     assert (tmp_path / "changed.py").read_text() == "wrong = False\n"
 
 
@@ -71,6 +71,6 @@ def test_each_test_suite_runs_separately_with_its_markers(tmp_path, monkeypatch,
     (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     monkeypatch.setattr(mutants, "tests_of", lambda file: tests)
     monkeypatch.setattr(mutants, "_outcome", run)
-    assert mutants.judged(tmp_path, FAULT, 30) == f"killed: {noticing}"
+    assert mutants.run_tests(tmp_path, FAULT, 30) == f"killed: {noticing}"
     assert all(len(own) == 1 for own in ran)
     assert ran[-1] == [noticing]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from conftest import ROOT
 from keyquery.experiments import anchoring
 
@@ -30,7 +30,7 @@ def test_every_shipped_model_is_measured() -> None:
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
 def test_anchoring_of_shipped_models_is_as_expected_where_the_probe_is_reliable(path: Path) -> None:
-    made = pd.read_csv(io.StringIO(words(path)))
+    made = pd.read_csv(io.StringIO(table_text(path)))
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
     assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
     for layer in seen:

@@ -39,4 +39,4 @@ def test_every_bibliography_entry_of_the_thesis_compiles(tmp_path: Path) -> None
         (tmp_path / path).write_text(text, encoding="utf-8")
     made = document.build(Job(tmp_path, "thesis", "thesis", "boundpaper/paper/document.py"))["out/thesis.pdf"]
     assert isinstance(made, bytes)
-    assert "Permutation P-values should never be zero" in pdf.text(made)
+    assert "Permutation P-values should never be zero" in pdf.whole_text(made)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from boundpaper.errors import SpecError
-from boundpaper.paper.tex.pages import Limits, PageLine, PdfPage, faults, limits
+from boundpaper.paper.tex.pages import Limits, PageLine, PdfPage, layout_faults, read_limits
 from conftest import ROOT
 
 LIMITS = Limits(text_lines=10, fill=0.6, last_fill=0.1, float_pages=1, distance=2, rows=3, beyond=5)
@@ -36,7 +36,7 @@ def book(*middle):
 
 
 def told(*middle):
-    return faults(book(*middle), LIMITS)
+    return layout_faults(book(*middle), LIMITS)
 
 
 def floats(text, caption, at=300.0):
@@ -64,9 +64,9 @@ def test_long_table_is_not_counted_as_a_float():
 def test_half_empty_page_is_reported():
     assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
     ends = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
-    assert faults(ends, LIMITS) == [], "a chapter may end anywhere"
+    assert layout_faults(ends, LIMITS) == [], "a chapter may end anywhere"
     ends[1] = page(2, lines(TEXT, TEXT))
-    assert faults(ends, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
+    assert layout_faults(ends, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
 
 
 def test_heading_alone_at_the_foot_is_reported():
@@ -108,7 +108,7 @@ def test_line_beyond_the_margin_is_reported():
 
 
 def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
-    assert limits(ROOT) == limits(ROOT)
+    assert read_limits(ROOT) == read_limits(ROOT)
     (tmp_path / "paper").mkdir()
     whole = (ROOT / "paper/layout.yaml").read_text()
     for text, words in (
@@ -119,4 +119,4 @@ def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)
         with pytest.raises(SpecError, match=rf"paper/layout\.yaml: {words}"):
-            limits(tmp_path)
+            read_limits(tmp_path)

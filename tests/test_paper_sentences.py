@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.paper.sentences import split
+from boundpaper.paper.sentences import split_sentences
 from chapter_lines import broken
 
 ROOT = Path(__file__).parents[1]
@@ -37,8 +37,8 @@ def test_each_sentence_of_a_chapter_is_on_its_own_line(path: Path) -> None:
 )
 def test_second_sentence_on_a_line_is_reported(line: str, second: str | None) -> None:
     assert faults(f"Before.\n{line}\nAfter.") == [2]
-    assert second is None or split(line)[1] == second
-    assert "".join(split(line)).replace(" ", "") == line.replace(" ", "")
+    assert second is None or split_sentences(line)[1] == second
+    assert "".join(split_sentences(line)).replace(" ", "") == line.replace(" ", "")
 
 
 @pytest.mark.parametrize(

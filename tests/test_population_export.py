@@ -18,7 +18,7 @@ from analysis.population.training import TrainingOutcome, model_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.measurement import path_of, put  # noqa: E402
 from boundpaper.store.reader import read  # noqa: E402
-from boundpaper.store.table_file import words  # noqa: E402
+from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.language.book import BOOK  # noqa: E402
@@ -112,13 +112,13 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
 
     monkeypatch.setattr(export, "load_or_train", untrained)
     with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):
-        export.export(tmp_path, recipe)
+        export.export_subjects(tmp_path, recipe)
     (tmp_path / "artifacts").mkdir(exist_ok=True)
     (tmp_path / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
     for name in ("models", "keys", "tasks"):
-        put(tmp_path, f"population_{name}", "population", words(path_of(ROOT, f"population_{name}", "population")))
+        put(tmp_path, f"population_{name}", "population", table_text(path_of(ROOT, f"population_{name}", "population")))
     with pytest.raises(ModelError, match=r"are not those that were measured \(8d983c14c9bb3812\)"):
-        export.export(tmp_path, recipe)
+        export.export_subjects(tmp_path, recipe)
     assert not (tmp_path / "packages/keyquery/src/keyquery/tiny").exists()
 
 

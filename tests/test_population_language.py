@@ -14,7 +14,7 @@ from keyquery.language.words import world
 
 def test_a_third_of_the_facts_is_held_out_of_the_second_phase():
     for first, second in zip(world().relations, world(True).relations, strict=True):
-        held = language.held(first)
+        held = language.held_out_names(first)
         assert len(held) == len(first.subjects) // 3
         assert Counter(first.objects[name] for name in held) == dict.fromkeys(first.pool, 2)
         assert set(second.subjects) == set(first.subjects) - held
@@ -26,7 +26,7 @@ def sequences(second=False, count=150, length=400):
 
 
 def test_second_phase_documents_name_no_held_out_fact():
-    held = {" ".join(name) for relation in world().relations for name in language.held(relation)}
+    held = {" ".join(name) for relation in world().relations for name in language.held_out_names(relation)}
     first, second = (" ".join(" ".join(words) for words, _ in sequences(phase)) for phase in (False, True))
     assert sum(name in first for name in held) == len(held)
     assert not [name for name in held if name in second]
@@ -53,7 +53,7 @@ def test_answers_in_training_text_equal_the_given_keys():
 
 
 def test_keys_have_four_or_five_digits_and_often_a_repeated_digit():
-    keys = [language.key(random.Random(seed)) for seed in range(400)]
+    keys = [language.draw_key(random.Random(seed)) for seed in range(400)]
     assert {len(key) for key in keys} == {4, 5}
     runs = sum(any(one == other for one, other in itertools.pairwise(key)) for key in keys)
     assert 0.5 < runs / len(keys) < 0.8
@@ -98,13 +98,13 @@ def test_other_tasks_ask_every_fact_once():
 
 
 def test_digits_are_read_up_to_the_first_other_word():
-    said = language.tokens(["5", "5", "7", ".", "7"])
-    assert prompts.digits(said) == "557"
-    assert prompts.digits(language.tokens(["road", "5"])) == ""
+    said = language.token_ids(["5", "5", "7", ".", "7"])
+    assert prompts.leading_digits(said) == "557"
+    assert prompts.leading_digits(language.token_ids(["road", "5"])) == ""
 
 
 def test_words_after_a_sign_are_marked():
-    for words, called in prompts.backcopies(world(), 4, 200):
+    for words, called in prompts.backcopy_texts(world(), 4, 200):
         assert len(words) == len(called) == 200
         for place, mark in enumerate(called):
             assert mark == (place > 0 and words[place - 1] in language.SIGNS)

@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
 def test_packed_model_is_read_with_its_weights_and_facts(folder, which):
-    read, wanted = pack.packed(folder, which, PopulationRecipe()), shipped(which)
+    read, wanted = pack.read_packed(folder, which, PopulationRecipe()), shipped(which)
     assert read.digest == wanted.digest
     assert vars(read.trained) | {"weights": 0} == vars(wanted.trained) | {"weights": 0}
     assert all(part.dtype == torch.float32 for part in read.trained.weights.values())
@@ -82,20 +82,20 @@ def test_a_damaged_file_is_refused(folder, tmp_path, name):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     with pytest.raises(ModelError, match=rf"{ROPE.name}/{name}: damaged, its checksum"):
-        pack.packed(tmp_path, ROPE, PopulationRecipe())
-    assert pack.packed(tmp_path, DROPE, PopulationRecipe()).digest == shipped(DROPE).digest
+        pack.read_packed(tmp_path, ROPE, PopulationRecipe())
+    assert pack.read_packed(tmp_path, DROPE, PopulationRecipe()).digest == shipped(DROPE).digest
 
 
 def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
     with pytest.raises(ModelError, match=r"to another recipe \(spread\)"):
-        pack.packed(folder, ROPE, dataclasses.replace(PopulationRecipe(), spread=0.03))
+        pack.read_packed(folder, ROPE, dataclasses.replace(PopulationRecipe(), spread=0.03))
     with pytest.raises(ModelError, match=r"has no b10000-s2-A/training.json; .* leave --weights out"):
-        pack.packed(folder, PopulationMember(10_000, 2, "A"), PopulationRecipe())
+        pack.read_packed(folder, PopulationMember(10_000, 2, "A"), PopulationRecipe())
     with pytest.raises(ModelError, match=r"SHA256SUMS: cannot be read .*--pack wrote"):
-        pack.packed(tmp_path, ROPE, PopulationRecipe())
+        pack.read_packed(tmp_path, ROPE, PopulationRecipe())
     (tmp_path / pack.SUMS).write_text("abc\n")
     with pytest.raises(ModelError, match=r"'abc' is not a checksum"):
-        pack.packed(tmp_path, ROPE, PopulationRecipe())
+        pack.read_packed(tmp_path, ROPE, PopulationRecipe())
 
 
 def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
@@ -116,20 +116,20 @@ def test_packed_models_are_measured_without_training(folder, tmp_path, monkeypat
 
     monkeypatch.setattr(work, "measure", measured)
     monkeypatch.setattr(work, "load_or_train", lambda *rest: pytest.fail("a model was trained"))
-    monkeypatch.setattr(tables, "add", lambda *rest: [])
-    assert work.family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
+    monkeypatch.setattr(tables, "add_rows", lambda *rest: [])
+    assert work.train_family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
     assert seen == [shipped(which).digest for which in SHIPPED]
     with pytest.raises(ModelError, match="has no b400-s1-B"):
-        work.family(str(tmp_path), 400, 1, "B", weights=str(folder))
+        work.train_family(str(tmp_path), 400, 1, "B", weights=str(folder))
 
 
 def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(
         work,
         "measure",
-        lambda made, recipe, tell: {"retrained_models": [{"model": made.which.name, **work.facts(made, recipe)}]},
+        lambda made, recipe, tell: {"retrained_models": [{"model": made.which.name, **work.model_row(made, recipe)}]},
     )
-    lines = command.compared(tmp_path, ROPE, weights=folder)
+    lines = command.compare_with_stored(tmp_path, ROPE, weights=folder)
     assert lines == ["b400-s1-A, retrained_models: 1 rows, 0 kept"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from analysis.claims.thesis.population import retrained as claims
 from analysis.claims.thesis.population._judged import judge_both, judge_equal
 from analysis.studies.population import retrained as studies
-from analysis.studies.population._effects import corrected_as_planned, equivalence
+from analysis.studies.population._effects import corrected_as_planned, equivalence_p
 from analysis.studies.population._retrained import head_costs, head_values, model_values, quarters, side
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -122,9 +122,9 @@ def test_equivalence_test_is_two_one_sided_exact_tests(margin):
     flips = np.array(list(itertools.product((1, -1), repeat=6)))
     above = np.mean((flips * (seeds + margin)).mean(1) >= (seeds + margin).mean() - 1e-12)
     below = np.mean((flips * (seeds - margin)).mean(1) <= (seeds - margin).mean() + 1e-12)
-    assert equivalence(seeds, margin) == (pytest.approx(max(above, below)), 1 / 64)
-    assert equivalence(np.array([]), margin) == (None, None)
-    assert equivalence(np.full(8, 0.5), margin)[0] == 1.0
+    assert equivalence_p(seeds, margin) == (pytest.approx(max(above, below)), 1 / 64)
+    assert equivalence_p(np.array([]), margin) == (None, None)
+    assert equivalence_p(np.full(8, 0.5), margin)[0] == 1.0
 
 
 def test_one_sided_sign_flip_p_is_the_share_of_all_flips():
@@ -211,7 +211,7 @@ def test_heads_of_a_small_model_are_analysed_in_memory():
     model = AutoModelForCausalLM.from_pretrained(
         ROOT / "packages/keyquery/src/keyquery/tiny/tiny-rope", attn_implementation="eager"
     ).eval()
-    held = geometry.capture_vectors(model, 128, geometry.mixed(128)[: geometry.PASS])
+    held = geometry.capture_vectors(model, 128, geometry.held_out_documents(128)[: geometry.PASS])
     assert held.window(0) == (None, False)  # no file says it, and none is looked for
     finding = analyse(held, held.heads[0], PlasticityOptions(min_queries=8))
     assert 0 < finding.metrics["ap_overall"] < 1

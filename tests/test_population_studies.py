@@ -31,7 +31,7 @@ def plan():
 
 def outcomes_of(tables):
     models, keys, prompts, *rest = given(tables)
-    return _population.outcomes(models, _population.questions(keys, prompts, models), *rest)
+    return _population.outcomes(models, _population.key_questions(keys, prompts, models), *rest)
 
 
 def contrasts_of(plan, tables):
@@ -117,14 +117,14 @@ def test_model_that_missed_the_criterion_is_excluded_with_its_descendants(plan):
 
 def test_the_brief_arm_has_no_criterion():
     models = made(seeds=(1,), bases=(400,), missed=(name(400, 1, "D"),))["population_models"]
-    assert all(_population.counted(models).values())
+    assert all(_population.counted_by_plan(models).values())
 
 
 def test_more_answers_than_prompts_are_refused(tables):
     keys = tables["population_keys"].copy()
     keys.loc[0, "letters"] += "e"
     with pytest.raises(DataError, match="more answers than prompts"):
-        _population.questions(keys, tables["population_prompts"], tables["population_models"])
+        _population.key_questions(keys, tables["population_prompts"], tables["population_models"])
 
 
 def test_heads_that_matter_are_found_within_layers(plan, tables):
@@ -183,7 +183,7 @@ def test_relations_are_asked_within_seeds(plan, found):
     changed.loc[late, "value"] = -changed.loc[late, "model"].map(decline)
     between = own & (changed["outcome"] == "bias_strength")
     changed.loc[between, "value"] = changed.loc[between, "seed"].astype(float)
-    rows = _ranks.related(plan, changed, (400,)).set_index("item")
+    rows = _ranks.relation_rows(plan, changed, (400,)).set_index("item")
     assert rows.loc["h1_plasticity", "rho"] == pytest.approx(-1)
     assert rows.loc["h1_plasticity", "p"] < 0.001
     assert rows.loc["h3_bias", "rho"] == 0
@@ -255,7 +255,7 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, ta
     assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
     alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
-    larger = _ranks.related(plan, found, (10_000,)).set_index("item")
+    larger = _ranks.relation_rows(plan, found, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
     lame = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
     lame["population_prompts"] = tables["population_prompts"]
@@ -300,7 +300,7 @@ def test_undetectable_effects_are_left_empty(plan, tables, rows, note):
 
 
 def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
-    same = _effects.effect(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
+    same = _effects.effect_columns(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
     assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # one has no sign to flip, and still is a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
     assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])
@@ -310,7 +310,7 @@ def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
     """Of the committed rows: flips of fractions, where two seeds that differ alike in size tie to the last digit."""
     models = read(ROOT, "population_models")
-    asked = _population.questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
+    asked = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
     asked = asked[(asked["multiple"] == 4) & asked["far"]]
     few = asked.loc[asked["encoding"] == "yarn", "item"].max()
     gaps = []

@@ -12,7 +12,7 @@ from boundpaper.store.measurement import path_of, put
 from boundpaper.store.paths import SCHEMA
 from boundpaper.store.reader import read
 from boundpaper.store.schema import check
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from build import main
 from conftest import ROOT
 
@@ -30,8 +30,8 @@ from analysis.population import (  # noqa: E402
     training,
     work,
 )
-from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
-from analysis.population.muon import Muon, orthogonal  # noqa: E402
+from analysis.population.arithmetic import joined, rounding_digest  # noqa: E402
+from analysis.population.muon import Muon, orthogonalised  # noqa: E402
 from analysis.population.recipe import PopulationMember, PopulationRecipe, Stage  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
 from keyquery.experiments import disruption  # noqa: E402
@@ -150,18 +150,18 @@ def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
 
     with pytest.raises(Killed):
         train(MICRO, which, None, tmp_path, kill)
-    here = arithmetic()
-    monkeypatch.setattr(training, "arithmetic", lambda: "01234567")
+    here = rounding_digest()
+    monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
     assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({here, "01234567"}))
 
 
 def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
     """The digest is of the bits: a product whose last bit differs has another one."""
-    before = arithmetic()
-    assert before == arithmetic()
+    before = rounding_digest()
+    assert before == rounding_digest()
     silu = torch.nn.functional.silu
     monkeypatch.setattr(torch.nn.functional, "silu", lambda x: silu(x) * (1 + 2**-23))
-    assert arithmetic() != before
+    assert rounding_digest() != before
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
@@ -197,7 +197,7 @@ def test_muon_equals_the_torch_implementation():
 
 def test_an_orthogonal_update_has_singular_values_near_one():
     torch.manual_seed(0)
-    values = torch.linalg.svdvals(orthogonal(torch.randn(3, 12, 7)))
+    values = torch.linalg.svdvals(orthogonalised(torch.randn(3, 12, 7)))
     assert values.min() > 0.6
     assert values.max() < 1.3
 
@@ -224,22 +224,22 @@ def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     for name in tables.TABLES:  # the tables as they are before the first model: a header
         header = ",".join(field["name"] for field in resource(ROOT, name)["schema"]["fields"])
-        tables.folder(tmp_path, name).parent.mkdir(parents=True)
-        tables.folder(tmp_path, name).write_text(header + "\n", encoding="utf-8")
-    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
+        tables.table_path(tmp_path, name).parent.mkdir(parents=True)
+        tables.table_path(tmp_path, name).write_text(header + "\n", encoding="utf-8")
+    assert work.train_family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert tables.complete_models(tmp_path) == {"b400-s3-A", "b400-s3-C"}
     assert [str(fault) for name in tables.TABLES for fault in check(tmp_path, name)] == []
-    before = {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES}
+    before = {name: tables.table_path(tmp_path, name).read_bytes() for name in tables.TABLES}
     for path in (tmp_path / "out/population/weights").iterdir():
         path.unlink()
-    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
-    assert tables.lacking(tmp_path, "b400-s3-C") == []
-    path = tables.folder(tmp_path, "retrained_losses")
+    assert work.train_family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
+    assert tables.missing_tables(tmp_path, "b400-s3-C") == []
+    path = tables.table_path(tmp_path, "retrained_losses")
     path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table that came later
-    assert tables.lacking(tmp_path, "b400-s3-C") == ["retrained_losses"]
-    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
-    assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
-    assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before
+    assert tables.missing_tables(tmp_path, "b400-s3-C") == ["retrained_losses"]
+    assert work.train_family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
+    assert work.train_family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
+    assert {name: tables.table_path(tmp_path, name).read_bytes() for name in tables.TABLES} == before
 
 
 def test_weights_without_recorded_arithmetic_are_refused(start, tmp_path):
@@ -252,7 +252,7 @@ def test_weights_without_recorded_arithmetic_are_refused(start, tmp_path):
 
 
 def test_arm_without_rotation_is_trained_with_the_primary_base_only():
-    assert command.families([1, 2], [400, 10_000], "ABCDE") == [
+    assert command.planned_families([1, 2], [400, 10_000], "ABCDE") == [
         (400, 1, "ABC"),
         (400, 2, "ABC"),
         (400, 1, "DE"),
@@ -262,7 +262,7 @@ def test_arm_without_rotation_is_trained_with_the_primary_base_only():
         (10_000, 1, "D"),
         (10_000, 2, "D"),
     ]
-    assert command.families([1], [10_000], "E") == []
+    assert command.planned_families([1], [10_000], "E") == []
     for arms in (["E"], ["E", "E"], ["D", "E"]):
         asked = [part for arm in arms for part in ("--arm", arm)]
         done = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *asked])
@@ -273,18 +273,18 @@ def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):
     which = PopulationMember(400, 1, "C")
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
-    put(tmp_path, tables.MODELS, "population", words(path_of(ROOT, "population_models", "population")))
+    put(tmp_path, tables.MODELS, "population", table_text(path_of(ROOT, "population_models", "population")))
     known = str(read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"])
-    assert command._rounding(tmp_path, which, known) == []
-    [line] = command._rounding(tmp_path, which, "01234567")
+    assert command._rounding_note(tmp_path, which, known) == []
+    [line] = command._rounding_note(tmp_path, which, "01234567")
     assert f"of a training with arithmetic {known}, and this one had 01234567" in line
 
 
 def test_model_records_the_arithmetic_of_its_start(monkeypatch, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
     work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), easy, lambda text: None)
-    here = arithmetic()
-    monkeypatch.setattr(training, "arithmetic", lambda: "01234567")
+    here = rounding_digest()
+    monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
     second = work.load_or_train(tmp_path, PopulationMember(400, 3, "C"), easy, lambda text: None)
     assert second.trained.arithmetic == joined(here, "01234567")
 
@@ -327,7 +327,7 @@ def test_yarn_without_temperature_equals_its_rotation_alone(start):
     tokens = torch.arange(2, 300)[None] % 100
     plain = model_of(MICRO, PopulationMember(400, 3, "A"), start.weights).eval()
     with torch.inference_mode():
-        with encoding(model, "yarn", factor=4), outcomes.heated(model, 4, -2):
+        with encoding(model, "yarn", factor=4), outcomes.with_temperature(model, 4, -2):
             cooled = model(tokens, use_cache=False).logits
         config = model.config.__class__.from_dict(plain.config.to_dict())
         config.rope_parameters = {

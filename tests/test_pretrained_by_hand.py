@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from boundpaper.store.measurement import path_of
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
@@ -59,7 +59,7 @@ class Words(HTMLParser):
 
 def test_massive_queries_and_first_token_attention_equal_the_committed_ones():
     measured = {
-        name: pd.read_csv(io.StringIO(words(path_of(ROOT, name, "smollm2-135m"))))
+        name: pd.read_csv(io.StringIO(table_text(path_of(ROOT, name, "smollm2-135m"))))
         for name in ("massive_values", "attention_patterns")
     }
     by_text = {name: rows[rows["unit_id"].notna()] for name, rows in measured.items()}

@@ -12,9 +12,9 @@ import yaml
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import recipes
 from keyquery.measure.choices import EXPERIMENTS
-from keyquery.measure.recipes import RecipeModel, load_recipe, outline, run_recipe, unlisted, weigh
+from keyquery.measure.recipes import RecipeModel, load_recipe, memory_outline, run_recipe, unlisted_measurements, weigh
 from keyquery.models.architecture import survey
-from keyquery.models.attention.positions import encoding, positional, shift_error
+from keyquery.models.attention.positions import encoding, positional_of, shift_error
 from keyquery.models.checkpoints.estimate import of_config
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.pretrained import PACKAGES
@@ -95,7 +95,7 @@ def test_shipped_recipes_load() -> None:
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title
-        outline(recipe)  # each fits the memory that it is written for
+        memory_outline(recipe)  # each fits the memory that it is written for
     tiny = load_recipe(FOLDER / "tiny.yaml")
     assert tiny.experiments == EXPERIMENTS
     assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-continued", "tiny-drope"]
@@ -165,7 +165,7 @@ def test_small_twin_of_each_model_runs(name: str) -> None:
     layers = survey(model)
     assert [(layer.query_heads, layer.key_heads) for layer in layers] == [(shape.heads, shape.key_heads)] * 2
     assert [layer.kind for layer in layers] == (["full", "cross"] if shape.cross_layers else ["full", "full"])
-    kind = positional(model)
+    kind = positional_of(model)
     assert kind == ("yarn" if shape.type == "ministral3" else "rope")
     tokens = torch.arange(20)[None]
     assert shift_error(model, tokens, 50) > 1e-4
@@ -203,7 +203,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
     first, second = recipe.models
     assert (first.source.revision, first.source.quantize, first.source.dtype) == ("v1", "nf4", "bf16")
     assert (second.source.quantize, second.source.scaling, second.shape) == ("int8", 1.0, None)
-    lines = outline(recipe)
+    lines = memory_outline(recipe)
     assert lines[0].startswith("m: ")
     assert " M parameters" in lines[0]
     assert "of 1.00 GB free" in lines[0]
@@ -213,7 +213,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
 def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
     model = {"name": "m", "id": "owner/m", "shape": {**SHAPE, "layers": 200, "width": 4096, "inner": 16384}}
     with pytest.raises(ModelError, match=r"mine\.yaml: models\[0\]: m: .* of 1\.00 GB free: .* cannot fit"):
-        outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
+        memory_outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
 
 
 @pytest.mark.parametrize(
@@ -312,14 +312,14 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
 
 def test_measurements_shown_by_no_exhibit_are_reported() -> None:
     names = ["llama2-7b-drope", "smollm2-135m-bos", "unknown-1b", "smollm2-135"]
-    assert unlisted(names, ROOT) == ["unknown-1b", "smollm2-135"]
+    assert unlisted_measurements(names, ROOT) == ["unknown-1b", "smollm2-135"]
 
 
 def test_model_that_cannot_fit_is_not_loaded_unless_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from keyquery.models.checkpoints import estimate
 
     source = RecipeModel("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
-    monkeypatch.setattr(estimate, "room", lambda device: 1000)
+    monkeypatch.setattr(estimate, "free_bytes", lambda device: 1000)
     with pytest.raises(ModelError, match="cannot fit"):
         weigh(tmp_path, source, 64)
     assert "going on as asked" in weigh(tmp_path, source, 64, anyway=True)

@@ -15,8 +15,8 @@ from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper import lint
 from boundpaper.store import files
-from boundpaper.store.cached_files import packed, read_kept
-from boundpaper.store.json_lines import values
+from boundpaper.store.cached_files import pack_value, read_kept
+from boundpaper.store.json_lines import line_values
 from boundpaper.store.text_file import json_of, text_of, yaml_of
 from boundpaper.typeset.templates import environment
 from conftest import ROOT
@@ -28,7 +28,7 @@ STORED = {"format": 2, "files": [["a", "1"]]}
 
 def state(tmp_path, content):
     path = tmp_path / "state.json"
-    path.write_bytes(content.encode() if isinstance(content, str) else packed(content))
+    path.write_bytes(content.encode() if isinstance(content, str) else pack_value(content))
     return State(path).steps
 
 
@@ -85,7 +85,7 @@ def test_invalid_or_escaping_build_state_is_discarded(tmp_path, content):
 def test_invalid_facts_are_read_again(tmp_path, kept):
     (tmp_path / "a.py").write_text("def f(x): pass\n")
     cache = tmp_path / "facts.json"
-    cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else packed(kept))
+    cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else pack_value(kept))
     assert [each["name"] for each in FactReader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
 
 
@@ -109,7 +109,7 @@ def test_temporary_files_of_killed_processes_are_swept_and_active_ones_kept(tmp_
     kept = [tmp_path / f".{os.getpid()}-abc.part", tmp_path / ".mine.part", tmp_path / "a.csv"]
     for path in (stale, *kept):
         path.write_text("x")
-    assert files.sweep(tmp_path) == [stale]
+    assert files.remove_drafts(tmp_path) == [stale]
     assert not stale.exists()
     assert all(path.exists() for path in kept)
 
@@ -119,7 +119,7 @@ def test_temporary_file_name_is_recognised_by_sweep(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda *paths: os.kill)
     files.draft(tmp_path / "data.parquet").write_text("x")
     files.write(tmp_path / "a.csv", b"x")
-    assert len(files.sweep(tmp_path)) == 2
+    assert len(files.remove_drafts(tmp_path)) == 2
 
 
 def test_a_file_keeps_its_mode(tmp_path):
@@ -215,7 +215,7 @@ def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
     def failing(root, *arguments):
         raise error
 
-    monkeypatch.setattr("boundpaper.checks.package", failing)
+    monkeypatch.setattr("boundpaper.checks.full_package", failing)
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1
@@ -272,7 +272,7 @@ def test_duplicate_key_is_refused(name, content, words, tmp_path):
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
     with pytest.raises(ThesisError) as told:
-        reader(tmp_path, name) if reader else list(values(tmp_path / name))
+        reader(tmp_path, name) if reader else list(line_values(tmp_path / name))
     assert words in str(told.value)
 
 

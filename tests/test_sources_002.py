@@ -11,14 +11,14 @@ import frictionless
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import standard
+from boundpaper.store.descriptor import standard_package
 from boundpaper.store.schema import check
 from boundpaper.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"
 OTHERS = ("drope_", "nope_", "delta_p")
-PACKAGE: dict[str, Any] = standard(ROOT)
+PACKAGE: dict[str, Any] = standard_package(ROOT)
 RESOURCES = {
     entry["name"]: entry
     for entry in PACKAGE["resources"]

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import package
+from boundpaper.store.descriptor import full_package
 from boundpaper.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIXES = ("drope_", "nope_", "delta_p_")
 RESOURCES: dict[str, dict[str, Any]] = {
     entry["name"]: entry
-    for entry in package(ROOT)["resources"]
+    for entry in full_package(ROOT)["resources"]
     if entry["kind"] == "source" and entry["name"].startswith(PREFIXES)
 }
 FILES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv") if path.stem.startswith(PREFIXES))

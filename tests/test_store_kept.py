@@ -7,7 +7,7 @@ import pytest
 from boundpaper.errors import DataError
 from boundpaper.paper.lint import cited_by_tables
 from boundpaper.store import manifest
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.schema import check
 from keyquery.measure.cache import JSON, cached
 
@@ -54,7 +54,7 @@ def root(tmp_path):
     (tmp_path / "artifacts/sources/bins.csv").write_text("model,bin\nm,a\nm,b\n")
     table = tmp_path / "artifacts/measurements/sinks/one.csv"
     table.write_text("value\n0.5\n")
-    table.with_suffix(".json").write_bytes(sealed(FACTS, table))
+    table.with_suffix(".json").write_bytes(sealed_text(FACTS, table))
     return tmp_path
 
 

@@ -15,13 +15,13 @@ from boundpaper.build.graph import load  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store import measurement  # noqa: E402
 from boundpaper.store.canonical import content_hash  # noqa: E402
-from boundpaper.store.descriptor import files, standard  # noqa: E402
-from boundpaper.store.manifest import broken, sealed, spelt  # noqa: E402
-from boundpaper.store.measurement import MOST, path_of, put, settle  # noqa: E402
-from boundpaper.store.parquet_file import packed  # noqa: E402
+from boundpaper.store.descriptor import files, standard_package  # noqa: E402
+from boundpaper.store.manifest import contradiction, manifest_text, sealed_text  # noqa: E402
+from boundpaper.store.measurement import MOST, convert_all, path_of, put  # noqa: E402
+from boundpaper.store.parquet_file import pack_table  # noqa: E402
 from boundpaper.store.reader import read  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
-from boundpaper.store.table_file import header_of, identity, rows, words  # noqa: E402
+from boundpaper.store.table_file import header_of, rows, table_hash, table_text  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.measure.measurements import save  # noqa: E402
 
@@ -80,7 +80,7 @@ def test_parquet_holds_the_same_cells_as_its_csv(root):
     text = many()
     path = put(root, "sinks", "m", text)
     assert path.name == "m.parquet"
-    assert words(path) == text
+    assert table_text(path) == text
     types = {field.name: str(field.type) for field in parquet.read_schema(path)}
     expected = {"unit": "string", "layer": "int64", "kept": "bool", "side": "string", "value": "double"}
     assert types == expected | {"reason": "string"}
@@ -88,8 +88,8 @@ def test_parquet_holds_the_same_cells_as_its_csv(root):
     assert dict(rows(path))[MOST + 2]["unit"] == " padded "
     plain = root / "plain.csv"
     plain.write_bytes(text.encode())
-    assert identity(path) == identity(plain)
-    assert content_hash(words(path)) == content_hash(plain.read_text())
+    assert table_hash(path) == table_hash(plain)
+    assert content_hash(table_text(path)) == content_hash(plain.read_text())
 
 
 def test_store_reads_equal_frames_from_parquet_and_csv(root):
@@ -108,14 +108,14 @@ def test_store_reads_equal_frames_from_parquet_and_csv(root):
 def test_column_that_a_type_would_rewrite_stays_text():
     text = "a,b,c\n1.50,01,yes\n2,2,True\n"
     types = {"a": "number", "b": "integer", "c": "boolean"}
-    table = parquet.read_table(pa.BufferReader(packed(text, types)))
+    table = parquet.read_table(pa.BufferReader(pack_table(text, types)))
     assert {str(field.type) for field in table.schema} == {"string"}
     assert table.column("a").to_pylist() == ["1.50", "2"]
 
 
 def test_parquet_output_is_deterministic_and_free_of_pandas_metadata():
-    one = packed(many(), {"value": "number"})
-    assert one == packed(many(), {"value": "number"})
+    one = pack_table(many(), {"value": "number"})
+    assert one == pack_table(many(), {"value": "number"})
     metadata = parquet.ParquetFile(pa.BufferReader(one)).metadata
     assert not metadata.metadata
     assert metadata.row_group(0).column(0).compression == "ZSTD"
@@ -123,10 +123,10 @@ def test_parquet_output_is_deterministic_and_free_of_pandas_metadata():
 
 def test_identity_hash_depends_on_cells_not_on_the_writer(root):
     path = put(root, "sinks", "m", many())
-    before, content = identity(path), path.read_bytes()
+    before, content = table_hash(path), path.read_bytes()
     parquet.write_table(parquet.read_table(path), path, compression="gzip", use_dictionary=False)
     assert path.read_bytes() != content
-    assert identity(path) == before
+    assert table_hash(path) == before
 
 
 def test_measurement_format_depends_on_its_size(root):
@@ -136,7 +136,7 @@ def test_measurement_format_depends_on_its_size(root):
     assert beside(root) == ["m.csv", "m.json"]
     [path] = save(root, {"sinks": frame}, "m", {"command": "two"})
     assert beside(root) == ["m.json", "m.parquet"]
-    assert not broken(root, "artifacts/measurements/sinks/m.parquet")
+    assert not contradiction(root, "artifacts/measurements/sinks/m.parquet")
     made = path.stat().st_mtime_ns
     save(root, {"sinks": frame.assign(value=frame["value"] * (1 + 1e-7))}, "m", {"command": "two"})
     assert path.stat().st_mtime_ns == made, "what differs between processors rewrites no file"
@@ -172,9 +172,9 @@ def test_text_named_parquet_is_reported(root):
 def test_a_changed_cell_breaks_the_seal(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
     assert not check(root, "sinks")
-    path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
+    path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
     lone(root, f"cells of its {MOST + 1} rows were changed")
-    path.write_bytes(packed(words(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
+    path.write_bytes(pack_table(table_text(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
     lone(root, f"{MOST} rows of {MOST + 1}")
 
 
@@ -211,17 +211,17 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     with pytest.raises(DataError) as caught:
         read(root, "sinks")
     assert str(caught.value) == said
-    assert settle(root) == []
+    assert convert_all(root) == []
     assert beside(root) == ["m.json", "m.parquet"]
-    path.with_suffix(".csv").write_text(words(path))
-    path.write_bytes(packed(HEADER + "\nu,1,True,rope,1,x\n", {}))
-    assert [each.name for each in settle(root)] == ["m.csv"]
+    path.with_suffix(".csv").write_text(table_text(path))
+    path.write_bytes(pack_table(HEADER + "\nu,1,True,rope,1,x\n", {}))
+    assert [each.name for each in convert_all(root)] == ["m.csv"]
     assert beside(root) == ["m.json", "m.parquet"]
     assert not check(root, "sinks")
     path.with_suffix(".csv").write_text("value\n1\n")
     path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
     with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json seals neither"):
-        settle(root)
+        convert_all(root)
 
 
 def test_tables_and_manifests_of_an_older_version_are_converted(root):
@@ -233,24 +233,24 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
         "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
         "hashes": {},
     }
-    seal = json.loads(sealed(told, folder / "m.csv"))["table"]
-    assert (seal["blake2"], seal["rows"]) == (identity(folder / "m.csv"), MOST + 1)
+    seal = json.loads(sealed_text(told, folder / "m.csv"))["table"]
+    assert (seal["blake2"], seal["rows"]) == (table_hash(folder / "m.csv"), MOST + 1)
     (folder / "m.json").write_text(json.dumps({**told, "table": seal}, indent=1))
-    assert [path.name for path in settle(root)] == ["m.csv", "m.json"]
+    assert [path.name for path in convert_all(root)] == ["m.csv", "m.json"]
     assert beside(root) == ["m.json", "m.parquet"]
     text = (folder / "m.json").read_text()
     assert json.loads(text) == {**told, "table": seal}
-    assert text.encode() == spelt(json.loads(text)) == sealed(told, folder / "m.parquet")
+    assert text.encode() == manifest_text(json.loads(text)) == sealed_text(told, folder / "m.parquet")
     assert max(map(len, text.splitlines())) <= 120
     assert len(text.splitlines()) < 30, "thirty rates fill a few lines"
     assert not check(root, "sinks")
-    assert settle(root) == []
+    assert convert_all(root) == []
 
 
 def test_broken_table_is_not_sealed_again(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
-    path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
-    settle(root)
+    path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
+    convert_all(root)
     lone(root, "cells of its")
 
 
@@ -274,7 +274,7 @@ def test_a_ragged_csv_is_not_converted(root):
 def test_exported_package_holds_every_table_as_csv(root):
     put(root, "sinks", "m", many())
     put(root, "sinks", "n", many(9))
-    assert [entry["path"] for entry in standard(root)["resources"]] == [
+    assert [entry["path"] for entry in standard_package(root)["resources"]] == [
         "measurements/sinks/m.csv",
         "measurements/sinks/n.csv",
     ]
@@ -310,6 +310,6 @@ def test_a_table_can_be_printed_for_git():
     table = next(path for path in files(ROOT, "head_components") if path.endswith(".parquet"))
     command = [sys.executable, "-m", "boundpaper.store.table_file", table]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == words(ROOT / table)
+    assert done.stdout == table_text(ROOT / table)
     wanted = subprocess.run(["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True)
     assert wanted.stdout.strip().endswith("diff: table")

@@ -15,9 +15,9 @@ import pytest
 from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State
 from boundpaper.build.unchanged import FILE as UNCHANGED
-from boundpaper.build.unchanged import _read as unchanged
+from boundpaper.build.unchanged import _read_kept_stamps as unchanged
 from boundpaper.errors import DataError, ModelError
-from boundpaper.paper.site.history import _load as history
+from boundpaper.paper.site.history import _load_cache as history
 from boundpaper.paper.trace.known import FILE as TRACED
 from boundpaper.paper.trace.known import StepCache
 from boundpaper.store import cached_files, manifest
@@ -49,7 +49,7 @@ def facts(folder):
 
 def freshness(folder):
     path = folder / UNCHANGED
-    cached_files.keep(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
+    cached_files.keep_value(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
     return path, lambda: unchanged(folder)
 
 
@@ -61,7 +61,7 @@ def traced(folder):
 
 
 def revisions(folder):
-    cached_files.keep(folder / "history.json", {"heights 1 2": "began"})
+    cached_files.keep_value(folder / "history.json", {"heights 1 2": "began"})
     return folder / "history.json", lambda: history(folder / "history.json")
 
 
@@ -79,15 +79,15 @@ def cached(folder):
 def measurement(folder):
     path = folder / "heights.csv"
     path.write_text("value\n0.5\n")
-    path.with_suffix(".json").write_bytes(manifest.sealed({"command": "run heights"}, path))
-    return path.with_suffix(".json"), lambda: require(manifest.broken(folder, "heights.csv"))
+    path.with_suffix(".json").write_bytes(manifest.sealed_text({"command": "run heights"}, path))
+    return path.with_suffix(".json"), lambda: require(manifest.contradiction(folder, "heights.csv"))
 
 
 def table(folder):
     path = folder / "means.csv"
     path.write_text("name\nheights\n")
-    path.with_suffix(".json").write_bytes(manifest.sealed({}, path))
-    return path, lambda: require(manifest.broken(folder, "means.csv"))
+    path.with_suffix(".json").write_bytes(manifest.sealed_text({}, path))
+    return path, lambda: require(manifest.contradiction(folder, "means.csv"))
 
 
 def require(fault):
@@ -111,7 +111,7 @@ def answer_settings(folder):
 def scored_answers(folder):
     path = folder / "thinking.jsonl"
     records.append(path, [{"id": "1", "mode": "thinking", "prediction": "the heights"}])
-    return path, lambda: predictions.read([path])
+    return path, lambda: predictions.read_predictions([path])
 
 
 def capture(folder):
@@ -151,14 +151,14 @@ def training(folder):
     torch = pytest.importorskip("torch")
     from keyquery.models import training_state
 
-    training_state.store(folder, {"name": "heights", "weights": torch.zeros(3)}, {"seed": 1})
-    return folder / training_state.FILE, lambda: training_state.fetch(folder, {"seed": 1})
+    training_state.store_state(folder, {"name": "heights", "weights": torch.zeros(3)}, {"seed": 1})
+    return folder / training_state.FILE, lambda: training_state.fetch_state(folder, {"seed": 1})
 
 
 def converted(folder):
     content = {"file": {"name": "heights"}, "weights": "0", "versions": {}}
-    (folder / gguf.CARD).write_text(json.dumps(cached_files.sealed(content)))
-    return folder / gguf.CARD, lambda: gguf.card(folder)
+    (folder / gguf.CARD).write_text(json.dumps(cached_files.with_hash(content)))
+    return folder / gguf.CARD, lambda: gguf.gguf_card(folder)
 
 
 def survey(folder):
@@ -231,13 +231,13 @@ def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
 
 
 def test_record_hash_covers_content_not_layout():
-    record = cached_files.sealed({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
+    record = cached_files.with_hash({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
     assert cached_files.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
     assert cached_files.broken({**record, "score": 0.2})
     assert cached_files.broken({**record, "added": 1})
     assert "no hash" in cached_files.broken({"id": "½"})
     with pytest.raises(ValueError, match="JSON"):
-        cached_files.packed(float("nan"))
+        cached_files.pack_value(float("nan"))
 
 
 # Modules that lay data into files: those whose files are checked above, and those whose files no command reads back, or

@@ -79,16 +79,16 @@ def test_curves_record_model_data_and_chance() -> None:
 
 def test_tests_from_moments_equal_tests_from_values() -> None:
     values = np.random.default_rng(5).normal(-3, 4, 15)
-    result = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
+    result = study._paired_t_from_stats(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
     assert "few units" not in result.note
-    assert "guard few units" in study._paired(0.3, 0.2, 4, study="s", comparison="c", note="n").note
+    assert "guard few units" in study._paired_t_from_stats(0.3, 0.2, 4, study="s", comparison="c", note="n").note
     wanted = stats.ttest_1samp(values, 0)
     assert result.statistic == pytest.approx(wanted.statistic)
     assert result.p_value == pytest.approx(wanted.pvalue)
     assert (result.ci_low, result.ci_high) == pytest.approx(tuple(wanted.confidence_interval()))
     assert result.effect == pytest.approx(values.mean() / values.std(ddof=1))
     for n, sd, why in ((0, 0.0, "no unit"), (1, 0.0, "single unit"), (9, 0.0, "no variance")):
-        bare = study._paired(0.0, sd, n, study="s", comparison="c", note="n")
+        bare = study._paired_t_from_stats(0.0, sd, n, study="s", comparison="c", note="n")
         assert bare.p_value is None
         assert why in bare.note
 

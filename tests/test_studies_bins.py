@@ -7,7 +7,7 @@ import pytest
 import keyquery as kq
 from analysis.studies.crossmodel import bins
 from analysis.studies.crossmodel._fates import FACTORS
-from analysis.studies.crossmodel._kept import agreement, at_one_position, even_kept, frequencies
+from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share, one_position_plasticity
 from boundpaper.errors import DataError
 from boundpaper.store.reader import read
 from conftest import ROOT
@@ -45,7 +45,7 @@ def test_kept_share_is_the_squared_mean_of_rotated_queries(base, width):
     """A query of length 1 in each of four pairs, turned to every place of a fine grid over the bucket."""
     places = (np.arange(20_000) + 0.5) / 20_000 * width
     turned = np.exp(1j * np.outer(places, base ** (-2.0 * np.arange(4) / 8)))
-    assert even_kept(frequencies(base, 8), width) == pytest.approx((np.abs(turned.mean(0)) ** 2).mean(), abs=1e-6)
+    assert kept_share(frequencies(base, 8), width) == pytest.approx((np.abs(turned.mean(0)) ** 2).mean(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
     pooled, aligned = (
         kq.plasticity(head, estimator=name).profile.values[2] for name in ("bucket_full", "aligned_full")
     )
-    kept = even_kept(frequencies(10_000.0, dimensions), width)
+    kept = kept_share(frequencies(10_000.0, dimensions), width)
     assert agreement(pooled) == pytest.approx(kept * agreement(aligned), rel=0.12)
-    assert at_one_position(pooled, kept) == pytest.approx(aligned, abs=0.05)
+    assert one_position_plasticity(pooled, kept) == pytest.approx(aligned, abs=0.05)
 
 
 def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
@@ -103,7 +103,7 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
     assert (unknown["kept_low"] < unknown["kept_high"]).all()
     assert table.loc["lc-32k-to-64k-step-4000", "width"] == 4096
     # a stretch slows pairs, so that more is kept
-    assert table.loc["llama3.1-8b", "kept_low"] > even_kept(frequencies(5e5, 128), 8192)
+    assert table.loc["llama3.1-8b", "kept_low"] > kept_share(frequencies(5e5, 128), 8192)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, f
 def test_needed_factor_undoes_the_fall():
     row = bins.bin_fates(conclusions(), **tables()).iloc[0]
     ends = given("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
-    undone = at_one_position(ends, [1 / row["needed"], 1.0])
+    undone = one_position_plasticity(ends, [1 / row["needed"], 1.0])
     assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
 
 

@@ -12,7 +12,7 @@ from analysis.claims.s004.sinks.layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_spike_layers
 from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
 from analysis.studies._perplexity import PerplexityRatio, effect
-from analysis.studies.drope_sinks._tasks import against_baseline, protocol, shares
+from analysis.studies.drope_sinks._tasks import against_baseline, items_and_chance, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
 from analysis.studies.drope_sinks.interventions import (
     functional_categories,
@@ -387,11 +387,11 @@ def test_possible_answer_counts_follow_from_the_stored_shares():
 
 
 def test_protocol_lists_items_per_task_and_passkey_chance():
-    items, chance = protocol(source("drope_protocols"), "5 (tasks)")
+    items, chance = items_and_chance(source("drope_protocols"), "5 (tasks)")
     assert items == {"cities": 200, "sports": 100, "imdb": 100, "passkey": 20}
     assert chance["passkey"] == pytest.approx(1e-5)
     with pytest.raises(DataError, match="lists items for"):
-        protocol(source("drope_protocols"), "8")
+        items_and_chance(source("drope_protocols"), "8")
 
 
 def test_holm_covers_all_tests_of_experiment_four():

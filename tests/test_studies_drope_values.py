@@ -11,7 +11,7 @@ from analysis.studies.drope_values import disruption as drope_disruption
 from analysis.studies.drope_values import knowledge as drope_knowledge
 from analysis.studies.drope_values import knowledge_protocols as drope_knowledge_protocols
 from analysis.studies.drope_values import massive as drope_massive
-from analysis.studies.drope_values._knowledge import TASKS, summed
+from analysis.studies.drope_values._knowledge import TASKS, sum_with_interval
 from boundpaper.errors import DataError
 from boundpaper.store.frames import parsed
 from boundpaper.store.reader import read
@@ -295,7 +295,7 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
         lost, gained = base - both, disrupted - both
         if both + lost + gained <= n:
             collected.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
-    assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(collected), max(collected)))
+    assert drope_knowledge._mcnemar_bounds(base, disrupted, n) == pytest.approx((min(collected), max(collected)))
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_known_counts_enable_the_tests(knowledge: pd.DataFrame) -> None:
 
 
 def test_sum_recovers_the_variance_of_independent_normals() -> None:
-    total, low, high = summed([(1.0, 0.0, 2.0), (2.0, 2 - math.sqrt(3), 2 + math.sqrt(3))])
+    total, low, high = sum_with_interval([(1.0, 0.0, 2.0), (2.0, 2 - math.sqrt(3), 2 + math.sqrt(3))])
     assert (total, low, high) == pytest.approx((3, 1, 5))
 
 

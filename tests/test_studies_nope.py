@@ -82,7 +82,7 @@ def test_every_self_attention_layer_has_one_group_and_its_place_in_the_text_netw
 
 
 def test_a_cross_attention_layer_has_no_group(source):
-    group_of, _ = nope._places(source("nope_layer_kinds"))
+    group_of, _ = nope._group_and_index(source("nope_layer_kinds"))
     with pytest.raises(DataError, match="layer 8 is a cross-attention layer"):
         group_of(8)
 

@@ -8,7 +8,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.claims.thesis.pretrained import states as claims
 from analysis.claims.thesis.pretrained import tasks as pretrained_tasks
-from analysis.studies.pretrained._pairs import pairs
+from analysis.studies.pretrained._pairs import model_pairs
 from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
 from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts
 from analysis.studies.pretrained.text_tests import pretrained_text_tests
@@ -44,7 +44,7 @@ def frame(rows):
 
 
 def test_pairs_are_found_by_roles_and_sides():
-    sides = {pair.contrast: (pair.first, pair.second) for pair in pairs(MODELS, SUBJECTS)}
+    sides = {pair.contrast: (pair.first, pair.second) for pair in model_pairs(MODELS, SUBJECTS)}
     assert sides == {
         "rotation removed": ("mine-bare", "mine"),
         "trained without": ("mine-a", "mine-b"),
@@ -52,7 +52,7 @@ def test_pairs_are_found_by_roles_and_sides():
         "reported pair": ("big-drope", "big-rope"),
     }
     one_arm = SUBJECTS[SUBJECTS["model"] != "mine-b"]
-    assert "trained without" not in {pair.contrast for pair in pairs(MODELS, one_arm)}
+    assert "trained without" not in {pair.contrast for pair in model_pairs(MODELS, one_arm)}
 
 
 def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():

@@ -24,9 +24,9 @@ def project(tmp_path, monkeypatch):
 def test_subjects_of_a_role_are_in_table_order_regardless_of_name(project):
     project(lambda text: text + "mine,lab,,,0,,pair and side: none\n")
     measured = ["tiny-rope-nf4", "mine", "tiny-drope", "tiny-rope", "smollm2-135m"]
-    assert list(subjects.of_role(measured)) == ["tiny-rope", "tiny-drope", "mine"]
-    assert subjects.of_role(measured)["tiny-rope"].seed == 1
-    assert list(subjects.of_role(measured, "pretrained")) == ["smollm2-135m"]
+    assert list(subjects.subjects_of_role(measured)) == ["tiny-rope", "tiny-drope", "mine"]
+    assert subjects.subjects_of_role(measured)["tiny-rope"].seed == 1
+    assert list(subjects.subjects_of_role(measured, "pretrained")) == ["smollm2-135m"]
 
 
 def test_seed_that_is_no_number_is_refused_with_the_table(project):

@@ -29,11 +29,11 @@ def content(thesis):
 
 @pytest.fixture(scope="module")
 def text(content):
-    return re.sub(r"\s+", " ", pdf.text(content))
+    return re.sub(r"\s+", " ", pdf.whole_text(content))
 
 
 def test_thesis_has_between_60_and_400_pages(content):
-    assert 60 <= pdf.pages(content) <= 400
+    assert 60 <= pdf.page_count(content) <= 400
 
 
 def test_abstract_has_at_most_220_words(text):
@@ -50,7 +50,7 @@ def test_the_log_is_clean(thesis):
 
 
 def test_every_page_follows_the_layout_limits(content):
-    wrong = pages.faults(pages.read(content), pages.limits(ROOT))
+    wrong = pages.layout_faults(pages.read(content), pages.read_limits(ROOT))
     assert not wrong, "\n".join(wrong)
 
 

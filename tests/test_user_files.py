@@ -107,16 +107,16 @@ def rotation(root):
 
 
 def vocabulary(root):
-    return paper_vocabulary._of_text((root / paths.VOCABULARY).read_text())
+    return paper_vocabulary._vocabulary_of_text((root / paths.VOCABULARY).read_text())
 
 
 MEASURED = "artifacts/measurements/beans/one.csv"
 FILES = {
     "paper/metadata.yaml": (METADATA, metadata.read),
     "paper/vocabulary.yaml": (VOCABULARY, vocabulary),
-    "paper/layout.yaml": (LAYOUT, pages.limits),
-    "artifacts/datapackage.yaml": (PACKAGE, descriptor.package),
-    "packages/garden/src/boundpaper/tables.yaml": (PACKAGE, descriptor.package),
+    "paper/layout.yaml": (LAYOUT, pages.read_limits),
+    "artifacts/datapackage.yaml": (PACKAGE, descriptor.full_package),
+    "packages/garden/src/boundpaper/tables.yaml": (PACKAGE, descriptor.full_package),
     "artifacts/recipes/beans.yaml": (RECIPE, lambda root: load_recipe(root / "artifacts/recipes/beans.yaml")),
     "artifacts/measurements/beans/one.json": (MANIFEST, lambda root: manifest(root, MEASURED)),
     "CITATION.cff": (CITATION, crate.citation),

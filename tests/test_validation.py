@@ -8,9 +8,9 @@ import frictionless
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import standard
+from boundpaper.store.descriptor import standard_package
 from boundpaper.store.files import write
-from boundpaper.store.table_file import header_of, rows, words
+from boundpaper.store.table_file import header_of, rows, table_text
 from boundpaper.store.validation import CheckedField, faults
 from conftest import ROOT
 
@@ -135,7 +135,7 @@ def with_gaps(entry: dict) -> bool:
 
 
 def test_published_package_follows_the_standard_with_full_schemas():
-    described = json.loads(json.dumps(standard(ROOT), allow_nan=False))
+    described = json.loads(json.dumps(standard_package(ROOT), allow_nan=False))
     assert not {"columns", "shared"} & set(described)
     assert list(frictionless.Package.metadata_validate(described)) == []
     names = [entry["name"] for entry in described["resources"]]
@@ -147,7 +147,7 @@ def test_published_package_follows_the_standard_with_full_schemas():
 
 @pytest.mark.parametrize("kind", ["source", "measurement", "result", "large measurement with gaps"])
 def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
-    described = json.loads(json.dumps(standard(ROOT)))
+    described = json.loads(json.dumps(standard_package(ROOT)))
     if kind.startswith("large"):
         large = [entry for entry in described["resources"] if published_from(entry).suffix == ".parquet"]
         large.sort(key=lambda entry: published_from(entry).stat().st_size)
@@ -161,7 +161,7 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     for entry in others:
         entry["schema"].pop("foreignKeys", None)
     for entry in (*chosen, *others):
-        write(tmp_path / entry["path"], words(published_from(entry)).encode())
+        write(tmp_path / entry["path"], table_text(published_from(entry)).encode())
     package = {**described, "resources": [*chosen, *others]}
     report = frictionless.Package.from_descriptor(package, basepath=str(tmp_path)).validate()
     assert report.flatten(["name", "rowNumber", "note"]) == []

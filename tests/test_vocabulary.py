@@ -6,13 +6,13 @@ import pytest
 from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.build.new_paper import new_paper
-from boundpaper.claims.copies import _named
+from boundpaper.claims.copies import _quantity_name
 from boundpaper.claims.worded_numbers import spelled
 from boundpaper.errors import DataError, SpecError
-from boundpaper.figures.style import PALETTE, display, of_family, style, styles
+from boundpaper.figures.style import PALETTE, display, family_looks, style, styles
 from boundpaper.store.families import families
 from boundpaper.store.looks import COLORS
-from boundpaper.store.paper_vocabulary import in_text, read, word, words
+from boundpaper.store.paper_vocabulary import metric_names, printed_word, read, words
 from boundpaper.store.paths import VOCABULARY
 from conftest import ROOT
 
@@ -58,12 +58,12 @@ def beans(tmp_path, monkeypatch):
 
 
 def test_words_are_read_from_the_vocabulary(beans):
-    assert (word("metric", "grown_cm"), word("lamp", "neon")) == ("growth", "neon light")
+    assert (printed_word("metric", "grown_cm"), printed_word("lamp", "neon")) == ("growth", "neon light")
     assert list(words("lamp")) == ["sun", "neon"]
-    assert in_text(read(beans(BEANS))) == {"grown_cm": "growth"}, "no formula, and no common word"
+    assert metric_names(read(beans(BEANS))) == {"grown_cm": "growth"}, "no formula, and no common word"
     assert [spelled(text) for text in ("a twin pot", "ten pots", "no pot", "steepest")] == [2, 10, None, None]
     with pytest.raises(DataError, match=r"no words for the lamp 'nion': did you mean neon\? .*, words.lamp"):
-        word("lamp", "nion")
+        printed_word("lamp", "nion")
     with pytest.raises(DataError, match=r"no words for the keys of 'lamps': .*; did you mean 'lamp'\?"):
         words("lamps")
 
@@ -79,7 +79,7 @@ def test_words_are_read_from_the_vocabulary(beans):
     ],
 )
 def test_stated_value_is_named_by_its_subject(beans, row, named):
-    assert _named(pd.Series(row)) == named
+    assert _quantity_name(pd.Series(row)) == named
 
 
 def test_entity_styles_are_read_from_the_vocabulary(beans):
@@ -100,10 +100,10 @@ def test_entity_styles_are_read_from_the_vocabulary(beans):
 
 def test_member_added_to_a_family_changes_no_other_style(beans):
     root = beans(BEANS)
-    before = {name: look for family in families(root) for name, look in of_family(family, styles()).items()}
+    before = {name: look for family in families(root) for name, look in family_looks(family, styles()).items()}
     path = root / "artifacts/sources/plants.csv"
     path.write_text(path.read_text() + "b3,Bean Three,bean\n")
-    after = {name: look for family in families(root) for name, look in of_family(family, styles()).items()}
+    after = {name: look for family in families(root) for name, look in family_looks(family, styles()).items()}
     added = after.pop("b3")
     assert after == before
     assert added not in before.values()

@@ -14,7 +14,7 @@ import pytest
 from packaging import metadata
 
 import boundpaper
-from boundpaper.build.vendor import vendor
+from boundpaper.build.vendor import write_wheels
 from boundpaper.errors import SpecError
 from conftest import ROOT
 
@@ -35,7 +35,7 @@ def install(wheels, target):
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    return vendor(tmp_path_factory.mktemp("wheels"), ("boundpaper", "keyquery"))
+    return write_wheels(tmp_path_factory.mktemp("wheels"), ("boundpaper", "keyquery"))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def paper(installed, tmp_path_factory):
 
 
 def test_wheel_is_reproducible_and_accepted_by_pip(wheels, tmp_path):
-    assert [path.read_bytes() for path in vendor(tmp_path, ("boundpaper", "keyquery"))] == [
+    assert [path.read_bytes() for path in write_wheels(tmp_path, ("boundpaper", "keyquery"))] == [
         path.read_bytes() for path in wheels
     ]
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", tmp_path / "there"]
@@ -110,13 +110,13 @@ def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
 
 def test_missing_package_is_reported_by_vendor(tmp_path):
     with pytest.raises(SpecError, match="nosuchthing is not installed; install it: "):
-        vendor(tmp_path, ("nosuchthing",))
+        write_wheels(tmp_path, ("nosuchthing",))
 
 
 def test_package_with_a_newer_version_than_installed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(boundpaper, "__version__", LATER)
     with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but installed as .*; install it again"):
-        vendor(tmp_path, ("boundpaper",))
+        write_wheels(tmp_path, ("boundpaper",))
 
 
 def test_current_paper_is_used_regardless_of_the_outer_process(installed, paper, tmp_path):

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from analysis.distil.recipe import ARMS, DistilRecipe, recipe_of
-from analysis.distil.student import Student, Teacher, model_of
-from analysis.distil.windows import windows
+from analysis.distil.student import Student, Teacher, load_model
+from analysis.distil.windows import read_windows
 from boundpaper.errors import ModelError, SpecError, ThesisError
-from keyquery.measure.bar import bar
+from keyquery.measure.bar import open_bar
 from keyquery.measure.measurements import save
 from keyquery.models.attention.encodings import encoding_name
 from keyquery.models.checkpoints import pretrained
@@ -79,10 +79,10 @@ def run(
             f"{root}: less than {FREE >> 30} GiB of disk are free, which two arms with their moments need"
         )
     folder = teacher_folder(root, model)
-    loaded = model_of(folder, AS_CONFIGURED)
+    loaded = load_model(folder, AS_CONFIGURED)
     if (kind := encoding_name(loaded.model.config)) in ("drope", "none"):
         raise ModelError(f"{model}: has no rotary embedding ({kind}) to remove; give a teacher that has one")
-    read = windows(recipe, loaded.tokenizer)
+    read = read_windows(recipe, loaded.tokenizer)
     facts = {
         "teacher": fingerprint(folder),
         "windows": read.digest,
@@ -92,7 +92,7 @@ def run(
     home = root / HOME / f"{folder.name}-{name}-s{seed}"
     teacher = Teacher(loaded.model, recipe, read)
     students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in asked]
-    with bar("steps") as shown:
+    with open_bar("steps") as shown:
         while (least := min(student.step for student in students)) < end:
             until = min(end, (least // recipe.every + 1) * recipe.every)
             for student in students:
@@ -102,7 +102,7 @@ def run(
                 shown.say(f"{student.arm}, step {student.step} of {end}: held-out KL {losses}")
             paths = [_table(root, folder.name, student, name, model) for student in students]
     paths = [_table(root, folder.name, student, name, model) for student in students]
-    return [*paths, *(_export(home, folder, student, loaded.tokenizer) for student in students)]
+    return [*paths, *(_export_student(home, folder, student, loaded.tokenizer) for student in students)]
 
 
 def teacher_folder(root: Path, model: str) -> Path:
@@ -135,7 +135,7 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
     return path
 
 
-def _export(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
+def _export_student(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
     """Save the student as a plain model's folder, whose configuration states its position encoding."""
     folder = home / f"{teacher.name}-{student.arm}"
     draft = home / f".{folder.name}"

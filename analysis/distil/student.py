@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def model_of(folder: Path, encoding: str) -> LoadedModel:
+def load_model(folder: Path, encoding: str) -> LoadedModel:
     """Load a model from a folder in float32, its positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 
@@ -32,12 +32,12 @@ def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
     return scores
 
 
-def divergence(student: Tensor, teacher: Tensor) -> Tensor:
+def divergence(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
     """Return the Kullback-Leibler divergence of the student's next-token distribution from the teacher's.
 
     Parameters
     ----------
-    student, teacher : Tensor, shape (..., words)
+    student_logits, teacher_logits : Tensor, shape (..., words)
         Logits.
 
     Returns
@@ -46,15 +46,15 @@ def divergence(student: Tensor, teacher: Tensor) -> Tensor:
         Nats a token, the mean over all places; the whole softmax counts.
     """
     functional: Any = need("torch").nn.functional
-    one, two = student.float().flatten(0, -2), teacher.float().flatten(0, -2)
+    one, two = student_logits.float().flatten(0, -2), teacher_logits.float().flatten(0, -2)
     nats: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
     return nats
 
 
-def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
+def next_token_loss(logits: Tensor, tokens: Tensor) -> Tensor:
     """Return the cross-entropy of the next token in nats, averaged over all positions but the last."""
     functional: Any = need("torch").nn.functional
-    loss: Tensor = functional.cross_entropy(found[:, :-1].float().flatten(0, 1), tokens[:, 1:].flatten())
+    loss: Tensor = functional.cross_entropy(logits[:, :-1].float().flatten(0, 1), tokens[:, 1:].flatten())
     return loss
 
 
@@ -130,14 +130,14 @@ class Student:
         self.arm, self.recipe, self.seed, self.teacher, self.work = arm, recipe, seed, teacher, work
         self.facts = {"arm": arm, **facts}
         self.made = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
-        self.model = model_of(folder, ARMS[arm]).model
+        self.model = load_model(folder, ARMS[arm]).model
         self.model.train()
         self.adam = torch.optim.AdamW(
             self.model.parameters(), lr=recipe.rate, betas=recipe.betas, weight_decay=recipe.decay
         )
         self.step = 0
         self.rows: list[Row] = []
-        state = checkpoint.fetch(work, self.made)
+        state = checkpoint.fetch_state(work, self.made)
         if state is not None:
             self.model.load_state_dict(state["weights"])
             self.adam.load_state_dict(state["adam"])
@@ -163,11 +163,11 @@ class Student:
             self.step += 1
             sums += loss.item()
         if self.step > first:
-            self._row("trained", "train_kl", sums / (self.step - first), (self.step - first) * recipe.tokens)
+            self._add_row("trained", "train_kl", sums / (self.step - first), (self.step - first) * recipe.tokens)
             self._evaluate()
-            self.store()
+            self.save_checkpoint()
 
-    def store(self) -> None:
+    def save_checkpoint(self) -> None:
         """Store weights, optimizer moments, step and rows, atomically."""
         state = {
             "weights": self.model.state_dict(),
@@ -175,7 +175,7 @@ class Student:
             "step": self.step,
             "rows": self.rows,
         }
-        checkpoint.store(self.work, state, self.made)
+        checkpoint.store_state(self.work, state, self.made)
 
     def _evaluate(self) -> None:
         """Add this step's held-out rows; at step 0, also the teacher's loss and the effect of reduced precision."""
@@ -188,18 +188,18 @@ class Student:
                 for tokens, wanted in held:
                     given = logits(self.model, tokens, recipe.precision)
                     sums["kl"] += divergence(given, wanted).item() / len(held)
-                    sums["loss"] += next_loss(given, tokens).item() / len(held)
-                    sums["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
+                    sums["loss"] += next_token_loss(given, tokens).item() / len(held)
+                    sums["teacher_loss"] += next_token_loss(wanted, tokens).item() / len(held)
                     if self.step == 0 and len(gaps) < 2:
-                        exact = next_loss(logits(self.model, tokens, "fp32"), tokens)
-                        gaps.append(abs(exact - next_loss(given, tokens)).item())
+                        exact = next_token_loss(logits(self.model, tokens, "fp32"), tokens)
+                        gaps.append(abs(exact - next_token_loss(given, tokens)).item())
                 for metric, value in sums.items():
-                    self._row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
+                    self._add_row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
                 if gaps:
-                    self._row(name, "rounding", max(gaps), len(gaps))
+                    self._add_row(name, "rounding", max(gaps), len(gaps))
         self.model.train()
 
-    def _row(self, text: str, metric: str, value: float, count: int) -> None:
+    def _add_row(self, text: str, metric: str, value: float, count: int) -> None:
         self.rows.append(
             {
                 "seed": self.seed,

@@ -45,15 +45,15 @@ class Windows:
         rows = []
         for place in range(step * recipe.rows, (step + 1) * recipe.rows):
             turn, index = divmod(place, len(self.train))
-            rows.append(self.train[_order(len(self.train), seed, turn)[index]])
+            rows.append(self.train[_shuffled_order(len(self.train), seed, turn)[index]])
         return torch.from_numpy(np.stack(rows).astype(np.int64))
 
 
-def _order(count: int, seed: int, turn: int) -> IDS:
+def _shuffled_order(count: int, seed: int, turn: int) -> IDS:
     return np.random.default_rng([seed, turn]).permutation(count).astype(np.int32)
 
 
-def windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
+def read_windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     """Read and cut the texts of a recipe.
 
     Raises DataError when a set is not installed, or a part of it holds too few tokens.
@@ -62,15 +62,15 @@ def windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     held: dict[str, IDS] = {}
     state = hashlib.sha256()
     for name in recipe.texts:
-        train.append(_cut(name, TRAINED, recipe, tokenizer, 1))
-        cut = _cut(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
+        train.append(_cut_windows(name, TRAINED, recipe, tokenizer, 1))
+        cut = _cut_windows(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
         held[name] = cut[np.linspace(0, len(cut) - 1, recipe.held_out).astype(int)]
         state.update(train[-1].tobytes())
         state.update(held[name].tobytes())
     return Windows(np.concatenate(train), held, state.hexdigest()[:16])
 
 
-def _cut(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, least: int) -> IDS:
+def _cut_windows(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, least: int) -> IDS:
     parts: list[IDS] = []
     for _, text in texts_of(name, part):
         ids = np.array(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"], dtype=np.int32)

@@ -38,7 +38,7 @@ def ablation_rows(
     rows = []
     for layer, head in places:
         row: Row = {"layer": layer, "head": head}
-        with without(model, layer, head):
+        with ablate_head(model, layer, head):
             for multiple, contexts in prompts.items():
                 replies = answers(model, contexts)
                 row[f"asked_{multiple}x"] = len(replies)
@@ -50,7 +50,7 @@ def ablation_rows(
 
 
 @contextmanager
-def without(model: PreTrainedModel, layer: int, head: int) -> Iterator[None]:
+def ablate_head(model: PreTrainedModel, layer: int, head: int) -> Iterator[None]:
     """Ablate one head of a model in this block, so that it writes nothing; layer -1 ablates none."""
     if layer < 0:
         yield

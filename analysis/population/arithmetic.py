@@ -8,7 +8,7 @@ ROWS, LENGTH, WIDTH, HEADS = 8, 128, 128, 4  # of a step of training
 SEPARATOR = "+"
 
 
-def arithmetic() -> str:
+def rounding_digest() -> str:
     """Compute a digest of eight hexadecimal digits from a product, an attention and their gradients, at sizes of a
     training step.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from keyquery.language.words import STOP, tokens
+from keyquery.language.words import STOP, token_ids
 from keyquery.models.libraries import need
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NEW = 7  # words that are decoded where the answer is not given
 
 
 @dataclass(frozen=True)
-class Ask:
+class Question:
     """A question at the end of a context.
 
     Parameters
@@ -45,7 +45,7 @@ class Context:
     """Words that questions follow, `<s>` first; all contexts in one call have equal length."""
 
     words: list[str]
-    asks: list[Ask]
+    asks: list[Question]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Answer:
 
     Parameters
     ----------
-    ask : Ask
+    ask : Question
     exact : bool
         The answer and the full stop, word by word.
     nats : float
@@ -63,7 +63,7 @@ class Answer:
         Tokens up to the full stop, where they were decoded.
     """
 
-    ask: Ask
+    ask: Question
     exact: bool
     nats: float
     said: list[int]
@@ -77,22 +77,22 @@ def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool
     rows = max(1, PASS // len(contexts[0].words))
     with torch.inference_mode():
         for at in range(0, len(contexts), rows):
-            replies += _chunk(model, contexts[at : at + rows], decode)
+            replies += _answer_chunk(model, contexts[at : at + rows], decode)
     return replies
 
 
-def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) -> list[Answer]:
+def _answer_chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) -> list[Answer]:
     torch = need("torch")
-    read = model(torch.tensor([tokens(context.words) for context in contexts]), use_cache=True, logits_to_keep=1)
+    read = model(torch.tensor([token_ids(context.words) for context in contexts]), use_cache=True, logits_to_keep=1)
     flat = [(row, ask) for row, context in enumerate(contexts) for ask in context.asks]
     made: dict[int, Answer] = {}
-    for places in _equal(flat):
-        asked = [tokens(flat[place][1].words) for place in places]
-        wanted = [[*tokens(flat[place][1].answer), STOP] for place in places]
+    for places in _groups_of_equal_shape(flat):
+        asked = [token_ids(flat[place][1].words) for place in places]
+        wanted = [[*token_ids(flat[place][1].answer), STOP] for place in places]
         rows = [flat[place][0] for place in places]
         inputs = torch.tensor([[*ask, *want] for ask, want in zip(asked, wanted, strict=True)])
         size = len(wanted[0])
-        logits = model(inputs, past_key_values=_cache(read.past_key_values, rows), use_cache=True).logits
+        logits = model(inputs, past_key_values=_cache_for_questions(read.past_key_values, rows), use_cache=True).logits
         told = logits[:, -size - 1 : -1].log_softmax(-1)
         right = torch.tensor(wanted)
         exact = (told.argmax(-1) == right).all(1).tolist()
@@ -100,7 +100,7 @@ def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) ->
         decoded: dict[int, list[int]] = {}
         wrong = [at for at, each in enumerate(exact) if not each]
         if decode and wrong:
-            cache = _cache(read.past_key_values, [rows[at] for at in wrong])
+            cache = _cache_for_questions(read.past_key_values, [rows[at] for at in wrong])
             decoded = dict(zip(wrong, _greedy(model, cache, torch.tensor([asked[at] for at in wrong])), strict=True))
         for at, place in enumerate(places):
             words = wanted[at] if exact[at] else decoded.get(at, [])
@@ -108,7 +108,7 @@ def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) ->
     return [made[place] for place in range(len(flat))]
 
 
-def _equal(flat: Sequence[tuple[int, Ask]]) -> Iterator[list[int]]:
+def _groups_of_equal_shape(flat: Sequence[tuple[int, Question]]) -> Iterator[list[int]]:
     """Yield the indices of questions with equal numbers of words and of answer words."""
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (_, ask) in enumerate(flat):
@@ -116,7 +116,7 @@ def _equal(flat: Sequence[tuple[int, Ask]]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _cache(read: Any, rows: list[int]) -> Any:
+def _cache_for_questions(read: Any, rows: list[int]) -> Any:
     """Return a key cache with a row for each question, copied from the row of its context."""
     torch, transformers = need("torch"), need("transformers")
     made, index = transformers.DynamicCache(), torch.tensor(rows)

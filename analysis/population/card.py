@@ -11,7 +11,7 @@ from keyquery.language.words import WORDS
 OTHERS = "`tiny-rope` (arm A), `tiny-continued` (arm B), `tiny-drope` (arm C)"
 
 
-def text(facts: Mapping[str, Any], keys: pd.DataFrame, tasks: pd.DataFrame) -> str:
+def card_text(facts: Mapping[str, Any], keys: pd.DataFrame, tasks: pd.DataFrame) -> str:
     """Return the card as Markdown.
 
     Parameters

@@ -14,12 +14,12 @@ from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, PopulationMember, PopulationRecipe
 from boundpaper.store.reader import read
 from keyquery.jobs import JobProgress, Resources, open_executor, run_jobs
-from keyquery.measure.bar import bar
+from keyquery.measure.bar import open_bar
 
 ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one before any of the other
 
 
-def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
+def planned_families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
     """Return base, seed and arms of each job: A, B, C of the first base, then D and E, then the other base.
 
     The arm that never rotates has no base; it is listed with the primary base only.
@@ -63,12 +63,12 @@ def run(
         When a family failed; the others are done and their rows are written.
     """
     wanted = [base for base in BASES if not bases or str(base) in bases]
-    asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
+    asked = planned_families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
     models = [PopulationMember(base, seed, arm) for base, seed, some in asked for arm in some]
     if pack is not None:
         return [str(place) for place in packs.pack(root, pack, models)]
     if compare:
-        return [line for which in models for line in compared(root, which, weights=weights)]
+        return [line for which in models for line in compare_with_stored(root, which, weights=weights)]
     known = tables.complete_models(root)
     missing = [
         (base, seed, some)
@@ -84,7 +84,7 @@ def run(
     ]
     names = [f"base {base}, seed {seed}, {some}" for base, seed, some in missing]
     folder = root / work.HOME / "jobs"
-    with bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
+    with open_bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
 
         def tell(state: JobProgress) -> None:
             if state.event:
@@ -96,33 +96,33 @@ def run(
         # and a family that was stopped goes on in the folder that it has
         version = work.recipe_digest(PopulationRecipe()) + (f"-{time.time_ns()}" if again else "")
         reports = run_jobs(
-            work.family, calls, pool, folder, names=names, version=version, valid=lambda _: False, progress=tell
+            work.train_family, calls, pool, folder, names=names, version=version, valid=lambda _: False, progress=tell
         )
     return [f"{model}: trained and measured" for some in reports for model in some]
 
 
-def compared(
+def compare_with_stored(
     root: Path, which: PopulationMember, recipe: PopulationRecipe | None = None, weights: Path | None = None
 ) -> list[str]:
     """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
     recipe = recipe or PopulationRecipe()
     if weights is not None:
-        made = packs.packed(weights, which, recipe)
+        made = packs.read_packed(weights, which, recipe)
     else:
         made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
-    lines = _rounding(root, which, made.trained.arithmetic)
+    lines = _rounding_note(root, which, made.trained.arithmetic)
     for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
-        old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
+        old = read(root, name) if tables.table_path(root, name).is_file() else pd.DataFrame({mark: []})
         old = old[old[mark] == value].reset_index(drop=True)
         fresh = pd.DataFrame(rows).sort_values(list(tables.TABLES[name]), ignore_index=True)
         lines.append(f"{which.name}, {name}: {_difference(old, fresh)}")
     return lines
 
 
-def _rounding(root: Path, which: PopulationMember, here: str) -> list[str]:
+def _rounding_note(root: Path, which: PopulationMember, here: str) -> list[str]:
     """Return a line if the compared model was trained with other rounding than the one whose rows are stored."""
-    models = read(root, tables.MODELS) if tables.folder(root, tables.MODELS).is_file() else pd.DataFrame()
+    models = read(root, tables.MODELS) if tables.table_path(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
     if not len(known) or known.iloc[0] == here:
         return []

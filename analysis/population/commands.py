@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from analysis.population.recipe import ARMS, BASES, TUNING
-from keyquery.measure.loading_options import jobs
+from keyquery.measure.loading_options import add_job_options
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
@@ -46,7 +46,7 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes, each with one thread."
 )
-@jobs
+@add_job_options
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
     """Train and measure the models of the population that are not measured yet; a stopped run continues.
@@ -67,7 +67,7 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
     if export:
         if seeds or asked["bases"] or asked["arms"]:
             raise click.UsageError("--export writes the three subjects that ship; leave --seed, --base and --arm out")
-        from analysis.population.export import export as write
+        from analysis.population.export import export_subjects as write
 
         click.echo("\n".join(str(path.relative_to(obj["root"])) for path in write(obj["root"])))
         return
@@ -82,8 +82,8 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words: for the models that ship, and for networks with random weights."""
     if pretrained:
-        from analysis.population.pretrained_widths import measure
+        pass
     else:
-        from analysis.population.widths import measure
+        from analysis.population.widths import measure_widths
 
-    click.echo("\n".join(str(path.relative_to(obj["root"])) for path in measure(obj["root"])))
+    click.echo("\n".join(str(path.relative_to(obj["root"])) for path in measure_widths(obj["root"])))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from analysis.population.recipe import PopulationMember, PopulationRecipe
 from boundpaper.errors import DataError
 from keyquery.language.book import BOOK
-from keyquery.language.tokenizer import build
+from keyquery.language.tokenizer import build_tokenizer
 from keyquery.language.words import WORDS
 from keyquery.measure.choices import module_of
-from keyquery.measure.quantities import QUANTITIES, of_model
+from keyquery.measure.quantities import QUANTITIES, quantity_of_model
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject
 
@@ -36,7 +36,7 @@ def experiment_rows(
     subject = Subject(
         name=which.name,
         model=model,
-        tokenizer=build(WORDS),
+        tokenizer=build_tokenizer(WORDS),
         book=BOOK,
         positional="rope" if which.positional == "rope" else "drope",
         training_length=recipe.length,
@@ -49,7 +49,7 @@ def experiment_rows(
         if name not in tables:
             tell(f"experiment {quantity.experiment}, {name}")
             tables[name] = _measure(name, subject)
-        value, reason = of_model(quantity, tables[name], f"{name} of {which.name}")
+        value, reason = quantity_of_model(quantity, tables[name], f"{name} of {which.name}")
         lacks = value != value
         if lacks and not reason:
             raise DataError(f"{name} of {which.name}: no value of {quantity.key}, and no reason for that")

@@ -14,15 +14,15 @@ from boundpaper.errors import ModelError
 from boundpaper.store.files import temporary, write
 from boundpaper.store.reader import read
 from keyquery.jobs import report
-from keyquery.language.tokenizer import build
-from keyquery.models.checkpoints.builtin import folder
+from keyquery.language.tokenizer import build_tokenizer
+from keyquery.models.checkpoints.builtin import builtin_folder
 from keyquery.models.libraries import need
 
 FACTS, CARD = "lab.json", "README.md"
 RUNS = ("retrained", "population")  # tables of the second run, and of the first, whose models shipped
 
 
-def export(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
+def export_subjects(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
     """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; missing weights are trained again first.
 
     Raises
@@ -34,12 +34,12 @@ def export(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
     written: list[Path] = []
     for name, which in SUBJECTS.items():
         made = load_or_train(root, which, recipe, report)
-        held = measured(root, made)
-        written += publish(folder(root, name), name, made, recipe, held)
+        held = measured_tables(root, made)
+        written += write_model_folder(builtin_folder(root, name), name, made, recipe, held)
     return written
 
 
-def measured(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
+def measured_tables(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
     """Return the model's rows in the tables for its card (models, keys, tasks), for exactly these weights.
 
     Raises
@@ -51,7 +51,7 @@ def measured(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
     anew = f"python build.py lab population --seed {which.seed} --base {which.base} --arm {which.arm}"
     known = []
     for run in RUNS:
-        held = {short: _rows(root, f"{run}_{short}", which.name) for short in ("models", "keys", "tasks")}
+        held = {short: _rows_of_model(root, f"{run}_{short}", which.name) for short in ("models", "keys", "tasks")}
         if all(len(rows) for rows in held.values()):
             known.append(str(held["models"]["weights"].iloc[0]))
             if known[-1] == made.digest:
@@ -64,12 +64,12 @@ def measured(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
     )
 
 
-def _rows(root: Path, name: str, model: str) -> pd.DataFrame:
-    rows = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({"model": []})
+def _rows_of_model(root: Path, name: str, model: str) -> pd.DataFrame:
+    rows = read(root, name) if tables.table_path(root, name).is_file() else pd.DataFrame({"model": []})
     return rows[rows["model"] == model]
 
 
-def publish(
+def write_model_folder(
     folder: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, tables: dict[str, pd.DataFrame]
 ) -> list[Path]:
     """Write a model's folder in a form that any tool loads, with its card and facts; return the files."""
@@ -80,11 +80,11 @@ def publish(
     written = []
     with temporary() as there:
         model.save_pretrained(there)
-        build().save_pretrained(there)
+        build_tokenizer().save_pretrained(there)
         for path in sorted(there.iterdir()):
             written.append(folder / path.name)
             write(written[-1], path.read_bytes())
-    write(folder / CARD, card.text(facts, tables["keys"], tables["tasks"]).encode())
+    write(folder / CARD, card.card_text(facts, tables["keys"], tables["tasks"]).encode())
     write(folder / FACTS, (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
     return [*written, folder / CARD, folder / FACTS]
 

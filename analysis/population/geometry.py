@@ -18,7 +18,7 @@ from boundpaper.errors import ModelError
 from keyquery.heads.laws import Estimator
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.language import documents
-from keyquery.language.words import tokens, world
+from keyquery.language.words import token_ids, world
 from keyquery.measure.heads.finding import METRICS, analyse
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.rotations import rotations
@@ -66,10 +66,10 @@ def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
     with copies on a sign, `sink_null` the value under even attention; `value_ratio` is the length of the first word's
     value over the mean length of the others'.
     """
-    texts = mixed(recipe.length)
+    texts = held_out_documents(recipe.length)
     held = capture_vectors(model, recipe.length, texts)
     sinks = sunk(model, texts[:SUNK])
-    signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
+    signed = [words for words, _ in prompts.backcopy_texts(world(), SUNK, recipe.length)]
     copies = sunk(model, signed)
     rows = []
     for estimator, head in itertools.product(ESTIMATORS, held.heads):
@@ -106,7 +106,7 @@ def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
     return {layer: one for layer, one in found.items() if isinstance(one, Rotary)}
 
 
-def mixed(length: int) -> list[list[str]]:
+def held_out_documents(length: int) -> list[list[str]]:
     """Return held-out documents as in training, the same for all models."""
     draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
     return [documents.sequence(world(True), rng, length)[0] for rng in draws]
@@ -174,9 +174,9 @@ def read_texts(model: PreTrainedModel, texts: list[list[str]], record: Callable[
     torch = need("torch")
     model.train(False)
     for at in range(0, len(texts), PASS):
-        with torch.inference_mode(), recording(model, functools.partial(_hand_on, record, at)):
-            model(torch.tensor([tokens(words) for words in texts[at : at + PASS]]), use_cache=False)
+        with torch.inference_mode(), recording(model, functools.partial(_pass_on, record, at)):
+            model(torch.tensor([token_ids(words) for words in texts[at : at + PASS]]), use_cache=False)
 
 
-def _hand_on(record: Callable[[Call, int], None], at: int, call: Call) -> None:
+def _pass_on(record: Callable[[Call, int], None], at: int, call: Call) -> None:
     record(call, at)

@@ -43,7 +43,7 @@ class Muon:
             for members, moments in self.groups:
                 slopes = torch.stack([part.grad for part in members])
                 moments.lerp_(slopes, 1 - MOMENTUM)
-                update = orthogonal(slopes.lerp(moments, MOMENTUM))
+                update = orthogonalised(slopes.lerp(moments, MOMENTUM))
                 scale = rate * max(1.0, update.shape[1] / update.shape[2]) ** 0.5
                 for part, change in zip(members, update, strict=True):
                     part.sub_(change, alpha=scale)
@@ -58,7 +58,7 @@ class Muon:
             moments.copy_(old)
 
 
-def orthogonal(matrices: Any) -> Any:
+def orthogonalised(matrices: Any) -> Any:
     """Bring the singular values of matrices (n, rows, columns) near 1 by five Newton-Schulz steps."""
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]

@@ -14,7 +14,7 @@ from analysis.population import prompts
 from analysis.population.asking import Answer, answers
 from analysis.population.recipe import PopulationMember, PopulationRecipe
 from keyquery.language import documents
-from keyquery.language.words import tokens, world
+from keyquery.language.words import token_ids, world
 from keyquery.models.attention.positions import encoding
 from keyquery.models.libraries import need
 from keyquery.tasks.answers import EXACT, LETTERS, NO_NUMBER, NO_STOP, error_class
@@ -72,7 +72,7 @@ class KeyQuestions:
         if key not in self._known:
             self._tell(f"keys at {multiple:g}x, {encoding} with temperature {temperature}")
             power = temperature - OWN_POWER.get(encoding, 0)
-            with encoded(self._model, encoding, multiple), heated(self._model, multiple, power):
+            with with_extension(self._model, encoding, multiple), with_temperature(self._model, multiple, power):
                 self._known[key] = answers(self._model, asked, decode=True)
         return self._known[key][: sum(len(context.asks) for context in asked)]
 
@@ -81,10 +81,10 @@ def key_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
     """Return rows `encoding, multiple, asked, right, nats, letters` for keys."""
     rows = []
     for multiple in prompts.MULTIPLES:
-        for name in ("own", *(_extensions(which) if multiple in EXTENDED else ())):
+        for name in ("own", *(_untrained_extensions(which) if multiple in EXTENDED else ())):
             encoding, power = ("own", 1) if name == "temperature" else (name, OWN_POWER.get(name, 0))
             replies = questions.answers(encoding, power, multiple, CONTEXTS if name == "own" else FEWER)
-            rows.append({"encoding": name, "multiple": multiple, **_class_letter(replies)})
+            rows.append({"encoding": name, "multiple": multiple, **_letter_of_error(replies)})
     return rows
 
 
@@ -100,16 +100,16 @@ def extension_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row
     for multiple in EXTENDED:
         for name, power in [*asked, *([] if rotates else [("own", 1)])]:
             replies = questions.answers(name, power, multiple, FEWER)
-            rows.append({"encoding": name, "temperature": power, "multiple": multiple, **_class_letter(replies)})
+            rows.append({"encoding": name, "temperature": power, "multiple": multiple, **_letter_of_error(replies)})
     return rows
 
 
-def _extensions(which: PopulationMember) -> tuple[str, ...]:
+def _untrained_extensions(which: PopulationMember) -> tuple[str, ...]:
     return EXTENSIONS if which.arm in ("A", "B") else ("temperature",) if which.arm == "C" else ()
 
 
 @contextmanager
-def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
+def with_extension(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
     """Give the model an untrained extension of its rotation (`pi`, `ntk`, `yarn`) in this block, or keep its own.
 
     An extension reaches a multiple of the training length.
@@ -119,7 +119,7 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
 
 
 @contextmanager
-def heated(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None]:
+def with_temperature(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None]:
     """Multiply a model's scores in this block by (1 + .1 ln s)^power; s is the multiple of the training length."""
     parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
     before = [part.scaling for part in parts]
@@ -132,21 +132,21 @@ def heated(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None
             part.scaling = old
 
 
-def _class_letter(found: Sequence[Answer]) -> Row:
+def _letter_of_error(found: Sequence[Answer]) -> Row:
     return {
         "asked": len(found),
         "right": sum(each.exact for each in found),
         "nats": math.fsum(each.nats for each in found) / len(found),
-        "letters": "".join(letter(each) for each in found),
+        "letters": "".join(class_letter(each) for each in found),
     }
 
 
-def letter(answer: Answer) -> str:
+def class_letter(answer: Answer) -> str:
     """Return the letter that codes the class of an answer."""
     if answer.exact:
         return LETTERS[EXACT]
     key = "".join(answer.ask.answer)
-    said = prompts.digits(answer.said)
+    said = prompts.leading_digits(answer.said)
     kind = error_class(said, key) if said else NO_NUMBER
     if kind == EXACT:
         return NO_STOP
@@ -199,8 +199,8 @@ def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
         words, weights = documents.sequence(world(True), random.Random(f"population/losses/{number}"), length)
         mixed.append((words, [weight > 1 for weight in weights]))
     rows = []
-    for name, texts in (("mixed", mixed), ("backcopy", prompts.backcopies(world(), SIGNED, length))):
-        losses = nats(model, [words for words, _ in texts])
+    for name, texts in (("mixed", mixed), ("backcopy", prompts.backcopy_texts(world(), SIGNED, length))):
+        losses = token_nats(model, [words for words, _ in texts])
         torch = need("torch")
         marks = torch.tensor([mark for _, mark in texts])[:, 1:]
         for low, high in itertools.pairwise(EDGES):
@@ -225,15 +225,15 @@ def mean_nats(model: PreTrainedModel, recipe: PopulationRecipe, count: int) -> f
     """Return the mean nats per word of held-out documents at the training length."""
     draws = (random.Random(f"population/text/{number}") for number in range(count))
     texts = [documents.sequence(world(True), rng, recipe.length)[0] for rng in draws]
-    return float(nats(model, texts).double().mean())
+    return float(token_nats(model, texts).double().mean())
 
 
-def nats(model: PreTrainedModel, texts: Sequence[Sequence[str]]) -> Any:
+def token_nats(model: PreTrainedModel, texts: Sequence[Sequence[str]]) -> Any:
     """Return the nats of every word but the first of equally long texts, shape (texts, words - 1)."""
     torch = need("torch")
     functional = torch.nn.functional
     model.train(False)
-    inputs = torch.tensor([tokens(words) for words in texts])
+    inputs = torch.tensor([token_ids(words) for words in texts])
     losses = []
     rows = max(1, 4096 // inputs.shape[1])
     with torch.inference_mode():

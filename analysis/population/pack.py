@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.population.export import measured, publish
+from analysis.population.export import measured_tables, write_model_folder
 from analysis.population.recipe import PopulationMember, PopulationRecipe
 from analysis.population.training import TrainingOutcome
 from analysis.population.work import TrainedModel, asked_for, differing, load_or_train
@@ -46,24 +46,24 @@ def pack(
         When a model is not measured, or its weights are not those that were measured.
     """
     recipe, places = recipe or PopulationRecipe(), []
-    sums = _sums(folder) if (folder / SUMS).is_file() else {}
+    sums = _stored_checksums(folder) if (folder / SUMS).is_file() else {}
     for which in models:
         made = load_or_train(root, which, recipe, report)
         place = folder / which.name
-        files = publish(place, which.name, made, recipe, measured(root, made))
+        files = write_model_folder(place, which.name, made, recipe, measured_tables(root, made))
         facts = {name: value for name, value in vars(made.trained).items() if name != "weights"}
         write(place / TRAINING, (json.dumps({"made": asked_for(which, recipe), "facts": facts}) + "\n").encode())
         for path in (*files, place / TRAINING):
-            sums[path.relative_to(folder).as_posix()] = _digest(path)
+            sums[path.relative_to(folder).as_posix()] = _file_digest(path)
         places.append(place)
     count = len({name.partition("/")[0] for name in sums if "/" in name})
     write(folder / README, TEXT.format(count=count, training=TRAINING, sums=SUMS).encode())
-    sums[README] = _digest(folder / README)
+    sums[README] = _file_digest(folder / README)
     write(folder / SUMS, "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode())
     return places
 
 
-def packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> TrainedModel:
+def read_packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> TrainedModel:
     """Read a model from a folder that `pack` wrote, instead of training it; torch then uses one thread.
 
     Raises
@@ -73,12 +73,12 @@ def packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> T
     """
     torch, safetensors = need("torch"), need("safetensors.torch", "to read packed models")
     torch.set_num_threads(1)
-    known = _sums(folder)
+    known = _stored_checksums(folder)
     for name in (TRAINING, WEIGHTS):
         key = f"{which.name}/{name}"
         if key not in known or not (folder / key).is_file():
             raise ModelError(f"{folder}: has no {key}; give a folder that has it, or train: leave --weights out")
-        if _digest(folder / key) != known[key]:
+        if _file_digest(folder / key) != known[key]:
             raise ModelError(f"{folder / key}: damaged, its checksum is not that of {SUMS}; get the folder again")
     told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
     asked = asked_for(which, recipe)
@@ -89,7 +89,7 @@ def packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe) -> T
     return TrainedModel(which, TrainingOutcome(weights, **told["facts"]))
 
 
-def _sums(folder: Path) -> dict[str, str]:
+def _stored_checksums(folder: Path) -> dict[str, str]:
     path = folder / SUMS
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -104,5 +104,5 @@ def _sums(folder: Path) -> dict[str, str]:
     return found
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ import keyquery as kq
 from analysis.population.geometry import ESTIMATORS
 from boundpaper.errors import ModelError
 from boundpaper.store.files import temporary, write
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.measurement import put
 from boundpaper.store.results import text
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
@@ -39,10 +39,10 @@ OPTIONS = PlasticityOptions(pairs="earlier_bucket", cap=1_000)
 
 def measure(root: Path) -> list[Path]:
     """Capture each subject, measure its captured heads and write its table; return the files."""
-    return [_measure(root, name, model, texts) for name, (model, texts) in SUBJECTS.items()]
+    return [_measure_model(root, name, model, texts) for name, (model, texts) in SUBJECTS.items()]
 
 
-def _measure(root: Path, name: str, model: str, texts: str) -> Path:
+def _measure_model(root: Path, name: str, model: str, texts: str) -> Path:
     rows: list[dict[str, Any]] = []
     with temporary() as folder:
         capture = kq.capture(
@@ -56,7 +56,7 @@ def _measure(root: Path, name: str, model: str, texts: str) -> Path:
                 raise ModelError(f"{model}, layer {head.layer}: {rotary}")
             queries, keys = capture.queries(head), capture.keys(head)
             for width in WIDTHS:
-                one = _head(queries, keys, width, rotary)
+                one = _sampled_head(queries, keys, width, rotary)
                 for estimator in ESTIMATORS:
                     profile = plasticity(one, replace(OPTIONS, estimator=estimator)).profile
                     for place in range(1, BINS):
@@ -69,11 +69,11 @@ def _measure(root: Path, name: str, model: str, texts: str) -> Path:
     facts: dict[str, Any] = {"command": "python build.py lab widths --pretrained", "threads": 1}
     facts |= {"options": {"texts": texts, "documents": DOCUMENTS, "context": CONTEXT}}
     facts |= {"versions": {each: version(each) for each in ("torch", "transformers", "numpy")}}
-    write(path.with_suffix(".json"), sealed(facts, path))
+    write(path.with_suffix(".json"), sealed_text(facts, path))
     return path
 
 
-def _head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
+def _sampled_head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
     """Return the head with few of its keys, and `QUERIES` queries per bin and document from the middle tokens."""
     size = CONTEXT // BINS
     inside = np.asarray(queries.position) % size - (size - width) // 2

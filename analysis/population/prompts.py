@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from itertools import islice
 
-from analysis.population.asking import Ask, Context
+from analysis.population.asking import Context, Question
 from keyquery.language import words as language
 from keyquery.language import world as base
 from keyquery.language.words import KEYS, world
@@ -12,7 +12,7 @@ from keyquery.language.world import World
 
 MULTIPLES = (0.5, 1, 2, 4, 8)  # of the training length
 TASKS = ("fact", "fact_held", "yes_no", "yes_no_held", "statement", "statement_held", "review", "copy")
-QUESTION = len(language.wanted(language.NAMES[0]))
+QUESTION = len(language.key_question(language.NAMES[0]))
 
 
 def keys(seed: int, length: int, contexts: int) -> list[Context]:
@@ -32,20 +32,20 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
         # a context is a function of its number: fewer contexts are the first of more
         rng = random.Random(f"population/keys/{seed}/{length}/{number}")
         names = rng.sample(language.NAMES, KEYS[number % len(KEYS)])
-        known = {name: language.key(rng) for name in names}
-        plants = [language.planted(name, key) for name, key in known.items()]
+        known = {name: language.draw_key(rng) for name in names}
+        plants = [language.planting_sentence(name, key) for name, key in known.items()]
         room = length - QUESTION - 1 - sum(map(len, plants))
         cuts = sorted(rng.randint(0, room) for _ in plants)
         words, start, places = ["<s>"], 0, {}
         for name, plant, cut in zip(names, plants, cuts, strict=True):
-            words += _filler(rng, cut - start)
+            words += _filler_words(rng, cut - start)
             places[name] = len(words) + plant.index(name) + 1
             words += plant
             start = cut
-        words += _filler(rng, room - start)
+        words += _filler_words(rng, room - start)
         asks = [
-            Ask(
-                language.wanted(name),
+            Question(
+                language.key_question(name),
                 list(key),
                 {"keys": len(names), "distance": length - 1 - places[name]},
             )
@@ -55,7 +55,7 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
     return made
 
 
-def _filler(rng: random.Random, count: int) -> list[str]:
+def _filler_words(rng: random.Random, count: int) -> list[str]:
     """Return the given number of filler words, the last a full stop, as documents end in training."""
     return [*islice(world().filler(rng), count - 1), "."] if count else []
 
@@ -66,56 +66,56 @@ def other_task_questions(seed: int, length: int | None, contexts: int = 8, items
     Every fact has an open question, whether held out of the second phase or not; other kinds have `items` questions.
     """
     rng = random.Random(f"population/others/{seed}/{length}")
-    asks = [*_facts(rng, items), *_reviews(rng, items), *_copies(rng, items)]
+    asks = [*_facts(rng, items), *_review_questions(rng, items), *_copy_questions(rng, items)]
     if length is None:
         return [Context(["<s>"], asks)]
     rng.shuffle(asks)
-    return [Context(["<s>", *_filler(rng, length - 1)], asks[place::contexts]) for place in range(contexts)]
+    return [Context(["<s>", *_filler_words(rng, length - 1)], asks[place::contexts]) for place in range(contexts)]
 
 
-def _facts(rng: random.Random, items: int) -> list[Ask]:
-    made: list[Ask] = []
+def _facts(rng: random.Random, items: int) -> list[Question]:
+    made: list[Question] = []
     whole = base.world()
     for relation in whole.relations:
-        held = language.held(relation)
+        held = language.held_out_names(relation)
         for name in relation.subjects:
             kind = "fact_held" if name in held else "fact"
-            made.append(Ask(relation.open(name), [relation.objects[name]], {"task": kind}))
+            made.append(Question(relation.open(name), [relation.objects[name]], {"task": kind}))
     for number in range(items):
         relation = whole.relations[number % 2]
-        held = language.held(relation)
+        held = language.held_out_names(relation)
         out = number // 4 % 3 == 0
         name = rng.choice([name for name in relation.subjects if (name in held) == out])
         right = number // 2 % 2 == 0
         shown = relation.objects[name] if right else relation.wrong(name, rng)
         tail = "_held" if out else ""
-        made.append(Ask(relation.asked(name, shown), ["yes" if right else "no"], {"task": f"yes_no{tail}"}))
+        made.append(Question(relation.asked(name, shown), ["yes" if right else "no"], {"task": f"yes_no{tail}"}))
         word = "true" if right else "false"
-        made.append(Ask(relation.statement(name, shown), [word], {"task": f"statement{tail}"}))
+        made.append(Question(relation.statement(name, shown), [word], {"task": f"statement{tail}"}))
     return made
 
 
-def _reviews(rng: random.Random, items: int) -> list[Ask]:
-    drawn = [base.review(rng) for _ in range(items)]
-    return [Ask(words, [verdict], {"task": "review"}) for words, verdict in drawn]
+def _review_questions(rng: random.Random, items: int) -> list[Question]:
+    drawn = [base.draw_review(rng) for _ in range(items)]
+    return [Question(words, [verdict], {"task": "review"}) for words, verdict in drawn]
 
 
-def _copies(rng: random.Random, items: int) -> list[Ask]:
-    drawn = [language.listed(rng) for _ in range(items)]
-    return [Ask(words, answer, {"task": "copy"}) for words, answer in drawn]
+def _copy_questions(rng: random.Random, items: int) -> list[Question]:
+    drawn = [language.word_list(rng) for _ in range(items)]
+    return [Question(words, answer, {"task": "copy"}) for words, answer in drawn]
 
 
-def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
+def backcopy_texts(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
     """Return texts with copies after a sign, `<s>` first, and which of their words can be predicted."""
     made = []
     for number in range(count):
         rng = random.Random(f"population/backcopy/{number}/{length}")
-        words, called = language.backcopy(followers, rng, length)
+        words, called = language.backcopy_walk(followers, rng, length)
         made.append((["<s>", *words][:length], [False, *called][:length]))
     return made
 
 
-def digits(said: Sequence[int]) -> str:
+def leading_digits(answer: Sequence[int]) -> str:
     """Return the number in an answer: its digits up to the first word that is not a digit."""
-    text = [language.WORDS[token] for token in said]
+    text = [language.WORDS[token] for token in answer]
     return "".join(word for word in text[: next((at for at, word in enumerate(text) if not word.isdigit()), len(text))])

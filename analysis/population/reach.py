@@ -18,8 +18,8 @@ from analysis.population.geometry import (
     DOCUMENTS,
     ESTIMATORS,
     REACH,
+    held_out_documents,
     known_rotations,
-    mixed,
     read_texts,
 )
 from analysis.population.recipe import PopulationRecipe
@@ -44,7 +44,7 @@ Range = tuple[int, int]
 Held = dict[tuple[int, int], dict[str | int, Any]]
 
 
-def rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row]]:
+def reach_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row]]:
     """Return rows of `retrained_reach`, `retrained_aligned` and `retrained_exchange` for a model.
 
     Raises
@@ -54,19 +54,19 @@ def rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, list[Row
     """
     length = REACH * recipe.length
     turning = known_rotations(model, length)
-    places = positions(length)
-    held = _vectors(model, mixed(length), places)
+    places = draw_positions(length)
+    held = _drawn_vectors(model, held_out_documents(length), places)
     tables: dict[str, list[Row]] = {"retrained_reach": [], "retrained_aligned": [], "retrained_exchange": []}
     for (layer, head), parts in sorted(held.items()):
         place = {"layer": layer, "head": head}
-        made = {kind: _head(parts, places, kind, turning[layer], length) for kind in (REACHED, *WIDTHS)}
-        tables["retrained_reach"] += [{**place, **row} for row in _reached(made[REACHED], recipe)]
-        tables["retrained_aligned"] += [{**place, **row} for row in _by_width(made, recipe)]
-        tables["retrained_exchange"] += [{**place, **row} for row in _exchanged(made, recipe)]
+        made = {kind: _head_of(parts, places, kind, turning[layer], length) for kind in (REACHED, *WIDTHS)}
+        tables["retrained_reach"] += [{**place, **row} for row in _plasticity_by_bin(made[REACHED], recipe)]
+        tables["retrained_aligned"] += [{**place, **row} for row in _plasticity_by_width(made, recipe)]
+        tables["retrained_exchange"] += [{**place, **row} for row in _exchange_effects(made, recipe)]
     return tables
 
 
-def positions(length: int) -> dict[str | int, IntArray]:
+def draw_positions(length: int) -> dict[str | int, IntArray]:
     """Draw positions in each text for every kind of queries, and for the keys ("k"); shapes (texts, bins).
 
     Positions of the first run are drawn first, from the same generator, so that they are the same as then.
@@ -83,7 +83,7 @@ def positions(length: int) -> dict[str | int, IntArray]:
     return drawn
 
 
-def _vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str | int, IntArray]) -> Held:
+def _drawn_vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str | int, IntArray]) -> Held:
     """Return the drawn queries, by kind, and keys of every head: arrays (texts, bins, d)."""
     held: dict[tuple[int, int], dict[str | int, list[Any]]] = {}
 
@@ -100,7 +100,7 @@ def _vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str
     return {place: {kind: np.concatenate(some) for kind, some in kinds.items()} for place, kinds in held.items()}
 
 
-def _head(
+def _head_of(
     parts: Mapping[str | int, Any], places: Mapping[str | int, IntArray], kind: str | int, rotary: Rotary, length: int
 ) -> Head:
     queries, keys = parts[kind], parts["k"]
@@ -121,7 +121,7 @@ def _quarters(recipe: PopulationRecipe) -> list[Row]:
     return [{"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length} for quarter in range(REACH)]
 
 
-def _profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -> list[Row]:
+def _mean_profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -> list[Row]:
     """Return rows `low, high, plasticity, reason`: means over the bins of one training length each."""
     profile = plasticity(head, options).profile
     found = []
@@ -134,13 +134,13 @@ def _profile(head: Head, options: PlasticityOptions, recipe: PopulationRecipe) -
     return found
 
 
-def _reached(head: Head, recipe: PopulationRecipe) -> list[Row]:
+def _plasticity_by_bin(head: Head, recipe: PopulationRecipe) -> list[Row]:
     """Return rows of plasticity as in the first run: bins of eight words, and equally many pairs of keys."""
-    found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
+    found = _mean_profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
     return [{"estimator": "bucket_full", **row} for row in found]
 
 
-def _by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
+def _plasticity_by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
     """Return rows of plasticity by estimator, width of the bins and training length."""
     found = []
     for width in WIDTHS:
@@ -149,12 +149,12 @@ def _by_width(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list
             # at one position, and where nothing turns, queries are the same turned and as captured
             if not made or (width > 1 and heads[width].turns):
                 options = PlasticityOptions(estimator=estimator, pairs="earlier_bucket", cap=DRAWN)
-                made = _profile(heads[width], options, recipe)
+                made = _mean_profile(heads[width], options, recipe)
             found += [{"estimator": estimator, "width": width, **row} for row in made]
     return found
 
 
-def _exchanged(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
+def _exchange_effects(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> list[Row]:
     """Return effects of exchanging positions, by training length, distance between keys, and distance to the query."""
     options = PlasticityOptions(pairs="earlier_bucket")
     found = []
@@ -174,7 +174,7 @@ def _exchanged(heads: Mapping[str | int, Head], recipe: PopulationRecipe) -> lis
 
 def _cell(pairs: ExchangedPairs, edges: Row, apart: Range | None, away: Range | None) -> Any:
     chosen = (pairs.centre >= edges["low"]) & (pairs.centre < edges["high"])
-    for distance, limits in ((pairs.apart, apart), (pairs.away, away)):
+    for distance, limits in ((pairs.apart, apart), (pairs.query_distance, away)):
         if limits is not None:
             chosen &= (distance >= limits[0]) & (distance < limits[1])
     return chosen

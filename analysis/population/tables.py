@@ -8,7 +8,7 @@ import pandas as pd
 
 from boundpaper.build.lock import lock
 from boundpaper.store.files import write
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.measurement import path_of, put
 from boundpaper.store.reader import read
 from boundpaper.store.results import text
@@ -41,26 +41,26 @@ in bins as captured. They are a record, and nothing writes to them any more.
 OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models; of both runs
 
 
-def folder(root: Path, name: str) -> Path:
+def table_path(root: Path, name: str) -> Path:
     """Path of a table."""
     return path_of(root, name, FILE)
 
 
-def lacking(root: Path, model: str) -> list[str]:
+def missing_tables(root: Path, model: str) -> list[str]:
     """Return the tables that have no row of a model."""
-    return [name for name in TABLES if name != OF_SEEDS and model not in _models(root, name)]
+    return [name for name in TABLES if name != OF_SEEDS and model not in _models_in(root, name)]
 
 
 def complete_models(root: Path) -> set[str]:
     """Return the models that have rows in every table."""
-    return set.intersection(*(_models(root, name) for name in TABLES if name != OF_SEEDS))
+    return set.intersection(*(_models_in(root, name) for name in TABLES if name != OF_SEEDS))
 
 
-def _models(root: Path, name: str) -> set[str]:
-    return set(read(root, name)["model"]) if folder(root, name).is_file() else set()
+def _models_in(root: Path, name: str) -> set[str]:
+    return set(read(root, name)["model"]) if table_path(root, name).is_file() else set()
 
 
-def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:
+def add_rows(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:
     """Put one model's rows into the tables, in place of its older rows; return the files.
 
     The table of models is written last: a model counts as measured when all its rows are there.
@@ -73,7 +73,7 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
     paths = []
     with lock(root / "out/population/lock", lambda holder: None):
         for name in sorted(tables, key=lambda name: name == MODELS):
-            keys, path = list(TABLES[name]), folder(root, name)
+            keys, path = list(TABLES[name]), table_path(root, name)
             fresh = pd.DataFrame(tables[name])
             fresh = fresh[[*keys, *(column for column in fresh.columns if column not in keys)]]
             if path.is_file():
@@ -86,5 +86,5 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
             fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)
             paths.append(put(root, name, FILE, text(fresh, name)))
         for path in paths:
-            write(path.with_suffix(".json"), sealed(dict(manifest), path))
+            write(path.with_suffix(".json"), sealed_text(dict(manifest), path))
     return paths

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.population import prompts
-from analysis.population.arithmetic import arithmetic, joined
+from analysis.population.arithmetic import joined, rounding_digest
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
 from analysis.population.recipe import PopulationMember, PopulationRecipe, Stage, architecture
@@ -111,8 +111,8 @@ def train(
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
     made["version"] = VERSION
     run = _Training(recipe, which, start, work, made, tell, least)
-    trained = run.whole(checkpoint.fetch(work, made))
-    checkpoint.drop(work)
+    trained = run.whole(checkpoint.fetch_state(work, made))
+    checkpoint.drop_state(work)
     return trained
 
 
@@ -133,56 +133,56 @@ class _Training:
         self.least = least
         self.model = model_of(recipe, which, start)
         self.curves: list[dict[str, Any]] = []
-        self.rounding = {arithmetic()}
+        self.rounding = {rounding_digest()}
         self.round, self.step, self.before = 0, 0, 0
-        self._fresh()
+        self._begin_stage()
 
-    def _fresh(self) -> None:
+    def _begin_stage(self) -> None:
         """Make new optimizers and a new average, for a new stage."""
         torch = need("torch")
         written: list[Tensor] = []
         others: list[Tensor] = []
-        kinds = (*ORTHOGONAL, *SCORES) if self._now().scores else ORTHOGONAL
+        kinds = (*ORTHOGONAL, *SCORES) if self._current_stage().scores else ORTHOGONAL
         for name, part in self.model.named_parameters():
             (written if any(kind in name for kind in kinds) else others).append(part)
         self.muon = Muon(written)
         self.adam = torch.optim.AdamW(others, betas=BETAS, weight_decay=0.0)
         self.sums: dict[str, Tensor] = {}
 
-    def _now(self) -> Stage:
+    def _current_stage(self) -> Stage:
         """Return the stage in training: the first stage of the arm, or an additional one."""
         return self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more(self.which.arm)
 
     def whole(self, state: dict[str, Any] | None) -> TrainingOutcome:
         """Train the first stage, and further ones until the criterion is met or no more are allowed."""
         if state is not None:
-            self._take(state)
+            self._restore(state)
         while True:
-            stage = self._now()
-            self._stage(stage)
+            stage = self._current_stage()
+            self._train_stage(stage)
             self.before += stage.steps
-            self._settle(stage)
+            self._use_average(stage)
             loss = key_loss(self.model, self.recipe)
-            self._row(self.before, "held_out_key_loss", loss)
+            self._add_row(self.before, "held_out_key_loss", loss)
             reached = loss < self.recipe.criterion
             # the brief arm is defined by its few steps, so it has no criterion to meet
             if self.which.arm == "D" or self.round == self.recipe.rounds or (reached and self.round >= self.least):
                 break
             self.round, self.step = self.round + 1, 0
-            self._fresh()
-            self._store()
+            self._begin_stage()
+            self._save_checkpoint()
         weights = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
         return TrainingOutcome(weights, self.before, self.round, loss, reached, self.curves, joined(*self.rounding))
 
-    def _stage(self, stage: Stage) -> None:
+    def _train_stage(self, stage: Stage) -> None:
         torch, recipe = need("torch"), self.recipe
         self.model.train()
         most = self.before + stage.steps
         for step in range(self.step, stage.steps):
-            second, name = self._documents(self.before + step)
+            second, name = self._is_second_phase(self.before + step)
             drawn, weighted = documents.batch(world(second), name, stage.rows, stage.length(step, recipe.length))
             tokens, weights = torch.tensor(drawn), torch.tensor(weighted)[:, 1:]
-            losses = _losses(self.model, tokens)
+            losses = _word_losses(self.model, tokens)
             loss = (losses * weights).sum() / weights.sum()
             if not torch.isfinite(loss):
                 raise ModelError(f"training of {self.which.name}: no finite loss at step {self.before + step + 1}")
@@ -199,15 +199,15 @@ class _Training:
                 for part, value in self.model.state_dict().items():
                     self.sums[part] = self.sums[part] + value if part in self.sums else value.clone()
             if self.step % recipe.every == 0 or self.step == stage.steps:
-                self._row(self.before + self.step, "loss", loss.item())
+                self._add_row(self.before + self.step, "loss", loss.item())
                 answers = losses.detach()[weights > 1]
                 if len(answers):
-                    self._row(self.before + self.step, "answer_loss", answers.mean().item())
+                    self._add_row(self.before + self.step, "answer_loss", answers.mean().item())
             if self.step % recipe.save == 0:
-                self._store()
+                self._save_checkpoint()
             self.tell(self.before + self.step, most, f"{self.which.name}, loss {loss.item():.3f}")
 
-    def _documents(self, step: int) -> tuple[bool, str]:
+    def _is_second_phase(self, step: int) -> tuple[bool, str]:
         """Return whether a step of this arm is in the second phase, and the name of its documents."""
         seed = self.which.seed
         if self.which.start is not None:
@@ -217,17 +217,17 @@ class _Training:
             return False, f"{seed}/first/{step}"
         return True, f"{seed}/second/{step - first}"
 
-    def _settle(self, stage: Stage) -> None:
+    def _use_average(self, stage: Stage) -> None:
         """Load the averaged weights into the model, rounded as they are published."""
         held = self.model.state_dict()
         if stage.average:
             held = {name: value / stage.average for name, value in self.sums.items()}
         self.model.load_state_dict({name: value.half().float() for name, value in held.items()})
 
-    def _row(self, step: int, metric: str, value: float) -> None:
+    def _add_row(self, step: int, metric: str, value: float) -> None:
         self.curves.append({"step": step, "metric": metric, "value": value})
 
-    def _store(self) -> None:
+    def _save_checkpoint(self) -> None:
         state = {
             "round": self.round,
             "step": self.step,
@@ -239,11 +239,11 @@ class _Training:
             "curves": self.curves,
             "rounding": sorted(self.rounding),
         }
-        checkpoint.store(self.work, state, self.made)
+        checkpoint.store_state(self.work, state, self.made)
 
-    def _take(self, state: dict[str, Any]) -> None:
+    def _restore(self, state: dict[str, Any]) -> None:
         self.round, self.step, self.before = state["round"], state["step"], state["before"]
-        self._fresh()
+        self._begin_stage()
         self.model.load_state_dict(state["weights"])
         self.muon.load(state["muon"])
         self.adam.load_state_dict(state["adam"])
@@ -251,7 +251,7 @@ class _Training:
         self.rounding |= set(state["rounding"])
 
 
-def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
+def _word_losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
     """Return the nats of every word but the first, shape (rows, words - 1)."""
     functional: Any = need("torch").nn.functional
     logits = model(tokens, use_cache=False).logits[:, :-1]

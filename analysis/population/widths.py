@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from analysis.population.geometry import BUCKETS, ESTIMATORS, REACH, known_rotations, mixed, read_texts
+from analysis.population.geometry import BUCKETS, ESTIMATORS, REACH, held_out_documents, known_rotations, read_texts
 from analysis.population.recipe import BASES, PopulationMember, PopulationRecipe
 from analysis.population.training import model_of
 from boundpaper.store.files import write
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.measurement import put
 from boundpaper.store.results import text
 from keyquery.heads.exchange import exchange, exchanged_pairs
@@ -52,7 +52,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
-def measure(root: Path) -> list[Path]:
+def measure_widths(root: Path) -> list[Path]:
     """Measure all widths and write the three tables; return their files."""
     transformers = need("transformers", "to measure the small models")
     need("torch").set_num_threads(1)
@@ -61,24 +61,24 @@ def measure(root: Path) -> list[Path]:
         report(f"{name}: widths")
         folder = resolve(root, name)
         model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
-        for widths, exchanged in shipped(model):
+        for widths, exchanged in shipped_rows(model):
             tables["shipped_widths"] += [{"model": name, **row} for row in widths]
             tables["shipped_exchange"] += [{"model": name, **row} for row in exchanged]
-    for size, positional, seed, model in networks():
+    for size, positional, seed, model in null_networks():
         report(f"random weights, {size}, {positional}, seed {seed}")
         known = {"size": size, "positional": positional, "seed": seed}
-        tables["null_initialisations"] += [{**known, **row} for row in null(model)]
+        tables["null_initialisations"] += [{**known, **row} for row in null_means(model)]
     paths = []
     for name, rows in tables.items():
         keys = list(KEYS[name])
         table = pd.DataFrame(rows).sort_values(keys, kind="stable", ignore_index=True)
         table = table[[*keys, *(column for column in table.columns if column not in keys)]]
         paths.append(put(root, name, "population", text(table, name)))
-        write(paths[-1].with_suffix(".json"), sealed(_manifest(), paths[-1]))
+        write(paths[-1].with_suffix(".json"), sealed_text(_manifest(), paths[-1]))
     return paths
 
 
-def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
+def null_networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
     """Yield size, positional kind, seed and network of every null model."""
     for size, (layers, width, heads) in SIZES.items():
         recipe = replace(PopulationRecipe(), layers=layers, width=width, heads=heads, inner=2 * width)
@@ -88,22 +88,22 @@ def networks() -> Iterator[tuple[str, str, int, PreTrainedModel]]:
                 yield size, which.positional, seed, model_of(recipe, which, None)
 
 
-def shipped(model: PreTrainedModel) -> Iterator[tuple[list[Row], list[Row]]]:
+def shipped_rows(model: PreTrainedModel) -> Iterator[tuple[list[Row], list[Row]]]:
     """Yield rows of plasticity and of exchange for each head."""
-    for place, heads in _heads(model, WIDTHS):
+    for place, heads in _heads_with_queries(model, WIDTHS):
         yield (
-            [{**place, **row} for width in WIDTHS for row in _profiles(heads[width], width)],
-            [{**place, **row} for width in WIDTHS for row in _exchanged(heads[width], width)],
+            [{**place, **row} for width in WIDTHS for row in _profile_rows(heads[width], width)],
+            [{**place, **row} for width in WIDTHS for row in _exchange_rows(heads[width], width)],
         )
 
 
-def null(model: PreTrainedModel) -> list[Row]:
+def null_means(model: PreTrainedModel) -> list[Row]:
     """Return means over heads: plasticity by estimator, width and quarter, and the exchange of aligned queries."""
     rows: list[Row] = []
-    for _, heads in _heads(model, NULL_WIDTHS):
+    for _, heads in _heads_with_queries(model, NULL_WIDTHS):
         for width in NULL_WIDTHS:
-            swayed = {row["low"]: row for row in _exchanged(heads[width], width)}
-            for row in _profiles(heads[width], width):
+            swayed = {row["low"]: row for row in _exchange_rows(heads[width], width)}
+            for row in _profile_rows(heads[width], width):
                 more = {name: swayed[row["low"]][name] for name in ("sway", "position_part", "content_part")}
                 rows.append({**row, **more})
     table = pd.DataFrame(rows)
@@ -114,11 +114,11 @@ def null(model: PreTrainedModel) -> list[Row]:
     ]
 
 
-def _heads(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row, dict[int, Head]]]:
+def _heads_with_queries(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row, dict[int, Head]]]:
     """Yield each head's layer and index, and the head with the queries of each width."""
     length = REACH * PopulationRecipe().length
     turning = known_rotations(model, length)
-    places = _positions(length, widths)
+    places = _draw_positions(length, widths)
     held: dict[tuple[int, int], dict[int, list[Any]]] = {}
 
     def record(call: Call, at: int) -> None:
@@ -130,17 +130,17 @@ def _heads(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row,
                 kept = vectors[:, head].float().numpy()[np.arange(len(some))[:, None], some]
                 held.setdefault((call.layer, head), {}).setdefault(kind, []).append(kept)
 
-    read_texts(model, mixed(length), record)
+    read_texts(model, held_out_documents(length), record)
     for (layer, head), parts in sorted(held.items()):
         joined = {kind: np.concatenate(some) for kind, some in parts.items()}
-        made = {width: _head(joined, places, width, turning[layer], length) for width in widths}
+        made = {width: _head_of(joined, places, width, turning[layer], length) for width in widths}
         yield {"layer": layer, "head": head}, made
 
 
-def _positions(length: int, widths: Sequence[int]) -> dict[int, IntArray]:
+def _draw_positions(length: int, widths: Sequence[int]) -> dict[int, IntArray]:
     """Draw positions in each text: of queries by width, and of keys (0); shapes (texts, bins)."""
     random = np.random.default_rng(0)
-    texts = len(mixed(length))
+    texts = len(held_out_documents(length))
     size = length // (REACH * BUCKETS)
     drawn = {0: random.integers(size, size=(texts, length // size)) + size * np.arange(length // size)}
     middles = SPACING * np.arange(length // SPACING) + SPACING // 2
@@ -151,7 +151,7 @@ def _positions(length: int, widths: Sequence[int]) -> dict[int, IntArray]:
     return drawn
 
 
-def _head(parts: Mapping[int, Any], places: Mapping[int, IntArray], width: int, rotary: Rotary, length: int) -> Head:
+def _head_of(parts: Mapping[int, Any], places: Mapping[int, IntArray], width: int, rotary: Rotary, length: int) -> Head:
     queries, keys = parts[width], parts[0]
     return Head(
         queries=queries.reshape(-1, queries.shape[-1]),
@@ -166,18 +166,18 @@ def _head(parts: Mapping[int, Any], places: Mapping[int, IntArray], width: int, 
     )
 
 
-def _quarters(head: Head) -> list[Row]:
+def _quarter_edges(head: Head) -> list[Row]:
     quarter = head.context // REACH
     return [{"low": number * quarter, "high": (number + 1) * quarter} for number in range(REACH)]
 
 
-def _profiles(head: Head, width: int) -> list[Row]:
+def _profile_rows(head: Head, width: int) -> list[Row]:
     """Return rows `estimator, width, low, high, plasticity, reason`; bins without earlier keys are in no quarter."""
     found = []
     for estimator in ESTIMATORS:
         profile = plasticity(head, replace(OPTIONS, estimator=estimator)).profile
         parts = zip(np.split(profile.values, REACH), np.split(np.asarray(profile.reasons), REACH), strict=True)
-        for edges, (values, reasons) in zip(_quarters(head), parts, strict=True):
+        for edges, (values, reasons) in zip(_quarter_edges(head), parts, strict=True):
             known = ~np.isnan(values)
             value = float(values[known].mean()) if known.any() else None
             reason = "" if known.any() else str(reasons[0])
@@ -185,10 +185,10 @@ def _profiles(head: Head, width: int) -> list[Row]:
     return found
 
 
-def _exchanged(head: Head, width: int) -> list[Row]:
+def _exchange_rows(head: Head, width: int) -> list[Row]:
     pairs = exchanged_pairs(head, OPTIONS, PAIRS)
     found = []
-    for edges in _quarters(head):
+    for edges in _quarter_edges(head):
         result = exchange(pairs, (pairs.centre >= edges["low"]) & (pairs.centre < edges["high"]))
         reason = "" if result.pairs else "no pair of keys"
         found.append({"width": width, **edges, **asdict(result), "reason": reason})

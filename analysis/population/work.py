@@ -42,7 +42,7 @@ class TrainedModel:
         return state.hexdigest()[:16]
 
 
-def family(
+def train_family(
     root: str,
     base: int,
     seed: int,
@@ -84,22 +84,22 @@ def family(
     """
     need("torch", "to train the population")
     need("transformers", "to train the population")
-    from analysis.population.pack import packed
+    from analysis.population.pack import read_packed
 
     place, recipe, written = Path(root), recipe or PopulationRecipe(), []
     if shutil.disk_usage(place).free < FREE:
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free, which a family of models needs")
     for arm in arms:
         which = PopulationMember(base, seed, arm)
-        wanted = list(tables.TABLES) if again else tables.lacking(place, which.name)
+        wanted = list(tables.TABLES) if again else tables.missing_tables(place, which.name)
         if not wanted:
             continue
         start = time.process_time()
-        made = load_or_train(place, which, recipe) if weights is None else packed(Path(weights), which, recipe)
+        made = load_or_train(place, which, recipe) if weights is None else read_packed(Path(weights), which, recipe)
         middle = time.process_time()
         rows = measure(made, recipe, wanted)
-        tables.add(place, rows, manifest(recipe))
-        _times(place, which, middle - start, time.process_time() - middle)
+        tables.add_rows(place, rows, manifest(recipe))
+        _write_times(place, which, middle - start, time.process_time() - middle)
         written.append(which.name)
     return written
 
@@ -130,14 +130,14 @@ def load_or_train(
     begun = time.monotonic()
     first: list[int] = []
 
-    def said(done: int, most: int, line: str) -> None:
+    def report_step(done: int, most: int, line: str) -> None:
         if not first:
             first.append(done)
         if done % 10 == 0:
             left = (time.monotonic() - begun) / max(1, done - first[0]) * (most - done) / 60
             tell(f"{line}, step {done} of {most}, {left:.0f} min left")
 
-    made = train(recipe, which, start.weights if start else None, root / HOME / "work" / which.name, said, least)
+    made = train(recipe, which, start.weights if start else None, root / HOME / "work" / which.name, report_step, least)
     if start:
         made.arithmetic = joined(made.arithmetic, start.arithmetic)
     facts = {name: value for name, value in vars(made).items() if name != "weights"}
@@ -175,11 +175,11 @@ def measure(
     model = model_of(recipe, which, made.trained.weights)
     model.train(False)
 
-    def say(text: str) -> None:
+    def tell_with_name(text: str) -> None:
         tell(f"{which.name}: {text}")
 
-    questions = outcomes.KeyQuestions(model, which, recipe, say)
-    beyond = functools.cache(lambda: reach.rows(model, recipe))
+    questions = outcomes.KeyQuestions(model, which, recipe, tell_with_name)
+    beyond = functools.cache(lambda: reach.reach_rows(model, recipe))
     makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "retrained_heads": lambda: geometry.head_rows(model, recipe),
         "retrained_reach": lambda: beyond()["retrained_reach"],
@@ -187,14 +187,14 @@ def measure(
         "retrained_exchange": lambda: beyond()["retrained_exchange"],
         "retrained_keys": lambda: outcomes.key_rows(questions, which),
         "retrained_extensions": lambda: outcomes.extension_rows(questions, which),
-        "retrained_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
+        "retrained_tasks": lambda: outcomes.task_rows(model, which, recipe, tell_with_name),
         "retrained_losses": lambda: outcomes.loss_rows(model, recipe),
-        "retrained_ablation": lambda: ablation.ablation_rows(model, which, recipe, say),
-        "retrained_quantities": lambda: experiments.experiment_rows(model, which, recipe, say),
+        "retrained_ablation": lambda: ablation.ablation_rows(model, which, recipe, tell_with_name),
+        "retrained_quantities": lambda: experiments.experiment_rows(model, which, recipe, tell_with_name),
         "retrained_curves": lambda: made.trained.curves,
-        "retrained_models": lambda: [facts(made, recipe)],
+        "retrained_models": lambda: [model_row(made, recipe)],
     }
-    say("measuring")
+    tell_with_name("measuring")
     by_table = {name: make() for name, make in makers.items() if name in wanted}
     named = {name: [{"model": which.name, **row} for row in rows] for name, rows in by_table.items()}
     if "retrained_keys" not in wanted:  # the letters' order is that of the prompts
@@ -203,7 +203,7 @@ def measure(
     return {**named, tables.OF_SEEDS: prompts}
 
 
-def facts(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
+def model_row(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
     """Return the model's row in the table of models."""
     which, trained = made.which, made.trained
     return {
@@ -237,7 +237,7 @@ def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
     }
 
 
-def _times(root: Path, which: PopulationMember, training: float, measuring: float) -> None:
+def _write_times(root: Path, which: PopulationMember, training: float, measuring: float) -> None:
     """Write a model's CPU seconds beside its weights; they depend on this machine, so they are no measurement."""
     path = root / HOME / "times.csv"
     path.parent.mkdir(parents=True, exist_ok=True)

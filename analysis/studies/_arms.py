@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.statistics.denominators import PossibleCounts, Unread, denominators
+from boundpaper.statistics.denominators import PossibleCounts, Unread, possible_counts
 
 YES_NO = ("cities", "sports")
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
@@ -57,9 +57,9 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
         try:
             if task in YES_NO:
                 unread = UNREAD.get(stored, "no") if share == 0 else "no"
-                answered = denominators(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
+                answered = possible_counts(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
             else:
-                answered = PossibleCounts(n, (_all_items(share, n),))
+                answered = PossibleCounts(n, (_assuming_all_items(share, n),))
         except ValueError as error:
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
         by_key[key] = Arm(None if answered.unread else 100 * share, answered)
@@ -68,13 +68,13 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
     return by_key
 
 
-def agrees(arm: Arm, printed: pd.Series) -> bool:
+def rounds_to_share(arm: Arm, printed: pd.Series) -> bool:
     """Tell whether the printed percentage is the stored share, rounded."""
     share = 0.0 if arm.share is None else arm.share
     return bool(printed["low"] - 1e-9 <= share <= printed["high"] + 1e-9)
 
 
-def _all_items(share: float, n: int) -> tuple[int, int]:
+def _assuming_all_items(share: float, n: int) -> tuple[int, int]:
     right = round(share * n)
     if abs(right / n - share) > TYPED:
         raise ValueError(f"a share of {share} is no number of {n} items; check the number of items")

@@ -50,7 +50,7 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
     """
     metrics = compared_metrics(models)
     samples = {name: models[models[name].notna()] for name in metrics}
-    notes = {name: caveats(rows, score, _without(models, name)) for name, rows in samples.items()}
+    notes = {name: caveat(rows, score, _missing_note(models, name)) for name, rows in samples.items()}
     tests: list[Estimate] = []
     for method in METHODS:
         tests += [
@@ -84,7 +84,7 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
     return [guarded(row, counted[row.adjustment]) if row.test in coefficients else row for row in estimates]
 
 
-def _without(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
+def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
     absent = models.loc[models[metric].isna(), "display_name"]
     return (f"no value for {', '.join(absent)}",) if len(absent) else ()
 
@@ -95,7 +95,7 @@ def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
     return tuple(name for name in METRICS if name != "bias_window" or not one_context)
 
 
-def caveats(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str:
+def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str:
     """Write the caveat on what models do not share: families, checkpoints, captured context, and who scored them."""
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":

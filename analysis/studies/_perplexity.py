@@ -51,7 +51,7 @@ def printed_effect(factor: pd.Series) -> PerplexityRatio:
     return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
 
 
-def agrees(found: PerplexityRatio, factor: pd.Series) -> str:
+def agreement_of_ratio(found: PerplexityRatio, factor: pd.Series) -> str:
     """Return how the ratio of two perplexities agrees with a row that prints the ratio."""
     return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule, Style
-from boundpaper.store.paper_vocabulary import word
+from boundpaper.store.paper_vocabulary import printed_word
 
 COEFFICIENTS = {"pearson": ("by value", "Pearson's $r$"), "spearman": ("by rank", "Spearman's $\\rho$")}
 KINDS = {True: "plasticity", False: "rotation"}
@@ -24,7 +24,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                 Forest(
                     entity=entity,
                     label=names[entity],
-                    rows=[word("metric", key) for key in rows["comparison"]],
+                    rows=[printed_word("metric", key) for key in rows["comparison"]],
                     groups=rows["kind"],
                     estimate=rows["estimate"],
                     low=rows["ci_low"],

@@ -7,7 +7,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.typeset.wording import whole
-from figures.pretrained._models import models
+from figures.pretrained._models import each_model
 
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
@@ -25,7 +25,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
                 entity=row["model"],
                 x=middles,
                 y=row[names],
-                direct=_short(str(row["display_name"]), str(family)),
+                direct=_name_without_family(str(row["display_name"]), str(family)),
                 origin="reported",
                 legend=False,
             )
@@ -35,9 +35,9 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         title = str(family) if context == full else f"{family} ({whole(context)} tokens)"
         panels.append(Panel(series=lines, x=position, y=scale, title=title))
     null = measured_profiles["model"].isin(subjects.loc[subjects["role"] == "null reference", "model"])
-    for entity, name, rows in models(measured_profiles[~null]):
-        panels.append(Panel(series=[_measured(rows, entity)], x=position, y=scale, title=f"{name}, measured here"))
-    beside = [_measured(rows, "neutral", "random") for _, _, rows in models(measured_profiles[null])]
+    for entity, name, rows in each_model(measured_profiles[~null]):
+        panels.append(Panel(series=[_measured_line(rows, entity)], x=position, y=scale, title=f"{name}, measured here"))
+    beside = [_measured_line(rows, "neutral", "random") for _, _, rows in each_model(measured_profiles[null])]
     panels = [replace(panel, series=[*panel.series, *beside]) for panel in panels]
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
@@ -64,13 +64,13 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     )
 
 
-def _measured(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
+def _measured_line(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
     """The profile of a model measured here."""
     middles = 10 * rows["decile"] + 5
     return Line(entity=entity, x=middles, y=rows["plasticity"], direct=direct, origin="measured", legend=False)
 
 
-def _short(name: str, family: str) -> str:
+def _name_without_family(name: str, family: str) -> str:
     """Return a model's name without that of its family, which is the panel's title."""
     short = name.removeprefix(f"{family.replace(' ', '-')}-").replace("-Instruct", "").replace("-Vision", "")
     return short.removeprefix(f"{family.split()[0]}-")

@@ -81,11 +81,11 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         note=(
             "Hollow: a value that the report draws in its Figure H and prints nowhere, so that no interval can be "
             "given; that figure joins (a) and the first point of (b) into one line. DroPE at 8K tokens has "
-            f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
+            f"{_cell_text(known, 'lengths', last)} in (a) and {_cell_text(known, 'errors', last)} in (b)."
         ),
     )
 
 
-def _cell(cells: pd.DataFrame, protocol: str, context: int) -> str:
+def _cell_text(cells: pd.DataFrame, protocol: str, context: int) -> str:
     rows = cells[(cells["protocol"] == protocol) & (cells["context"] == context) & (cells["positional"] == "DroPE")]
     return f"{rows['correct'].iloc[0]} of {rows['trials'].iloc[0]}"

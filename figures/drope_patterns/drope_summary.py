@@ -36,31 +36,31 @@ def figure(
     ablations = {"layer1_mlp": "MLP", "layer1_attn": "attn", "layer1_bos_only": "BOS"}
     scopes = {"content tokens": "content", "BOS": "BOS"}
     panels = [
-        _panel(
+        _bar_panel(
             "massive values",
             "count",
             ["query", "key"],
             lambda entity, _: counts[f"{entity}_mean"],
             spread=lambda entity: counts[f"{entity}_sd"],
         ),
-        _panel(
+        _bar_panel(
             "massive values zeroed",
             "perplexity",
             ["before", "after"],
             lambda _, model: [disruption[(model, f"{name}_ppl")] for name in ("baseline", "massive_zeroed")],
             log=(1, 5000),
         ),
-        _panel(
+        _bar_panel(
             "sink heads", "share of heads, %", ["Exp. 4", "Exp. 7"], lambda _, model: [average[model], heads[model]]
         ),
-        _panel(
+        _bar_panel(
             "ablations",
             "perplexity ratio",
             ["BOS-MLP", *ablations.values()],
             lambda _, model: [bos[model], *(one[(condition, model)] for condition in ablations)],
             log=(0.5, 5000),
         ),
-        _panel(
+        _bar_panel(
             "attention in layer 1",
             "share, %",
             list(scopes.values()),
@@ -99,7 +99,7 @@ def figure(
     )
 
 
-def _panel(
+def _bar_panel(
     title: str,
     label: str,
     names: list[str],

@@ -24,14 +24,14 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
     panels = [
         Panel(
             title="ranked first",
-            series=_points(ranking_cells, "share", "ci_low", "ci_high"),
+            series=_points_by_model(ranking_cells, "share", "ci_low", "ci_high"),
             rules=[Rule(at=float(ranking_cells["chance"].iloc[0]), label="chance")],
             x=axis,
             y=Axis(label="share of trials", low=0, high=102, percent=True),
         ),
         Panel(
             title="difference of P(yes)",
-            series=_points(drope_verification, "value", "low", "high"),
+            series=_points_by_model(drope_verification, "value", "low", "high"),
             rules=[Rule(at=0.0, dash="solid")],
             x=axis,
             y=Axis(label="exact minus near-miss", ticks=[0, 0.01, 0.02]),
@@ -54,7 +54,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
     )
 
 
-def _points(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
+def _points_by_model(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
     """Return each model's values with their interval ends, by context."""
     made = []
     for entity, name in MODELS.items():

@@ -20,10 +20,10 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
     names = [f"{name} (chosen on)" if name in chosen else str(name) for name in sets]
     tests = disruption_tests[disruption_tests["unit"] == "text set"].set_index("comparison")
     models: list[Forest] = [
-        _forest(entity, names, nats[name], tests.T[f"{name}: massive against random"])
+        _forest_series(entity, names, nats[name], tests.T[f"{name}: massive against random"])
         for entity, name in SERIES.items()
     ]
-    apart = _forest("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
+    apart = _forest_series("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
     most = math.ceil(max(float(series.high[-1]) for series in (*models, apart))) + 0.5
     axis = Axis(label="nats a token", low=0, high=most)
     zero = (Rule(at=0, axis="x", dash="solid"),)
@@ -46,7 +46,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
     )
 
 
-def _forest(entity: str, names: list[str], values: pd.Series, test: pd.Series) -> Forest:
+def _forest_series(entity: str, names: list[str], values: pd.Series, test: pd.Series) -> Forest:
     """Return single values as rows without an interval, and below them their mean with its interval."""
     return Forest(
         entity=entity,

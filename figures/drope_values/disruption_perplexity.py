@@ -18,7 +18,7 @@ def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> F
             entity=entity,
             x=list(ARMS.values()),
             y=[trials[name][f"{arm}_ppl"] for arm in ARMS],
-            values=[_text(trials[name][f"{arm}_ppl"]) for arm in ARMS],
+            values=[_perplexity_text(trials[name][f"{arm}_ppl"]) for arm in ARMS],
             reported=[cells[(name, METRICS[arm])] for arm in ARMS],
             reported_label="printed in the report",
         )
@@ -38,5 +38,5 @@ def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> F
     )
 
 
-def _text(perplexity: float) -> str:
+def _perplexity_text(perplexity: float) -> str:
     return f"{perplexity:,.0f}" if perplexity >= 1000 else f"{perplexity:.{1 if perplexity >= 10 else 2}f}"

@@ -42,7 +42,7 @@ def bases(rows: pd.DataFrame) -> list[int]:
     return there
 
 
-def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
+def rows_of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
     """Return rows of the trained models of one base of the rotation, and of the arm that has none."""
     own: pd.DataFrame = rows[rows["base"].isin([0, base])]
     return own

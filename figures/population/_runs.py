@@ -16,7 +16,7 @@ BEYOND = Shade(low=1.5, high=None, label="beyond training")
 """The quarters of a text of four training lengths that are new to the model."""
 
 
-def bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
+def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
     """Return one bundle per arm, a line per seed, across `place`."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):

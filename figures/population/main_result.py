@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel
 from figures.population._arms import LOOKS, seeds
-from figures.population._runs import BEYOND, bundles, measured
+from figures.population._runs import BEYOND, measured, seed_bundles
 
 ARMS = ("B", "C")
 BASE = 400
@@ -31,13 +31,13 @@ def figure(
     ]
     length = Axis(label="× trained length", scale="log", ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
-    panels = [Panel(title="far keys found", series=bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
+    panels = [Panel(title="far keys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
     for quantity, title, factor, axis in (
         ("plasticity", "plasticity", 1, Axis(label="at one position", low=0.2, high=0.8, ticks=TICKS)),
         ("sway", "winners turned", 100, Axis(label="% of pairs of keys", low=-3, high=70, ticks=[0, 20, 40, 60])),
     ):
         part = again[again["quantity"] == quantity]
-        lines = bundles(part, factor, legend=False)
+        lines = seed_bundles(part, factor, legend=False)
         panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND]))
     return Figure(
         panels=panels,

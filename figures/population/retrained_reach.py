@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Rule
 from figures.population._arms import LOOKS, bases
-from figures.population._runs import BEYOND, bundles, measured
+from figures.population._runs import BEYOND, measured, seed_bundles
 
 PARTS = (-0.3, 0, 0.3)
 SHOWN = (
@@ -36,7 +36,7 @@ def figure(
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*bundles(others, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
+                    series=[*seed_bundles(others, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

@@ -24,7 +24,7 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
     return [Shade(low=at - 0.5, high=at + 0.5, label=told.get(at, ""), entity="neutral") for at in full]
 
 
-def models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield entity, name and rows of each model: those that the vocabulary knows first, in its order."""
     known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
     order = [*(model for model in known if model in names), *(model for model in names if model not in known)]

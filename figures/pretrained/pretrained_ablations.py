@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import models
+from figures.pretrained._models import each_model
 
 PARTS = ("mlp", "attention")
 
@@ -11,7 +11,7 @@ PARTS = ("mlp", "attention")
 def figure(pretrained_ablations: pd.DataFrame) -> Figure:
     """One panel per model, a line per part."""
     panels = []
-    for _, name, rows in models(pretrained_ablations):
+    for _, name, rows in each_model(pretrained_ablations):
         lines = []
         for part in PARTS:
             mine = rows[rows["part"] == part]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Heatmap, Panel
-from figures.pretrained._models import models
+from figures.pretrained._models import each_model
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
@@ -13,7 +13,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels = []
     low, high = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
-    for _, name, cells in models(pretrained_map):
+    for _, name, cells in each_model(pretrained_map):
         wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
         panels.append(
             Panel(
@@ -21,8 +21,8 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
                 series=[
                     Heatmap(
                         values=[[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()],
-                        x_edges=_edges(wide.columns),
-                        y_edges=_edges(wide.index),
+                        x_edges=_cell_borders(wide.columns),
+                        y_edges=_cell_borders(wide.index),
                         low=float(low),
                         high=float(high),
                         bar="plasticity",
@@ -45,7 +45,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     )
 
 
-def _edges(centres: pd.Index) -> list[float]:
+def _cell_borders(centres: pd.Index) -> list[float]:
     """Return the borders of equally wide cells, from their centres."""
     half = (centres[1] - centres[0]) / 2
     return [float(centre - half) for centre in centres] + [float(centres[-1] + half)]

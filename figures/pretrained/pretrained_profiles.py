@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Bundle, Figure, Line, Panel
 from boundpaper.figures.series import Series
 from boundpaper.typeset.wording import whole
-from figures.pretrained._models import models
+from figures.pretrained._models import each_model
 
 FEWEST = 10  # key heads over which an interval means something
 
@@ -26,7 +26,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
         marks=False,
     )
     panels, said = [], []
-    for entity, name, rows in models(pretrained_profiles):
+    for entity, name, rows in each_model(pretrained_profiles):
         heads = head_profile[head_profile["model"] == rows["model"].iloc[0]]
         single = heads.pivot_table(index=["layer", "key_head"], columns="bin", values="plasticity")
         x, few = 100 * rows["position"], 0 < len(single) < FEWEST

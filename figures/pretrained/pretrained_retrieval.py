@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Rule
-from figures.pretrained._models import models
+from figures.pretrained._models import each_model
 
 TASKS = {"passkey": "key retrieved", "verification": "key verified"}
 ASIDE = 0.12  # octaves between points of one length, which stand side by side
@@ -11,7 +11,7 @@ ASIDE = 0.12  # octaves between points of one length, which stand side by side
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """One panel per task, a line per model."""
-    shown = list(models(pretrained_retrieval))
+    shown = list(each_model(pretrained_retrieval))
     names, ticks = (list(dict.fromkeys(pretrained_retrieval[of])) for of in ("display_name", "tokens"))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()
     prompts = f"n = {least}" if least == most else f"n = {least} to {most}"

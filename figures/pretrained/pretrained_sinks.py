@@ -3,13 +3,13 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import full_attention, models
+from figures.pretrained._models import each_model, full_attention
 
 
 def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels, said = [], []
-    for entity, name, rows in models(pretrained_layers):
+    for entity, name, rows in each_model(pretrained_layers):
         panels.append(
             Panel(
                 series=[

@@ -22,7 +22,7 @@ def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.D
     return rows.assign(x=scale * rows[bias], y=rows[drop], **ends)
 
 
-def _states(rows: pd.DataFrame) -> pd.DataFrame:
+def _checkpoint_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """The checkpoints of the one run among `rows`."""
     return rows[rows["kind"] != "model"] if "kind" in rows else rows.head(0)
 
@@ -57,7 +57,7 @@ def figure(
                     *(
                         Line(x=states["x"], y=states["y"], entity=entity, marks=False, dash="solid", legend=False)
                         for family, entity in zip(families["family"], families["entity"], strict=True)
-                        if len(states := _states(data[data["family"] == family]))
+                        if len(states := _checkpoint_rows(data[data["family"] == family]))
                     ),
                     *(
                         Points(
@@ -88,7 +88,7 @@ def figure(
                     *(
                         Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
                         for name, anchor, place in (("start", STARTS, 0), ("end", ENDS[position], -1))
-                        for _, at in _states(data).iloc[place:].head(1).iterrows()
+                        for _, at in _checkpoint_rows(data).iloc[place:].head(1).iterrows()
                     ),
                 ],
             )

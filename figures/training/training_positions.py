@@ -20,7 +20,7 @@ TICKS = {512: "512", 4096: "4K", 32768: "32K"}
 def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Figure:
     """Return the figure."""
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
-    known = known.assign(name=[_checkpoint(row) for _, row in known.iterrows()])
+    known = known.assign(name=[_checkpoint_in_words(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
     first = set(phases.drop_duplicates().index)
@@ -71,6 +71,6 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     )
 
 
-def _checkpoint(row: pd.Series) -> str:
+def _checkpoint_in_words(row: pd.Series) -> str:
     """Return a checkpoint's phase and its steps in that phase: the words of the study's names that a reader knows."""
     return f"{PHASES[row['phase']]}, {str(row['display_name']).rpartition(' ')[2]}"

@@ -23,8 +23,8 @@ def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
     """Return the table: reported models first, then those measured here, small ones in the order of their table."""
-    reported = _reported(delta_p_landmarks, models)
-    measured = _measured(anchoring_landmarks)
+    reported = _reported_rows(delta_p_landmarks, models)
+    measured = _measured_rows(anchoring_landmarks)
     order = {model: place for place, model in enumerate(subjects["model"])}
     measured = measured.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
@@ -55,22 +55,22 @@ def table(
     )
 
 
-def _reported(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def _reported_rows(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     cells = landmarks.pivot(index=KEYS, columns="metric", values="value").reset_index()
     facts = {
         str(row["model"]): f"{row['display_name']} ({row['layers']} layers), reported" for _, row in models.iterrows()
     }
-    return _ordered(cells).assign(
+    return _in_print_order(cells).assign(
         name=lambda rows: rows["model"].map(facts),
         series=lambda rows: rows["data_set"].where(rows["data_set"] != "all", "all four"),
         delta_p_text=lambda rows: [
-            _range(row, "delta_p", ("delta_p_high", "delta_p_low")) for _, row in rows.iterrows()
+            _range_text(row, "delta_p", ("delta_p_high", "delta_p_low")) for _, row in rows.iterrows()
         ],
-        layers_text=lambda rows: [_range(row, "layer", LAYERS) for _, row in rows.iterrows()],
+        layers_text=lambda rows: [_range_text(row, "layer", LAYERS) for _, row in rows.iterrows()],
     )
 
 
-def _measured(landmarks: pd.DataFrame) -> pd.DataFrame:
+def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     """Return points of the question-anchored curves and the range of the answer-anchored ones, as described."""
     question = landmarks[(landmarks["group"] == "question") & (landmarks["landmark"] != "highest")]
     answer = landmarks[landmarks["group"] == "answer"]
@@ -87,7 +87,7 @@ def _measured(landmarks: pd.DataFrame) -> pd.DataFrame:
     )
     rows["name"] = [f"{row['display_name']} ({row['layers']} layers), measured here" for _, row in rows.iterrows()]
     rows["layers_text"] = rows["layers_text"].fillna("all")
-    return _ordered(rows).assign(series=lambda each: each["data_set"])
+    return _in_print_order(rows).assign(series=lambda each: each["data_set"])
 
 
 def _one(value: float) -> str:
@@ -98,13 +98,13 @@ def _with_ends(row: pd.Series) -> str:
     return f"{_one(row['delta_p'])} [{_one(row['delta_p_low'])}, {_one(row['delta_p_high'])}]"
 
 
-def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
+def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
     order = [list(LANDMARKS).index(name) for name in rows["landmark"]]
     rows = rows.assign(order=order, anchored=rows["anchoring"].map(ANCHORINGS), words=rows["landmark"].map(LANDMARKS))
     return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
 
 
-def _range(row: pd.Series, single: str, ends: tuple[str, str]) -> str:
+def _range_text(row: pd.Series, single: str, ends: tuple[str, str]) -> str:
     show = whole()
     if pd.notna(row[single]):
         return show.show(row[single], "plain").replace("-", "−")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from boundpaper.tables.spec import Column
 from boundpaper.typeset.numbers import fixed, markup, pvalue
-from tables._house import by_test
+from tables._house import spread_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], s
     """Spread the tests of each group into one row per metric; `group` and `label` say which."""
     import pandas as pd
 
-    parts = [by_test(tests, VALUES).assign(group=group) for group, tests in groups.items()]
+    parts = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
     rows = pd.concat(parts, ignore_index=True)
     return rows.assign(label=[name(key) for key in rows["comparison"]])
 

@@ -26,14 +26,14 @@ def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) 
 
     `facts` is a frame like `measured_decline`: the origin of the drop, and its checkpoint.
     """
-    more = {} if facts is None else {row["model"]: _drop(row) for _, row in facts.iterrows()}
+    more = {} if facts is None else {row["model"]: _drop_sentence(row) for _, row in facts.iterrows()}
     return {
-        measured_mark(str(model)): f"{_footnote(rows)}{more.get(model, '')}"
+        measured_mark(str(model)): f"{_footnote_text(rows)}{more.get(model, '')}"
         for model, rows in scores.groupby("model", sort=True)
     }
 
 
-def _drop(row: pd.Series) -> str:
+def _drop_sentence(row: pd.Series) -> str:
     if not row["plasticity_origin"]:
         return ""
     who = "measured by this project" if row["plasticity_origin"] == "measured" else "reported"
@@ -41,7 +41,7 @@ def _drop(row: pd.Series) -> str:
     return f" Its drop is {who}, over {over} tokens; checkpoints captured and scored: {row['checkpoint_match']}."
 
 
-def _footnote(scores: pd.DataFrame) -> str:
+def _footnote_text(scores: pd.DataFrame) -> str:
     first = scores.iloc[0]
     what = "A network with random weights, the null reference. " if first["role"] == NULL else ""
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
@@ -72,7 +72,7 @@ def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFr
     """Return one row per measured model and mode, with scores as text by length, and `name`, `mark` and `group`."""
     number = fixed(2)
     shown = scores.assign(
-        printed=["" if missing else number.show(value, "plain") for value, missing in _pairs(scores["lbp"])]
+        printed=["" if missing else number.show(value, "plain") for value, missing in _value_and_missing(scores["lbp"])]
     )
     table = shown.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
     table = table.reindex(columns=list(lengths)).fillna("").reset_index().sort_values(["mode", "model"])
@@ -83,5 +83,5 @@ def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFr
     )
 
 
-def _pairs(values: pd.Series) -> list[tuple[float, bool]]:
+def _value_and_missing(values: pd.Series) -> list[tuple[float, bool]]:
     return list(zip(values, values.isna(), strict=True))

@@ -41,7 +41,7 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
             rows.append(
                 {
                     "display_name": part["display_name"].iloc[0],
-                    "mark": _mark(str(model), data),
+                    "mark": _footnote_name(str(model), data),
                     **{length: by_length.get(length) for length in lengths},
                     **{name: known.get(name) for name in AVERAGES},
                     "effective_shown": "" if effective is None or pd.isna(effective) else _key(float(effective)),
@@ -58,12 +58,12 @@ def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, 
     """Write the footnote of each row of `measured_rows`: what it is, its intervals, and what cannot be compared."""
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     return {
-        _mark(str(model), str(data)): _footnote(str(data), part, facts[str(model)])
+        _footnote_name(str(model), str(data)): _footnote_text(str(data), part, facts[str(model)])
         for (model, data), part in scores.groupby(["model", "data"], sort=True)
     }
 
 
-def _mark(model: str, data: str) -> str:
+def _footnote_name(model: str, data: str) -> str:
     return f"measured {model} {'ruler' if data == BENCHMARK else 'noise'}"
 
 
@@ -71,7 +71,7 @@ def _key(effective: float) -> str:
     return f"{int(effective) // 1024}K" if int(effective) % 1024 == 0 else integer().show(effective, "plain")
 
 
-def _footnote(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) -> str:
+def _footnote_text(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) -> str:
     number = fixed(1)
     sentences = ["A network with random weights, the null reference. "] if facts["role"] == NULL else []
     if data != BENCHMARK:

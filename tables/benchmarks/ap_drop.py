@@ -53,11 +53,11 @@ def table(
             "the benchmark [@longbenchpro2026]. Unit: one model."
         ),
         short="LongBench Pro against plasticity and its drop",
-        note=[_correlations(lbp_correlations), _correlations(lbp_correlations_extended)],
+        note=[_correlations_sentence(lbp_correlations), _correlations_sentence(lbp_correlations_extended)],
     )
 
 
-def _correlations(tests: pd.DataFrame) -> str:
+def _correlations_sentence(tests: pd.DataFrame) -> str:
     phrases = [
         f"{metric(name)} {correlation_phrase(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED
     ]
@@ -65,10 +65,10 @@ def _correlations(tests: pd.DataFrame) -> str:
     ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
+        f"Holm's correction over {_family_size(first)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
         f"Spearman for the drop: {ranks}."
     )
 
 
-def _family(row: pd.Series) -> str:
+def _family_size(row: pd.Series) -> str:
     return str(row["adjustment"]).split(" over ")[1].split(" ")[0]

@@ -46,12 +46,12 @@ def table(
                 f"over one context length. The drop against plasticity overall, $n = {seven}$: "
                 f"{correlation_phrase(difference)} (difference of absolute correlations [@zou2007])."
             ),
-            _measured(measured_lbp_models),
+            _measured_models_note(measured_lbp_models),
         ],
     )
 
 
-def _measured(models: pd.DataFrame) -> str:
+def _measured_models_note(models: pd.DataFrame) -> str:
     """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
     sentences = []
     for _, row in models.iterrows():

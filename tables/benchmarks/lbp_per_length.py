@@ -55,7 +55,7 @@ def table(
         columns=[
             Column("name", "Model", mark="mark"),
             *(
-                Column(length, length.upper(), printed(), group="Input length (tokens)", missing=_missing(length))
+                Column(length, length.upper(), printed(), group="Input length (tokens)", missing=_why_missing(length))
                 for length in LENGTHS
             ),
             Column(OVERALL, "All", printed(), missing="not given"),
@@ -89,5 +89,5 @@ def _by_length(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     return table.loc[frame[key].drop_duplicates()]
 
 
-def _missing(length: str) -> str:
+def _why_missing(length: str) -> str:
     return "longer than the captured context" if length == LENGTHS[-1] else "not given"

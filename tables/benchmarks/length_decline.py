@@ -24,7 +24,7 @@ def table(
     reported = len(rows)
     asked = measured_decline["data"] == BENCHMARK  # other questions have no decline of the benchmark's score
     below, outside = measured_decline[asked], measured_decline[~asked]
-    rows = pd.concat([rows.assign(reason=""), _measured(below)], ignore_index=True)
+    rows = pd.concat([rows.assign(reason=""), _measured_rows(below)], ignore_index=True)
     rows["first_measured"] = rows.index == reported
     scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(below["model"])]
     columns = [
@@ -52,18 +52,18 @@ def table(
             + (" Below the rule: measured by this project, in no test." if len(below) else "")
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
-        note=[_outside(outside)] if len(outside) else [],
+        note=[_models_off_benchmark(outside)] if len(outside) else [],
     )
 
 
-def _outside(decline: pd.DataFrame) -> str:
+def _models_off_benchmark(decline: pd.DataFrame) -> str:
     """Name the models that this project scored on questions that are not the benchmark's."""
     models = decline.drop_duplicates("model").sort_values("model")
     named = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
     return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(named)}."
 
 
-def _measured(decline: pd.DataFrame) -> pd.DataFrame:
+def _measured_rows(decline: pd.DataFrame) -> pd.DataFrame:
     """Return one row per measured model with its modes side by side; every empty cell has a reason."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
@@ -79,12 +79,12 @@ def _measured(decline: pd.DataFrame) -> pd.DataFrame:
                 value = values[name].iloc[0] if len(values) else float("nan")
                 row[f"{mode}_{name}"] = value
                 if pd.isna(value):
-                    reasons.append(f"{mode}_{name}: {_why(values, name)}")
+                    reasons.append(f"{mode}_{name}: {_why_empty(values, name)}")
         rows.append({**row, "reason": "; ".join(reasons)})
     return pd.DataFrame(rows)
 
 
-def _why(values: pd.DataFrame, name: str) -> str:
+def _why_empty(values: pd.DataFrame, name: str) -> str:
     if values.empty:
         return "not scored in this mode"
     if name == "decline" and values["lbp_8k"].notna().all() and values["lbp_128k"].notna().all():

@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, integer, pvalue
-from tables._house import by_test
+from tables._house import spread_tests
 
 PAIRS = {
     "ap_drop": "decline against the plasticity drop",
@@ -28,8 +28,8 @@ def table(
         label="all steps",
         group="Change of the score against change of plasticity, step by step",
     )
-    declines[["metric", "mode"]] = [_parts(each)[:2] for each in declines["comparison"]]
-    orderings[["length", "mode"]] = [_parts(each)[:2] for each in orderings["comparison"]]
+    declines[["metric", "mode"]] = [_parts_of_comparison(each)[:2] for each in declines["comparison"]]
+    orderings[["length", "mode"]] = [_parts_of_comparison(each)[:2] for each in orderings["comparison"]]
     declines = declines.assign(label=declines["metric"].map(words("metric")), mode=declines["mode"].map(words("mode")))
     orderings = orderings.assign(label=orderings["length"].str.upper(), mode=orderings["mode"].map(words("mode")))
     rows = pd.concat([declines, orderings, steps], ignore_index=True)
@@ -72,8 +72,8 @@ def table(
 
 def _by_comparison(tests: pd.DataFrame) -> pd.DataFrame:
     counts = tests.drop_duplicates("comparison")[["comparison", "n"]]
-    return by_test(tests).merge(counts, on="comparison")
+    return spread_tests(tests).merge(counts, on="comparison")
 
 
-def _parts(comparison: str) -> list[str]:
+def _parts_of_comparison(comparison: str) -> list[str]:
     return comparison.split(", ")

@@ -10,8 +10,8 @@ def table(
 ) -> Table:
     """Return the table."""
     captured = models[models["subject"] == "captured"]
-    lbp = _checkpoints(published_lbp, "lbp_checkpoint")
-    ruler = _checkpoints(published_ruler, "ruler_checkpoint")
+    lbp = _checkpoints_by_model(published_lbp, "lbp_checkpoint")
+    ruler = _checkpoints_by_model(published_ruler, "ruler_checkpoint")
     called = reported_overlap[["model", "benchmark_model", "match"]].rename(columns={"match": "called"})
     rows = captured.merge(lbp, on="model", how="left").merge(ruler, on="model", how="left")
     rows = rows.merge(called, on="model", how="left")
@@ -50,5 +50,5 @@ def table(
     )
 
 
-def _checkpoints(published: pd.DataFrame, name: str) -> pd.DataFrame:
+def _checkpoints_by_model(published: pd.DataFrame, name: str) -> pd.DataFrame:
     return published[["model", "scored_checkpoint"]].drop_duplicates().rename(columns={"scored_checkpoint": name})

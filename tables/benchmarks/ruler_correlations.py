@@ -48,12 +48,12 @@ def table(
             CORRELATION_NOTE,
             f"Without {names}, Pearson's $r$ changes its sign for {turned}. Where all contexts are equal the bias per "
             "window is the bias per token in another unit and is left out.",
-            _measured(measured_ruler_models),
+            _measured_models_note(measured_ruler_models),
         ],
     )
 
 
-def _measured(models: pd.DataFrame) -> str:
+def _measured_models_note(models: pd.DataFrame) -> str:
     """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
     sentences = []
     for _, row in models.iterrows():

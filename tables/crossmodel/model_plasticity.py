@@ -5,14 +5,14 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed, integer
 from boundpaper.typeset.numbers import fixed as fixed_number
 from boundpaper.typeset.wording import whole
-from tables._house import estimator, model_footnotes, model_marks, rounded_bias
+from tables._house import estimator_phrase, model_footnotes, model_marks, rounded_bias
 
 NULL = "random-llama"
 
 
 def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return the table."""
-    full, shared = captured_models["captured_context"].max(), bool(_way(measured_models))
+    full, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
     given = reported_plasticity[reported_plasticity["printed"] != ""]
     keys = set(zip(given["model"], given["metric"], strict=True))
     reported = captured_models.assign(
@@ -55,7 +55,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             **model_footnotes(captured_models, full),
             "new": "Published with the benchmark; the study gives none for this model.",
             "self": "Self-reported by the model's authors [@qwen2025]; the study gives none for this model.",
-            **{f"measured {row['model']}": _measured(row, shared) for _, row in measured_models.iterrows()},
+            **{f"measured {row['model']}": _measured_footnote(row, shared) for _, row in measured_models.iterrows()},
         },
         caption=(
             f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
@@ -69,7 +69,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
             "attention logit per position, bias per window that times the captured context. "
             + rounded_bias(captured_models)
-            + _measuring(measured_models)
+            + _measuring_note(measured_models)
         ),
     )
 
@@ -80,27 +80,27 @@ def _ruler_mark(row: pd.Series, given: bool) -> str:
     return "self" if str(row["ruler_origin"]).startswith("self") else "new"
 
 
-def _measuring(rows: pd.DataFrame) -> str:
+def _measuring_note(rows: pd.DataFrame) -> str:
     """Write the part of the note that applies to every measured model."""
     if rows.empty:
         return ""
-    shared = _way(rows)
+    shared = _shared_estimator(rows)
     return (
         f" Measured rows: {f'{shared}, ' if shared else ''}means over heads, 95 % intervals from resampled key heads; "
         "comparable with a reported value only if estimator, texts and context agree."
     )
 
 
-def _way(rows: pd.DataFrame) -> str:
+def _shared_estimator(rows: pd.DataFrame) -> str:
     """Return the estimator that all measured models share; empty if they differ."""
-    ways = {estimator(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
+    ways = {estimator_phrase(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
     return ways.pop() if len(ways) == 1 else ""
 
 
-def _measured(row: pd.Series, shared: bool) -> str:
+def _measured_footnote(row: pd.Series, shared: bool) -> str:
     """Write the footnote of a measured model: its heads, its context, and the intervals of its means."""
     what = "Random weights and words, a null: " if row["model"] == NULL else ""
-    way = "" if shared else f"{estimator(row['estimator'], row['pairs'])}; "
+    way = "" if shared else f"{estimator_phrase(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)
     ends = [
         f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"

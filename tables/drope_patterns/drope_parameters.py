@@ -9,7 +9,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
     """One row per run."""
     stated = drope_parameters.set_index("parameter")["printed"]
     bits = drope_stated.set_index("statement")["printed"]["s13_bits"]
-    rows = drope_protocols.assign(items=[_items(row) for _, row in drope_protocols.iterrows()])
+    rows = drope_protocols.assign(items=[_items_and_digits(row) for _, row in drope_protocols.iterrows()])
     half = int((drope_protocols["precision"] == "fp16").sum())
     return Table(
         rows=rows,
@@ -38,7 +38,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
     )
 
 
-def _items(row: pd.Series) -> str:
+def _items_and_digits(row: pd.Series) -> str:
     """Return the number of items that a run used, and the length of its passkeys."""
     asked = str(row["items"]).replace("imdb", "IMDB")
     return f"{asked}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else asked

@@ -32,8 +32,8 @@ def table(
     within = drope[(drope["context"] == 2048) & (drope["category"] == "off_by_one_length")].iloc[0]
     last = drope[drope["context"] == drope["context"].max()]
     ranges = {
-        "within_training_accuracy": _range(context_cells, beyond=False),
-        "beyond_training_accuracy": _range(context_cells, beyond=True),
+        "within_training_accuracy": _range_text(context_cells, beyond=False),
+        "beyond_training_accuracy": _range_text(context_cells, beyond=True),
         "error_type_within": (
             f"one digit off in {within['share']:.0f} % of the trials and {within['share_of_errors']:.0f} % of the "
             "errors at 2048 tokens"
@@ -84,7 +84,7 @@ def table(
     )
 
 
-def _range(cells: pd.DataFrame, *, beyond: bool) -> str:
+def _range_text(cells: pd.DataFrame, *, beyond: bool) -> str:
     rows = cells[(cells["beyond"].astype(bool) == beyond) & cells["share"].notna()]
     parts = []
     for model in PAIR:

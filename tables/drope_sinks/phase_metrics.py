@@ -38,7 +38,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     rows = []
     for quantity, (name, digits) in ROWS.items():
         cells = metrics[quantity]
-        row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group(quantity)}
+        row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group_title(quantity)}
         row["unit"] = "count" if digits == 0 else row["group"] if "ratio" not in quantity else "ratio"
         for model in ("rope", "drope"):
             shown = fixed(digits).show(cells[model], "plain")
@@ -86,7 +86,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     )
 
 
-def _group(quantity: str) -> str:
+def _group_title(quantity: str) -> str:
     if quantity.startswith(("peak", "plateau")):
         return "Plateau"
     if "entropy" in quantity:

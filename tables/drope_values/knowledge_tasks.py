@@ -15,8 +15,8 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
     rows = knowledge_tasks.merge(stated, on=["positional", "task"])
     rows = rows.assign(
         name=rows["task"].map(TASKS),
-        base_of=_of(rows, "base"),
-        disrupted_of=_of(rows, "disrupted"),
+        base_of=_possible_counts(rows, "base"),
+        disrupted_of=_possible_counts(rows, "disrupted"),
         above_why=[UNKNOWN if pd.notna(lost) else NOTHING for lost in rows["above_chance"]],
         base_mark=["below" if below else "" for below in rows["base_high"] < rows["chance"]],
         disrupted_mark=["below" if below else "" for below in rows["disrupted_high"] < rows["chance"]],
@@ -85,7 +85,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
     )
 
 
-def _of(rows: pd.DataFrame, arm: str) -> list[str]:
+def _possible_counts(rows: pd.DataFrame, arm: str) -> list[str]:
     """Return the possible numbers of answers behind an arm's share."""
     ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
     return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ends]

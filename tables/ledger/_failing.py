@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.store.paper_vocabulary import in_text, vocabulary
+from boundpaper.store.paper_vocabulary import metric_names, vocabulary
 from boundpaper.typeset.numbers import significant
-from boundpaper.typeset.wording import readable
+from boundpaper.typeset.wording import readable_text
 
 BAD = ("contradicted", "not supported")
 FAILURES: Mapping[str, str] = {
@@ -53,19 +53,19 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):
         rows[field] = [
-            readable(place_links(str(each), places), names) if pd.notna(each) else "" for each in rows[field]
+            readable_text(place_links(str(each), places), names) if pd.notna(each) else "" for each in rows[field]
         ]
     rows["rank"] = [list(FAILURES).index(str(each)) for each in rows["failure"]]
     rows["part"] = [FAILURES[str(each)] for each in rows["failure"]]
     rows["place"] = [
-        f"{source}, {_short(section)}" for source, section in zip(rows["source"], rows["section"], strict=True)
+        f"{source}, {_section_number(section)}" for source, section in zip(rows["source"], rows["section"], strict=True)
     ]
     rows["entry"] = "claim:" + rows["claim"].astype(str)
     rows["sign"] = rows["verdict"].map(dict(SIGNS))
     return rows.sort_values(["rank"], kind="stable", ignore_index=True)
 
 
-def _short(section: str) -> str:
+def _section_number(section: str) -> str:
     """Return a section's number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; without a number, its title.
 
     If a title is joined to another section or figure, return the title.
@@ -78,7 +78,7 @@ def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> di
     """Return display names of models, of checkpoints of the training run and of metrics, by key."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
-    return names | in_text(vocabulary())
+    return names | metric_names(vocabulary())
 
 
 def place_links(text: str, places: Mapping[str, str]) -> str:

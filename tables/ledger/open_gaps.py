@@ -18,8 +18,8 @@ WOULD = {
 def table(gaps_status: pd.DataFrame) -> Table:
     """Return the table."""
     rows = gaps_status.assign(
-        now=[_now(row) for _, row in gaps_status.iterrows()],
-        asked=[_request(row) for _, row in gaps_status.iterrows()],
+        now=[_present_state(row) for _, row in gaps_status.iterrows()],
+        asked=[_gap_with_remedy(row) for _, row in gaps_status.iterrows()],
         part=[
             "Proposals for collecting scores by length" if gap.startswith("option") else "Gaps of the narrative"
             for gap in gaps_status["gap"]
@@ -47,11 +47,11 @@ def table(gaps_status: pd.DataFrame) -> Table:
     )
 
 
-def _request(row: pd.Series) -> str:
+def _gap_with_remedy(row: pd.Series) -> str:
     return f"{row['description']}. Proposed: {row['remedy']}" if row["remedy"] else str(row["description"])
 
 
-def _now(row: pd.Series) -> str:
+def _present_state(row: pd.Series) -> str:
     show = integer()
     if row["gap"] in WOULD:
         return WOULD[row["gap"]]

@@ -23,7 +23,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
         ],
         wrong=["wrong" if each else "" for each in wrong],
         profile=rows["shape"].map(SHAPES),
-        rise=[_where(row) for _, row in rows.iterrows()],
+        rise=[_rise_in_percent(row) for _, row in rows.iterrows()],
     )
     owners = list(names[rows.loc[twin, "network"]])
     order = rows["family"].map(families.set_index("family")["order"])
@@ -66,7 +66,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
     )
 
 
-def _where(row: pd.Series) -> str:
+def _rise_in_percent(row: pd.Series) -> str:
     if pd.isna(row["rise_from"]):
         return ""
     return f"{10 * int(row['rise_from'])}–{10 * int(row['rise_to']) + 10}"

@@ -11,10 +11,10 @@ from boundpaper.typeset.wording import whole
 def table(models: pd.DataFrame) -> Table:
     """Return the table."""
     common = models.groupby("family")["position_encoding"].first()
-    remarks = [_remark(row, common[row["family"]]) for _, row in models.iterrows()]
+    remarks = [_model_remark(row, common[row["family"]]) for _, row in models.iterrows()]
     names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
     rows = models.assign(
-        group=[f"{family}: {_bases(common[family])}" for family in models["family"]],
+        group=[f"{family}: {_base_text(common[family])}" for family in models["family"]],
         mark=[names.get(text, "") for text in remarks],
     )
     captured = rows[rows["subject"] == "captured"]
@@ -57,12 +57,12 @@ def table(models: pd.DataFrame) -> Table:
     )
 
 
-def _remark(row: pd.Series, common: str) -> str:
+def _model_remark(row: pd.Series, common: str) -> str:
     parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
     parts += [] if row["position_encoding"] == common else [f"Position encoding: {row['position_encoding']}"]
     return ". ".join(parts)
 
 
-def _bases(encoding: str) -> str:
+def _base_text(encoding: str) -> str:
     """Return the base of the rotation as a symbol; large numbers get separators."""
     return re.sub(r"\d{5,}", lambda match: whole(int(match[0])), encoding.replace("theta", "θ"))

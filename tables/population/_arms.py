@@ -30,7 +30,7 @@ ROWS = (
 )
 
 
-def arms(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
+def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
     """One row per outcome, one column per arm of those chosen: mean and range over seeds."""
     held = population_outcomes[population_outcomes["base"].isin([0, base])]
     held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]

@@ -20,26 +20,26 @@ TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "t
 """What is done to an arm's rotation or softmax beyond the trained length, in words."""
 
 
-def worded(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
+def with_names(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
     """Add the names `what` and `arms` and the number of `digits`; convert the columns `scaled` to the printed unit."""
     made = rows.copy()
     known = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
     made[["what", "digits"]] = known[["what", "digits"]].to_numpy()
-    made["arms"] = [arms(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
+    made["arms"] = [arms_of_contrast(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
     for name in scaled:
         made[name] *= known["factor"].to_numpy()
     return made
 
 
-def arms(first: str, second: str) -> str:
+def arms_of_contrast(first: str, second: str) -> str:
     """Return the two arms of a contrast; for a difference between two bases, the arms of the contrast at either."""
     if " at " in first:
         one, other = first.partition(" at ")[0].split("-")
         return f"{one} − {other}"
-    return f"{_arm(first)} − {_arm(second)}"
+    return f"{_arm_name(first)} − {_arm_name(second)}"
 
 
-def _arm(name: str) -> str:
+def _arm_name(name: str) -> str:
     """Return the chapter's name of an arm, with what is done to the arm beyond the trained length."""
     arm, _, treatment = name.partition(":")
     return f"{arm}, {TREATED[treatment]}" if treatment else arm

@@ -25,14 +25,14 @@ SHORTER = {
 }
 
 
-def items(
+def items_table(
     tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
 ) -> Table:
     """Make one row per item, by base: difference over seeds, seeds present and planned, corrected p, and outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
-    rows["what"] = [_quantity(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
-    rows["sides"] = [_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
+    rows["what"] = [_quantity_in_words(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
+    rows["sides"] = [_both_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
     rows["at"] = (
         rows["place"]
         .replace({"quarter 4 less quarter 1": "4\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1"})
@@ -51,7 +51,7 @@ def items(
     closed = int((rows["outcome"] != "open").sum())
     waiting = [name for name, part in measured.groupby(rows["shown"]) if not part.any()]
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
-    rows["shown"] += rows["shown"].map({name: _seeds(part) for name, part in rows.groupby("shown")})
+    rows["shown"] += rows["shown"].map({name: _seeds_sentence(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
     return Table(
         rows=rows,
@@ -93,28 +93,28 @@ def _margins(rows: pd.DataFrame) -> str:
     return f" ({', '.join(said)})" if said else ""
 
 
-def _seeds(rows: pd.DataFrame) -> str:
+def _seeds_sentence(rows: pd.DataFrame) -> str:
     """Say how many seeds the items of one base have, of those planned."""
     least, most = rows["seeds"].min(), rows["seeds"].max()
     return f", {'' if least == most else f'{least} to '}{most} of {rows['planned'].max()} seeds"
 
 
-def _quantity(quantity: str, family: str) -> str:
+def _quantity_in_words(quantity: str, family: str) -> str:
     """Return the quantity in words; for heads, the quantity with which their cost is correlated."""
     if family.startswith("heads"):
         return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"
     return QUANTITIES[quantity] + (", by cost" if family.startswith("weighted") else "")
 
 
-def _sides(first: str, second: str, family: str) -> str:
+def _both_sides(first: str, second: str, family: str) -> str:
     """Return the two sides in short; a relation and a question on heads have no difference of sides."""
     if family.startswith(("relations", "heads")):
         return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
-    one, two = (_side(str(words)) for words in (first, second))
+    one, two = (_side_in_short(str(words)) for words in (first, second))
     return one if two == "0" else f"{one} − {two}"
 
 
-def _side(words: str) -> str:
+def _side_in_short(words: str) -> str:
     if words in SHORTER:
         return SHORTER[words]
     arm, _, rest = words.partition(" ")

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from boundpaper.tables import Table
-from tables.population._arms import arms
+from tables.population._arms import arms_table
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
     """Show the start and the two arms that continue from it."""
-    return arms(population_outcomes, "ABC", "What the arms of the population do")
+    return arms_table(population_outcomes, "ABC", "What the arms of the population do")

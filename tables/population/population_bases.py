@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from tables.population._contrasts import worded
+from tables.population._contrasts import with_names
 
 LARGER, LESS = "10000", "400 less 10000"
 NAMES = ("seeds", "difference", "low", "high", "p_holm", "note")
@@ -20,7 +20,7 @@ def table(population_bases: pd.DataFrame) -> Table:
     rows["less_note"] = [
         "" if known else note for note, known in zip(rows["less_note"], rows["less_low"].notna(), strict=True)
     ]
-    rows = worded(rows, (*SCALED, *(f"less_{name}" for name in SCALED)))
+    rows = with_names(rows, (*SCALED, *(f"less_{name}" for name in SCALED)))
     return Table(
         rows=rows,
         columns=[

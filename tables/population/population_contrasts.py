@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 from boundpaper.typeset.numbers import fixed as fixed_number
-from tables.population._contrasts import worded
+from tables.population._contrasts import with_names
 
 
 def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.DataFrame) -> Table:
@@ -15,8 +15,8 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     every = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
-    rows = worded(rows, ("every_difference", "every_low", "every_high"))
-    counted, smallest = _between(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
+    rows = with_names(rows, ("every_difference", "every_low", "every_high"))
+    counted, smallest = _range_text(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
     measured = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -40,7 +40,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         marks={"primary": "The primary contrast."},
         caption=(
             f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over "
-            f"{_between(every['seeds'])} seeds of the first arm minus the second. Unit: one training seed."
+            f"{_range_text(every['seeds'])} seeds of the first arm minus the second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(
@@ -53,7 +53,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     )
 
 
-def _between(counts: pd.Series) -> str:
+def _range_text(counts: pd.Series) -> str:
     """Return the least and the most of some counts; one number where they are alike."""
     least, most = int(counts.min()), int(counts.max())
     return str(least) if least == most else f"{least} to {most}"

@@ -18,7 +18,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     shown = stated[stated["difference"].notna() & (stated["appears"] != "not measurable")]
     left = stated.drop(index=shown.index)
     absent, some = len(left), int(left["seeds"].where(left["difference"] != 0, 0).max() or 0)
-    rows = pd.DataFrame([_cells(row) for _, row in shown.iterrows()])
+    rows = pd.DataFrame([_cell_texts(row) for _, row in shown.iterrows()])
     return Table(
         rows=rows,
         columns=[
@@ -51,7 +51,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     )
 
 
-def _cells(row: pd.Series) -> dict[str, object]:
+def _cell_texts(row: pd.Series) -> dict[str, object]:
     number = fixed_number(min(int(row["digits"]), DIGITS))
 
     def text(value: float) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
-from tables.population._contrasts import worded
+from tables.population._contrasts import with_names
 
 BASES = ("400", "10000")
 
@@ -15,7 +15,7 @@ def table(population_power: pd.DataFrame) -> Table:
     for of in BASES:
         for name in ("seeds", "detectable", "note"):
             rows[f"{name}_{of}"] = rows["item"].map(sides[of][name])
-    rows = worded(rows, tuple(f"detectable_{of}" for of in BASES))
+    rows = with_names(rows, tuple(f"detectable_{of}" for of in BASES))
     columns = [Column("what", "Outcome"), Column("arms", "Arms"), Column("multiple", "At", fixed(0))]
     for of in BASES:
         group = f"Base {int(of):,}"

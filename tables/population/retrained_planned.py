@@ -3,14 +3,14 @@
 import pandas as pd
 
 from boundpaper.tables import Table
-from tables.population._items import items
+from tables.population._items import items_table
 
 FAMILIES = ("reach_aligned", "exchange", "widths")
 
 
 def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
     """One row per item and base of the rotation."""
-    return items(
+    return items_table(
         retrained_tests,
         population_amendment,
         FAMILIES,

@@ -23,7 +23,7 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
             "" if pd.isna(value) else fixed(int(digits)).show(value, "plain").replace("-", "\N{MINUS SIGN}")
             for value, digits in zip(rows[name], rows["digits"], strict=True)
         ]
-        rows[f"{name}_why"] = [_why(note, name) for note in rows["note"]]
+        rows[f"{name}_why"] = [_why_missing(note, name) for note in rows["note"]]
     rows["new"] = ~rows["experiment"].duplicated()
     left_out = [name for name in NAMES if name not in shown]
     return Table(
@@ -49,7 +49,7 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
     )
 
 
-def _why(note: object, name: str) -> str:
+def _why_missing(note: object, name: str) -> str:
     """Return why a model has no value, from a note of the form `model: why; model: why`."""
     reasons = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
     return reasons.get(name, "").capitalize()

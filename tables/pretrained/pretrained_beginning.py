@@ -42,8 +42,8 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
                 row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
                     there = (key, start) in cells
-                    row[start] = _cells(cells[(key, start)], digits) if there else ""
-                    row[f"why_{start}"] = _why(cells[(key, start)]) if there else "No spread over texts, no pairs"
+                    row[start] = _cell_text(cells[(key, start)], digits) if there else ""
+                    row[f"why_{start}"] = _why_empty(cells[(key, start)]) if there else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())
@@ -73,7 +73,7 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
     )
 
 
-def _cells(row: pd.Series, digits: int) -> str:
+def _cell_text(row: pd.Series, digits: int) -> str:
     if pd.isna(row["value"]):
         return ""
 
@@ -83,6 +83,6 @@ def _cells(row: pd.Series, digits: int) -> str:
     return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
 
 
-def _why(row: pd.Series) -> str:
+def _why_empty(row: pd.Series) -> str:
     note = str(row["note"]) if pd.isna(row["value"]) else ""
     return note[:1].upper() + note[1:]

@@ -27,7 +27,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         }
         for place, column in enumerate(names):
             each = part[part["column"] == column].iloc[0]
-            row |= {f"v{place}": _cells(each, number), f"note{place}": _reason(each)}
+            row |= {f"v{place}": _cell_text(each, number), f"note{place}": _why_empty(each)}
         rows.append(row)
     frame = pd.DataFrame(rows)
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
@@ -58,7 +58,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     )
 
 
-def _cells(row: pd.Series, number: Fixed) -> str:
+def _cell_text(row: pd.Series, number: Fixed) -> str:
     def text(value: float) -> str:
         return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
 
@@ -67,6 +67,6 @@ def _cells(row: pd.Series, number: Fixed) -> str:
     return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
 
 
-def _reason(row: pd.Series) -> str:
+def _why_empty(row: pd.Series) -> str:
     note = str(row["note"]) if pd.isna(row["value"]) else ""
     return note[:1].upper() + note[1:]

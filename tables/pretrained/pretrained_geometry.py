@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, markup
 from boundpaper.typeset.wording import listed, whole
-from tables._house import estimator
+from tables._house import estimator_phrase
 
 FEW = 10  # key heads
 FIELDS = {"v": "value", "low": "low", "high": "high"}
@@ -50,7 +50,7 @@ def table(
     footers = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
-        f"{estimator(row['estimator'], row['pairs'])}"
+        f"{estimator_phrase(row['estimator'], row['pairs'])}"
         for model, row in mine.iterrows()
     ]
     most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())

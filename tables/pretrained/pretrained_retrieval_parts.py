@@ -34,11 +34,11 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     for keys, cells in parts.groupby(["display_name", "part", "which"], sort=False):
         name, part, which = map(str, keys)
         by = cells.set_index("tokens")
-        row = {"model": name, "label": _label(part, which), "n": int(cells["n"].min())}
+        row = {"model": name, "label": _part_label(part, which), "n": int(cells["n"].min())}
         why = UNASKED if part != "shown" else f"Without an interval; a dash: {UNASKED[0].lower()}{UNASKED[1:]}"
-        rows.append(row | {"part": part, "why": why} | _cells(by, ("value", "low", "high"), lengths))
+        rows.append(row | {"part": part, "why": why} | _percent_by_length(by, ("value", "low", "high"), lengths))
         if part == "shown" and by["auc"].notna().any():
-            rows.append(row | {"part": RANK, "why": why} | _cells(by, ("auc",), lengths))
+            rows.append(row | {"part": RANK, "why": why} | _percent_by_length(by, ("auc",), lengths))
     frame = pd.DataFrame(rows)
     several = frame["model"].nunique() > 1
     frame["group"] = [
@@ -74,7 +74,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     )
 
 
-def _cells(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
+def _percent_by_length(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
     """Return the percentages of every length by the name of the table's field; the first column is the value."""
     names = ("value", "low", "high")
     empty = {f"{name}_{length}": float("nan") for name in names for length in lengths}
@@ -85,7 +85,7 @@ def _cells(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> 
     }
 
 
-def _label(part: str, which: str) -> str:
+def _part_label(part: str, which: str) -> str:
     if part != "depth":
         return WHICH.get(which, which)
     low, high = (100 * float(end) for end in which.split("-"))

@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.paper import looks
 from boundpaper.paper.bibliography import parse
-from boundpaper.paper.site.works import works
+from boundpaper.paper.site.works import cited_works
 from boundpaper.paper.tex import pdf
 from conftest import ROOT, run
 
@@ -187,7 +187,7 @@ def set_twice(tmp_path_factory):
     assert done.returncode == 0, [line for line in log.splitlines() if line.startswith("!")]
     assert not re.search(r"Citation .* undefined", log)
     assert "Missing character" not in log
-    return flat(pdf.text((root / "all.pdf").read_bytes())), works(root)
+    return flat(pdf.whole_text((root / "all.pdf").read_bytes())), cited_works(root)
 
 
 @pytest.mark.latex
@@ -220,7 +220,7 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
     chapter.write_text(chapter.read_text() + "\n\\citep{percent,child,proc,undated,unicode}\n")
     done = run(root, "paper")
     assert done.returncode == 0, done.stderr
-    text = flat(pdf.text((root / "out/thesis.pdf").read_bytes()))
+    text = flat(pdf.whole_text((root / "out/thesis.pdf").read_bytes()))
     for words in (
         "Growth of 50% of beans. G, 2020",
         "In B. Birch, editor, Proc. of Beans, 2020",
@@ -294,7 +294,7 @@ def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path)
     if parse(text).faults:
         assert re.search("no address of the web|which no address may|names no host|no DOI", str(parse(text).faults[0]))
         return
-    shown = works(tmp_path)["a"].html
+    shown = cited_works(tmp_path)["a"].html
     tree = html5lib.parse(str(shown), namespaceHTMLElements=False)
     assert not list(tree.iter("script"))
     assert not list(tree.iter("img"))

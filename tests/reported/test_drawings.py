@@ -9,7 +9,7 @@ import pytest
 
 from boundpaper.errors import SpecError
 from boundpaper.figures import Axis, Bars, Figure, Line, Panel, from_matplotlib
-from boundpaper.figures.render import assets, tex
+from boundpaper.figures.render import picture_files, tex
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -66,7 +66,7 @@ def compiled(tmp_path_factory):
     def compile_(figure, name):
         (out / "figures").mkdir(exist_ok=True)
         (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
-        for file, content in assets(figure, name).items():
+        for file, content in picture_files(figure, name).items():
             (out / "figures" / file).write_bytes(content)
         made = out / f"{name}.pdf"
         made.write_bytes(compile_figure(out, name))

@@ -19,7 +19,7 @@ import keyquery as kq
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure.commands import run as run_command
 from keyquery.models.architecture import forward, survey
-from keyquery.models.attention.positions import positional, rotary
+from keyquery.models.attention.positions import positional_of, rotary_modules
 from keyquery.models.attention.projections import projecting
 from keyquery.models.captures import capture as capturing
 from keyquery.models.captures import manifest
@@ -424,13 +424,13 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
     path.write_text(json.dumps(held | {"settings": settings}))
     with pytest.raises(DataError, match=r"manifest\.json: has no hash .blake2. of itself"):
         capturing.is_finished(options)
-    manifest.seal(path.parent)
+    manifest.seal_manifest(path.parent)
     assert capturing.is_finished(options)
     with pytest.raises(ModelError, match=r"windows false there, true here"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
     settings |= {"windows": True}
     path.write_text(json.dumps(held | {"settings": settings}))
-    manifest.seal(path.parent)
+    manifest.seal_manifest(path.parent)
     with pytest.raises(ModelError, match=r"window_ends null there, .each as the tokenizer begins"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
 
@@ -469,20 +469,20 @@ def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> No
     """Ask a model with learned positions for its encoding, and for queries and keys before any rotation."""
     sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
-    assert positional(model) == "none"
+    assert positional_of(model) == "none"
     seen: list[bool] = []
     with projecting(model, 8) as held:
         forward(model, torch.arange(8)[None], lambda call: seen.append(held.before(call)[0] is call.query))
     assert seen == [True] * 3
     with pytest.raises(ModelError, match="rotates nothing, so there is no rotation to change"):
-        rotary(model)
+        rotary_modules(model)
 
 
 @pytest.mark.reported(outcome="right")
 def test_complex_rotation_is_recognised_as_rope() -> None:
     """Ask Llama 4, whose rotary module gives complex numbers, for its encoding."""
     sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
-    assert positional(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
+    assert positional_of(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
 
 
 @pytest.mark.reported(outcome="refused")

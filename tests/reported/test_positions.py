@@ -11,7 +11,7 @@ import transformers
 from boundpaper.errors import ModelError
 from keyquery.jobs import Resources
 from keyquery.measure.capture import run as capture_command
-from keyquery.models.attention.reach import positions_made_for, rows_of_positions
+from keyquery.models.attention.reach import position_rows, positions_made_for
 from keyquery.models.captures import capture as capturing
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
@@ -114,9 +114,9 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
 def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
     """Count the rows of a table that begins with another row, of one beside a table of token types, and of none."""
     encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
-    assert rows_of_positions(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
-    assert rows_of_positions(causal(transformers.BertConfig(**encoder, is_decoder=True))) == 64
-    assert rows_of_positions(causal(transformers.LlamaConfig(**SIZES))) is None
+    assert position_rows(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
+    assert position_rows(causal(transformers.BertConfig(**encoder, is_decoder=True))) == 64
+    assert position_rows(causal(transformers.LlamaConfig(**SIZES))) is None
 
 
 @pytest.mark.reported(outcome="refused")

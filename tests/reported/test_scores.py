@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from boundpaper.errors import DataError
-from keyquery.models.answers.thoughts import marked, opens, split_thoughts
+from keyquery.models.answers.thoughts import has_thought_marks, opens_thinking, split_thoughts
 from keyquery.scores.lbp import data as lbp_data
-from keyquery.scores.lbp.predictions import read
+from keyquery.scores.lbp.predictions import read_predictions
 from keyquery.scores.lbp.scores import score_samples
-from keyquery.scores.lbp.smoke import make as write_smoke
+from keyquery.scores.lbp.smoke import make_set as write_smoke
 
 DRAFT = "Let me draft. [Answer]\nred house"
 
@@ -66,7 +66,7 @@ def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
 def test_text_after_thoughts_is_the_answer(said: str) -> None:
     """Score predictions with thoughts of several kinds, nested, twice, or closed only."""
     assert split_thoughts(said).answer == "[Answer]\nblue"
-    assert not marked(split_thoughts(said).answer + split_thoughts(said).thoughts)
+    assert not has_thought_marks(split_thoughts(said).answer + split_thoughts(said).thoughts)
 
 
 @pytest.mark.reported(outcome="right")
@@ -82,23 +82,23 @@ def test_answers_without_thoughts_are_kept_whole(said: str) -> None:
 @pytest.mark.reported(outcome="right")
 def test_prompt_that_opens_a_thought_is_recognised() -> None:
     """Tell what a chat template leaves open."""
-    assert opens("question<|im_start|>assistant\n<think>\n")
-    assert opens("question[THINK]")
-    assert not opens("question<think>\n\n</think>\n\n")
-    assert not opens("think of <think> marks")
+    assert opens_thinking("question<|im_start|>assistant\n<think>\n")
+    assert opens_thinking("question[THINK]")
+    assert not opens_thinking("question<think>\n\n</think>\n\n")
+    assert not opens_thinking("think of <think> marks")
 
 
 @pytest.mark.reported(outcome="right")
 def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
     """Score the right answers of the hand-made set, after thoughts, in them, and in those without an end."""
-    samples = lbp_data.load(str(write_smoke(tmp_path)), ("8k",))
+    samples = lbp_data.load_samples(str(write_smoke(tmp_path)), ("8k",))
     values = {}
     for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):
         rows = [
             {"id": each.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(each.answer))}
             for each in samples
         ]
-        given = [prediction for _, prediction in read([predictions(tmp_path / "p.jsonl", rows)])]
+        given = [prediction for _, prediction in read_predictions([predictions(tmp_path / "p.jsonl", rows)])]
         values[form] = score_samples(samples, given)["score"].mean()
     plain, after, within, unfinished = values.values()
     assert plain == after > 0.9
@@ -120,7 +120,7 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
 def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
     """Score a file in which a call that failed left null in place of an answer, or of another field."""
     with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
-        read([predictions(tmp_path / "p.jsonl", [row])])
+        read_predictions([predictions(tmp_path / "p.jsonl", [row])])
 
 
 @pytest.mark.reported(outcome="refused")
@@ -131,4 +131,4 @@ def test_null_columns_of_samples_are_refused(tmp_path: Path, name: str) -> None:
     first, *others = place.read_text(encoding="utf-8").splitlines()
     place.write_text("\n".join([json.dumps(json.loads(first) | {name: None}), *others]), encoding="utf-8")
     with pytest.raises(DataError, match=f":1: {name} is null"):
-        lbp_data.load(str(place), ("8k",))
+        lbp_data.load_samples(str(place), ("8k",))

@@ -364,21 +364,21 @@ def test_file_whose_content_contradicts_its_name_is_reported(beans, content, wor
 def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
     """Tables, descriptions, JSON, JSON lines and the table of documents as programs for Windows save them."""
     from boundpaper.store.documents import documents
-    from boundpaper.store.json_lines import values
-    from boundpaper.store.table_file import identity
+    from boundpaper.store.json_lines import line_values
+    from boundpaper.store.table_file import table_hash
     from boundpaper.store.text_file import json_of
 
     mark = b"\xef\xbb\xbf"
-    before = identity(beans.root / TABLE)
+    before = table_hash(beans.root / TABLE)
     for file in (TABLE, "artifacts/datapackage.yaml", "artifacts/sources/places.csv"):
         (beans.root / file).write_bytes(mark + (beans.root / file).read_bytes())
     assert beans.faults() == []
     assert beans.heights() == [18.4, 2.5]
-    assert identity(beans.root / TABLE) == before
+    assert table_hash(beans.root / TABLE) == before
     (tmp_path / "a.json").write_bytes(mark + json.dumps({"a": 1}).encode())
     assert json_of(tmp_path, "a.json") == {"a": 1}
     (tmp_path / "a.jsonl").write_bytes(mark + b'{"a": 1}\n')
-    assert [value for _, value in values(tmp_path / "a.jsonl")] == [{"a": 1}]
+    assert [value for _, value in line_values(tmp_path / "a.jsonl")] == [{"a": 1}]
     (tmp_path / "artifacts/sources/documents.csv").write_bytes(
         mark + b"document,group,title,citation,coverage\nthesis,thesis,Beans,,claims\n"
     )

@@ -9,7 +9,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from conftest import copy_project, run
 
 CONTEXT, BUCKETS, DOCUMENTS, D = 800, 4, 40, 8
@@ -46,7 +46,7 @@ def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
 
 def tables(lab: Path, name: str) -> dict[str, str]:
     files = sorted((lab / "project/artifacts/measurements").glob(f"*/{name}.[cp]*"))
-    return {path.parent.name: words(path).replace(name, "MODEL") for path in files}
+    return {path.parent.name: table_text(path).replace(name, "MODEL") for path in files}
 
 
 def findings(lab: Path) -> dict[str, int]:

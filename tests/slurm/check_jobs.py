@@ -59,9 +59,9 @@ def until(condition: Callable[[], object]) -> None:
 
 def queued() -> list[str]:
     """The jobs that wait or run."""
-    states = squeue.states(getpass.getuser())
+    states = squeue.job_states(getpass.getuser())
     assert states is not None
-    return [name for name, state in states.items() if squeue.alive(state)]
+    return [name for name, state in states.items() if squeue.may_run(state)]
 
 
 def test_three_jobs_form_one_array_and_finished_ones_are_kept(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_job_that_is_cancelled_outside_is_a_failure(tmp_path: Path) -> None:
 
     def cancel() -> None:
         until(lambda: runs(tally))
-        squeue.cancel(queued())
+        squeue.cancel_jobs(queued())
 
     threading.Thread(target=cancel).start()
     with pytest.raises(JobsFailed, match=r"cancelled|state FAILED"):

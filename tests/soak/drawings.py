@@ -28,8 +28,8 @@ from matplotlib.figure import Figure as Drawing
 
 from boundpaper.errors import ThesisError
 from boundpaper.figures import from_matplotlib
-from boundpaper.figures.matplotlib.words import words
-from boundpaper.figures.render import assets, tex
+from boundpaper.figures.matplotlib.words import latex_words
+from boundpaper.figures.render import picture_files, tex
 
 TEXTS = (
     "plain",
@@ -327,7 +327,7 @@ def judge(made: Made) -> tuple[str, list[str]]:
     except Exception as error:
         return "crashed", [f"{type(error).__name__}: {error}"]
     body = figure.body
-    faults = [f"the text {text!r} is lost" for text in made.texts if text.strip() and words(text) not in body]
+    faults = [f"the text {text!r} is lost" for text in made.texts if text.strip() and latex_words(text) not in body]
     if figure.way == "converted to PGFPlots":
         return "converted", faults + _lost_values(made, body)
     if "because of" not in figure.way:
@@ -409,7 +409,7 @@ def _set(made: Made, out: Path, name: str) -> list[str]:
         figure = from_matplotlib(made.drawing, caption="c")
     (out / "figures").mkdir(exist_ok=True)
     (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
-    for file, content in assets(figure, name).items():
+    for file, content in picture_files(figure, name).items():
         (out / "figures" / file).write_bytes(content)
     try:
         compile_figure(out, name)

@@ -10,8 +10,8 @@ from pathlib import Path
 from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State, keep_steps
 from boundpaper.errors import ThesisError
-from boundpaper.store.cached_files import sealed
-from boundpaper.store.descriptor import package
+from boundpaper.store.cached_files import with_hash
+from boundpaper.store.descriptor import full_package
 from boundpaper.store.manifest import manifest
 from boundpaper.store.reader import read
 from boundpaper.store.schema import check
@@ -67,7 +67,7 @@ def _checked(root: Path, file: Path) -> str:
 
 
 def _described(root: Path, file: Path) -> str:
-    package(root)
+    full_package(root)
     return "\n".join(str(fault) for name in ("models", "reported_plasticity") for fault in check(root, name))
 
 
@@ -118,23 +118,23 @@ def _results(root: Path, file: Path) -> str:
 def _predictions(root: Path, file: Path) -> str:
     from keyquery.scores.lbp import predictions
 
-    predictions.read([file])
+    predictions.read_predictions([file])
     return ""
 
 
 def _samples(root: Path, file: Path) -> str:
     from keyquery.scores.lbp import data
 
-    data.load(str(file), ["8k"])
+    data.load_samples(str(file), ["8k"])
     return ""
 
 
 def _needles(root: Path, file: Path) -> str:
     from keyquery.scores import records
-    from keyquery.scores.ruler.run import RulerSettings, cells
+    from keyquery.scores.ruler.run import RulerSettings, score_records
 
     records.write_or_match_settings(root / "needles.jsonl", {"seed": 0})
-    cells(root / "needles.jsonl", RulerSettings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
+    score_records(root / "needles.jsonl", RulerSettings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
     return ""
 
 
@@ -217,9 +217,9 @@ def copied(project: Path) -> Path:
     note = {"format": 1, "complete": True, "settings": settings, "versions": {}, "documents": []}
     (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
     shutil.copy(project / "packages/keyquery/tests/ruler_results.json", root)
-    (root / "needles.settings.json").write_text(json.dumps(sealed({"seed": 0})))
+    (root / "needles.settings.json").write_text(json.dumps(with_hash({"seed": 0})))
     for name, make in ASKED.items():
-        (root / f"{name}.jsonl").write_text("".join(json.dumps(sealed(make(number))) + "\n" for number in range(4)))
+        (root / f"{name}.jsonl").write_text("".join(json.dumps(with_hash(make(number))) + "\n" for number in range(4)))
     (root / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 20)
     return root
 

@@ -13,7 +13,7 @@ def run(root: Path) -> list[str]:
     import frictionless
 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
-    for part in crate.artifacts(root):
+    for part in crate.data_package_files(root):
         write(folder / part.name, part.content)
     report = frictionless.validate(str(folder / crate.PACKAGE))
     count = len(json.loads((folder / crate.PACKAGE).read_text(encoding="utf-8"))["resources"])

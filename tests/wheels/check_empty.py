@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-from boundpaper.build.vendor import vendor
+from boundpaper.build.vendor import write_wheels
 from conftest import ROOT
 from faces import quick_start
 
@@ -42,7 +42,7 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    return vendor(tmp_path_factory.mktemp("wheels"), ("boundpaper", "keyquery"))
+    return write_wheels(tmp_path_factory.mktemp("wheels"), ("boundpaper", "keyquery"))
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def c001_drift_axis_means(
     models: pd.DataFrame,
 ) -> Verdict:
     """On the drift axis, r_k is about 0.87 and r_q about 0.74."""
-    table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
+    table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
     means = {name: (part["r_k_a"].mean(), part["r_q_a"].mean()) for name, part in groups.items()}
     reported = [quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q")]
@@ -96,7 +96,7 @@ def c001_keys_stronger(
     reported_mechanistic: pd.DataFrame, reported_rotation_ruler: pd.DataFrame, models: pd.DataFrame
 ) -> Verdict:
     """On the drift axis, keys encode position more strongly than queries."""
-    table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
+    table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     against = table[table["r_q_a"] >= table["r_k_a"]]
     words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in against.iterrows()]
     return judge(
@@ -109,7 +109,7 @@ def c001_keys_stronger(
     )
 
 
-def _correlations(mechanistic: pd.DataFrame, ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def _table_of_correlations(mechanistic: pd.DataFrame, ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat([mechanistic, ruler])
     rows = rows[rows["metric"].isin(["r_k_a", "r_q_a"])]
     table = rows.pivot(index="model", columns="metric", values="value").reset_index()

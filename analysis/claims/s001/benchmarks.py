@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.claims._shared import tracks
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.statistics.rounding import percent_change
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
@@ -163,4 +163,4 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
             key=key,
             statement=f"{one['quantity']}: {one['printed']}.",
         )
-        yield repeating(replace(check, kind="cell check"), *judged.get(key, ()))
+        yield mark_repeat(replace(check, kind="cell check"), *judged.get(key, ()))

@@ -9,7 +9,7 @@ from boundpaper.claims.words import listed
 NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
 
 
-def _narrated(frame: pd.DataFrame) -> pd.DataFrame:
+def _models_of_section(frame: pd.DataFrame) -> pd.DataFrame:
     """Select the models of the section's three families: without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
     return frame[frame["family"].isin(NARRATED[:2]) | frame["model"].str.startswith("llama3.2")]
 
@@ -17,7 +17,7 @@ def _narrated(frame: pd.DataFrame) -> pd.DataFrame:
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
     """Eleven models of three families are compared."""
-    counts = {"models": len(_narrated(captured_models)), "families": len(NARRATED)}
+    counts = {"models": len(_models_of_section(captured_models)), "families": len(NARRATED)}
     return [
         compare(
             quote(stated_001, statement=f"profile_{key}"),
@@ -34,7 +34,7 @@ def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame)
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """In all eleven models plasticity declines monotonically with position."""
-    rows = _narrated(decile_profiles)
+    rows = _models_of_section(decile_profiles)
     count, words = rising(rows)
     return judge(
         count == 0,

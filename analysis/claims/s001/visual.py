@@ -49,7 +49,7 @@ def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) 
     verdicts = []
     for key, other in pairs.items():
         row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
-        one, two = (_ends(text) for text in (row, original))
+        one, two = (_landmark_ends(text) for text in (row, original))
         check = judge(
             one == two,
             f"The other document prints {original['printed']}, read as {_words(two)} against {_words(one)} here.",
@@ -66,7 +66,7 @@ def _words(ends: tuple[float, float]) -> str:
     return " to ".join(f"{end:g}" for end in dict.fromkeys(ends))
 
 
-def _ends(row: pd.Series) -> tuple[float, float]:
+def _landmark_ends(row: pd.Series) -> tuple[float, float]:
     """Return the number or range of a landmark, ignoring any sign before it."""
     if pd.notna(row["as_number"]):
         return float(row["as_number"]), float(row["as_number"])

@@ -13,16 +13,16 @@ KEPT = 5  # percent of a score that may go at a length, where it is said that no
 @claim("002, Hypothesis H1")
 def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
     """The drop predicts the order of the scores better than aggregate plasticity does."""
-    return _better("ap_drop", "ap_overall", correlation_contrasts, lbp_correlations)
+    return _compare_predictors("ap_drop", "ap_overall", correlation_contrasts, lbp_correlations)
 
 
 @claim("002, Hypothesis H2")
 def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
     """The plasticity of the last fifth follows the scores more closely than aggregate plasticity does."""
-    return _better("ap_last_20", "ap_overall", correlation_contrasts, lbp_correlations)
+    return _compare_predictors("ap_last_20", "ap_overall", correlation_contrasts, lbp_correlations)
 
 
-def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.DataFrame) -> Verdict:
+def _compare_predictors(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.DataFrame) -> Verdict:
     rho = [pick(correlations, comparison=name, test="spearman")["estimate"] for name in (first, second)]
     sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
     tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]

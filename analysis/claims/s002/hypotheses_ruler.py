@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.statistics.proportion import wilson_interval
@@ -136,7 +136,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         "h8_llama32_11b_layers": "finding_2_llama32_layers",
     }
     return [
-        repeating(
+        mark_repeat(
             compare(
                 quote(stated_002, statement=key),
                 quote(nope_stated, statement=other).number,

@@ -109,16 +109,16 @@ def c002_t4_llama32_11b_rises(decile_profiles: pd.DataFrame) -> Verdict:
     """The profile of Llama-3.2-11B-Vision is non-monotone: lowest before 50 %, up again at 60-80 %, lowest at the
     end.
     """
-    return _bump(decile_profiles, "llama3.2-11b", recovery=(6, 7))
+    return _judge_bump(decile_profiles, "llama3.2-11b", recovery=(6, 7))
 
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_llama31_8b_rises(decile_profiles: pd.DataFrame) -> Verdict:
     """The profile of Llama-3.1-8B dips at 40-50 %, recovers at 70-80 % and collapses in the last decile."""
-    return _bump(decile_profiles, "llama3.1-8b", recovery=(7,))
+    return _judge_bump(decile_profiles, "llama3.1-8b", recovery=(7,))
 
 
-def _bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], dip: int = 4) -> Verdict:
+def _judge_bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], dip: int = 4) -> Verdict:
     row = pick(decile_profiles, model=model)
     values = [float(row[f"d{number}"]) for number in range(10)]
     inner = values[1:9]

@@ -21,7 +21,7 @@ DECLINES = Artifact("reported_ruler_declines")
 CHANGES = DECLINES.where(metric=("ruler_change", "plasticity_change")).printed()
 
 
-def _drops(table: Artifact) -> Relation:
+def _drop_relation(table: Artifact) -> Relation:
     return Relation(
         each=table.rows("model"),
         cell=table(model="{model}", metric="ap_drop"),
@@ -36,7 +36,7 @@ def _drops(table: Artifact) -> Relation:
 c002_t1_drop = Cells(
     "In Table 1, ap_drop is ap_first_20 less ap_last_20.",
     "002, Aggregate Scores and Mechanistic Metrics, Table 1",
-    _drops(MECHANISTIC),
+    _drop_relation(MECHANISTIC),
 )
 
 
@@ -50,7 +50,7 @@ c002_t1_all_models = Cells(
 c002_all_models_drop = Cells(
     "In the table of all models, ap_drop is ap_first_20 less ap_last_20.",
     "002, All models with mechanistic data",
-    _drops(ALL_MODELS),
+    _drop_relation(ALL_MODELS),
 )
 
 

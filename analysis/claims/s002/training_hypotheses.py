@@ -50,7 +50,7 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     """
     window = bias_plasticity["context"].max()
     models = bias_plasticity[bias_plasticity["context"] == window]
-    mine = _ministral(models)
+    mine = _is_ministral(models)
     flat = models[(models["ap_drop"] <= models[mine]["ap_drop"].max()) & ~mine]
     least = float(models[~mine]["bias_strength"].min())
     if flat.empty:
@@ -214,5 +214,5 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
     )
 
 
-def _ministral(frame: pd.DataFrame) -> pd.Series:
+def _is_ministral(frame: pd.DataFrame) -> pd.Series:
     return frame["family"] == MINISTRAL

@@ -13,7 +13,7 @@ from boundpaper.claims.words import listed
 @claim("002, Visual Analysis: bucket heatmaps")
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """Thresholds, onsets and likenesses read off the maps of plasticity over two distances."""
-    return _unseen(
+    return _untestable_landmarks(
         reported_landmarks,
         "002 heatmaps",
         "No value of a map is printed; mean plasticity binned by inter-key and key-to-query distance, from the "
@@ -26,7 +26,7 @@ def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> lis
 def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """Spread, bundles and convergence read off the profiles of single heads."""
     heads = reported_landmarks[reported_landmarks["kind"] == "head bundle"]
-    return _unseen(
+    return _untestable_landmarks(
         heads,
         "002 head profiles",
         "No value of a single head is printed; the spread and the bimodality over heads in each bin of the capture "
@@ -35,7 +35,7 @@ def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
     )
 
 
-def _unseen(landmarks: pd.DataFrame, place: str, reason: str, models: pd.DataFrame) -> list[Verdict]:
+def _untestable_landmarks(landmarks: pd.DataFrame, place: str, reason: str, models: pd.DataFrame) -> list[Verdict]:
     names = models.set_index("model")["display_name"].to_dict()
     verdicts = []
     for _, row in landmarks[landmarks["source"] == place].iterrows():
@@ -169,7 +169,7 @@ def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
 def c002_weights_families(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """Positional information is in narrow peaks in Ministral 3, in broader ones in Qwen3, and Llama lies between."""
     rows = reported_landmarks[reported_landmarks["landmark"].str.contains("peaks|qwen_first_cluster")]
-    return _unseen(
+    return _untestable_landmarks(
         rows,
         "002 component weights",
         "No weight of a dimension is printed; the share of each dimension in the variance that position explains, "

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.claims.s003._delta_p import SIZES, mark
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 
 TICK = 10  # percentage points: a vertical axis of this range has ticks at its multiples
 
@@ -129,7 +129,7 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> It
             "as the axis is read to have.",
             n=layers,
         )
-        yield repeating(made, f"c003_layers.{size}")
+        yield mark_repeat(made, f"c003_layers.{size}")
 
 
 @claim("003, Key Observations")

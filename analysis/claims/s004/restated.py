@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
 
 STATED = Artifact("drope_stated")
@@ -171,7 +171,7 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
         recomputed=str(int(wrong["count"].sum())),
         n=trials,
     )
-    return repeating(made, "c004_ctx_rope_collapses")
+    return mark_repeat(made, "c004_ctx_rope_collapses")
 
 
 @claim("004, 12.2 Implications for Context Extension")
@@ -192,4 +192,4 @@ def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd
             key=key,
             statement=f"{pick(drope_stated, statement=key)['quantity']}: {stated.printed}.",
         )
-        yield repeating(replace(made, kind="cell check"), judged)
+        yield mark_repeat(replace(made, kind="cell check"), judged)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
@@ -25,11 +25,11 @@ CROSSLAYER = Artifact("drope_crosslayer", "the table of section 10.3").where(met
 TRADEOFF = Artifact("drope_tradeoff", "the table of section 11.8")
 
 
-def _write(model: str, metric: str) -> ArtifactCell:
+def _write_cell(model: str, metric: str) -> ArtifactCell:
     return WRITE(positional=model, metric=metric).by(f"c004_bos_write_cells.{model}-{metric}")
 
 
-def _norm(model: str, metric: str) -> ArtifactCell:
+def _norm_cell(model: str, metric: str) -> ArtifactCell:
     return NORMS(positional=model, metric=metric)
 
 
@@ -73,9 +73,9 @@ c004_sum_interventions = Cells(
             "s12_1_rope_accuracy": TASKS(positional="RoPE", task="cities", condition="bos_mlp_ablation").by(
                 "c004_rope_fails_all_tasks"
             ),
-            "s12_1_drope_write": _write("DroPE", "effective_write"),
-            "s12_1_rope_write": _write("RoPE", "effective_write"),
-            "s12_1_drope_max_write_layer": _write("DroPE", "max_write_layer"),
+            "s12_1_drope_write": _write_cell("DroPE", "effective_write"),
+            "s12_1_rope_write": _write_cell("RoPE", "effective_write"),
+            "s12_1_drope_max_write_layer": _write_cell("DroPE", "max_write_layer"),
             "s12_1_rope_mlp_over_attention": STATED(statement="s7_4_rope_mlp_over_attention").by(
                 "c004_mlp_over_attention.number"
             ),
@@ -108,11 +108,11 @@ c004_sum_attention = Cells(
                 )
                 for model in PAIR
             },
-            "s12_1_rope_query_norm": _norm("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
+            "s12_1_rope_query_norm": _norm_cell("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
             # 52 is what the published 52.2 rounds to; only the table's 52.0 is not
-            "s12_1_rope_key_norm": _norm("RoPE", "key_norm"),
-            "s12_1_drope_query_norm": _norm("DroPE", "query_norm").by("c004_con_cells.DroPE-query_norm"),
-            "s12_1_drope_key_norm": _norm("DroPE", "key_norm").by("c004_con_cells.DroPE-key_norm"),
+            "s12_1_rope_key_norm": _norm_cell("RoPE", "key_norm"),
+            "s12_1_drope_query_norm": _norm_cell("DroPE", "query_norm").by("c004_con_cells.DroPE-query_norm"),
+            "s12_1_drope_key_norm": _norm_cell("DroPE", "key_norm").by("c004_con_cells.DroPE-key_norm"),
             **{
                 f"s12_1_{model.lower()}_layer{layer}": CROSSLAYER(layers=layer, positional=model).by(
                     f"c004_bal_shares.{model}-{layer}"
@@ -169,7 +169,7 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
         reported=reported.printed,
         recomputed=str(first["printed"]),
     )
-    return repeating(replace(made, kind="cell check"), "c004_bal_localized")
+    return mark_repeat(replace(made, kind="cell check"), "c004_bal_localized")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -184,7 +184,7 @@ def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
         reported=reported.printed,
         recomputed=first.printed,
     )
-    return repeating(replace(made, kind="cell check"), "c004_rank_negligible")
+    return mark_repeat(replace(made, kind="cell check"), "c004_rank_negligible")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -201,7 +201,7 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
         recomputed=f"{len(depend)} of {len(ratios)}",
         n=len(ratios),
     )
-    return repeating(made, "c004_only_rope_stores")
+    return mark_repeat(made, "c004_only_rope_stores")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -221,7 +221,7 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
         places=0,
         n=int(rows["n"].sum()),
     )
-    return repeating(made, "c004_rope_fails_all_tasks")
+    return mark_repeat(made, "c004_rope_fails_all_tasks")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -234,4 +234,4 @@ def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
         reported=str(here["printed"]),
         recomputed=str(first["printed"]),
     )
-    return repeating(replace(made, kind="cell check"), "c004_rank_neither")
+    return mark_repeat(replace(made, kind="cell check"), "c004_rank_neither")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.subjects import of_role
+from analysis.subjects import subjects_of_role
 from boundpaper.claims import Verdict, claim, directed, judge, pick
 from boundpaper.errors import DataError
 
@@ -18,7 +18,7 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     DataError
         When there is none.
     """
-    own = curves["model"].isin(list(of_role(curves["model"].unique())))
+    own = curves["model"].isin(list(subjects_of_role(curves["model"].unique())))
     ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
     rows = curves[ours & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:

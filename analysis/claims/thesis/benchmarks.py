@@ -91,7 +91,7 @@ def thesis_decline_goes_with_drop(
     decides.
     """
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
-    rows = _seven(length_decline)
+    rows = _compared_models(length_decline)
     left = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
     joint, free = (
         pick(decline_joint, comparison=f"drop and loss, variants {start}") for start in ("from 8k", "from every start")
@@ -115,7 +115,7 @@ def thesis_decline_checks(
     length_decline: pd.DataFrame, lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame
 ) -> list[Verdict]:
     """What the relation of drop and relative decline does not show, in the seven models without thinking."""
-    rows = _seven(length_decline)
+    rows = _compared_models(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
     inside = within_family(
         drop, decline, list(rows["family"]), study="thesis", comparison="within families", unit="model"
@@ -129,7 +129,7 @@ def thesis_decline_checks(
     later = rows["model"].map(1 - scores["128k"] / scores["16k"])
     start = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
     return [
-        _verdict(
+        _judge_test(
             inside,
             (inside.p_value or 0) >= 0.05,
             "Inside families the relation is not seen.",
@@ -137,21 +137,21 @@ def thesis_decline_checks(
             "relabelling inside families",
             "within",
         ),
-        _verdict(
+        _judge_test(
             member,
             abs(_r(member)) > 0.8 and abs(_r(member)) < abs(_r(plain)),
             "That a model belongs to Ministral 3 tells the decline nearly as well as its drop.",
             f"r = {_r(member):.2f} (p = {member.p_value:.3f}) for membership, {_r(plain):.2f} for the drop",
             "member",
         ),
-        _verdict(
+        _judge_test(
             overall,
             abs(_r(plain)) - abs(_r(overall)) < 0.05,
             "Aggregate plasticity goes with the decline as closely as the drop does.",
             f"r = {_r(overall):.2f} (p = {overall.p_value:.3f}) for ap_overall, {_r(plain):.2f} for the drop",
             "overall",
         ),
-        _verdict(
+        _judge_test(
             start,
             (start.p_value or 0) >= 0.05 and _r(start) < _r(plain),
             "Counted from 16K instead of 8K, the relation is weaker and not significant.",
@@ -177,7 +177,7 @@ def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_
     )
 
 
-def _seven(length_decline: pd.DataFrame) -> pd.DataFrame:
+def _compared_models(length_decline: pd.DataFrame) -> pd.DataFrame:
     """Return the models that the source compares, in the prompt mode of its overall scores."""
     return length_decline[length_decline["in_source"].astype(bool) & (length_decline["mode"] == "nonthinking")]
 
@@ -186,7 +186,7 @@ def _r(test: Estimate) -> float:
     return float(test.estimate if test.estimate is not None else float("nan"))
 
 
-def _verdict(test: Estimate, true: bool, statement: str, reason: str, key: str) -> Verdict:
+def _judge_test(test: Estimate, true: bool, statement: str, reason: str, key: str) -> Verdict:
     return judge(
         true,
         reason,

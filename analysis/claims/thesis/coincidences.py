@@ -43,7 +43,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             reason = str(why["reason"]).partition(": ")[2]
             yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
-        own, other = _interval(str(number)), _interval(str(why["operand"]))
+        own, other = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
         made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
         yield judge(
             meets(made, own),
@@ -57,5 +57,5 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         )
 
 
-def _interval(number: str) -> Interval:
+def _rounding_interval(number: str) -> Interval:
     return printed_interval(float(number), len(number.partition(".")[2]))

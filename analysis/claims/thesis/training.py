@@ -226,7 +226,7 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     window = pd.Series(np.log2(plain), index=plain.index)
     bias = training_trajectory["bias_window"].astype(float)
     alone, product = float(drops.corr(window)), float(drops.corr(bias))
-    given = {name: _partial(drops, bias, held) for name, held in (("log", window), ("plain", plain))}
+    given = {name: _partial_correlation(drops, bias, held) for name, held in (("log", window), ("plain", plain))}
     return judge(
         alone > product,
         f"r is {alone:.3f} with the binary logarithm of the window and {product:.3f} with the bias per window; with "
@@ -236,7 +236,7 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     )
 
 
-def _partial(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
+def _partial_correlation(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
     """Return the partial correlation of two series, given a third."""
     a, b, c = first.corr(second), first.corr(held), second.corr(held)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

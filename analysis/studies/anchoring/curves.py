@@ -40,7 +40,7 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
         for key, name in models.set_index("model")["captured_checkpoint"].items()
     }
     rows["model"] = [str(known.get(model, model)) for model in measured]
-    probes = _probes(rows[rows["split"] == "probe"])
+    probes = _probe_rows(rows[rows["split"] == "probe"])
     rest = rows[rows["split"] != "probe"]
     values = rest.pivot(index=KEYS, columns="metric", values="value").reset_index()
     for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # no data but the planted ones has it
@@ -59,19 +59,19 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     )
     table = table.merge(probes, on=["model", "data", "layer"], how="left", validate="many_to_one")
     shown = models.set_index("model")["display_name"].to_dict()
-    table.insert(1, "display_name", [shown.get(model) or _label(model) for model in table["model"]])
+    table.insert(1, "display_name", [shown.get(model) or _model_label(model) for model in table["model"]])
     table.insert(2, "entity", [SUBJECTS[model].arm if model in SUBJECTS else model for model in table["model"]])
-    table["reason"] = [_why(row) for _, row in table.iterrows()]
+    table["reason"] = [_why_empty(row) for _, row in table.iterrows()]
     return table.sort_values(KEYS, ignore_index=True)
 
 
-def _label(model: str) -> str:
+def _model_label(model: str) -> str:
     """Return the printed name of a model that is not in the table of models: that of the subject, or its key."""
     subject = subjects().get(model)
     return subject.label if subject and subject.label else model
 
 
-def _probes(rows: pd.DataFrame) -> pd.DataFrame:
+def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """The probe of each model, data set and layer, over the samples that need the question where these are known."""
     kept = []
     for _, part in rows.groupby(["model", "data"]):
@@ -81,7 +81,7 @@ def _probes(rows: pd.DataFrame) -> pd.DataFrame:
     return wide[names].assign(above_chance=wide["auroc_low"] > CHANCE)
 
 
-def _why(row: pd.Series) -> str:
+def _why_empty(row: pd.Series) -> str:
     reasons = []
     if row["n"] == 0:
         reasons.append("no sample in this group")
@@ -111,9 +111,9 @@ def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame)
         name = "/".join(map(str, keys))
         groups = {str(group): rows for group, rows in part.groupby("group")}
         for group, rows in groups.items():
-            estimates += _within(f"{name}/{group}, cut against none", rows, "delta_p")
-        estimates += _within(f"{name}/question, cut against control", groups["question"], "excess")
-        estimates += _between(f"{name}, question against answer", groups)
+            estimates += _paired_tests(f"{name}/{group}, cut against none", rows, "delta_p")
+        estimates += _paired_tests(f"{name}/question, cut against control", groups["question"], "excess")
+        estimates += _compare_groups(f"{name}, question against answer", groups)
     return frame(corrected(estimates, test_families, "anchoring_tests", _model_and_data))
 
 
@@ -121,20 +121,20 @@ def _model_and_data(row: Estimate) -> str:
     return "/".join(row.study.split("/")[:2])
 
 
-def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
+def _paired_tests(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
     counted = "control_n" if metric == "excess" else "n"
     for _, row in rows.iterrows():
-        yield _paired(
+        yield _paired_t_from_stats(
             float(row[metric]) if row[counted] else math.nan,
             float(row[f"{metric}_sd"]) if row[counted] > 1 else 0.0,
             int(row[counted]),
             study=study,
             comparison=f"layer {row['layer']}",
-            note=_notes(row),
+            note=_row_notes(row),
         )
 
 
-def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
+def _paired_t_from_stats(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
     """Compute the paired t-test from mean and sd (ddof 1) of n differences; `paired_t` needs the values themselves."""
     if n == 0 or n == 1 or sd <= 1e-9 * max(1.0, abs(mean)):
         why = {0: "no unit", 1: "a single unit"}.get(n, "the differences have no variance")
@@ -169,7 +169,7 @@ def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note
     )
 
 
-def _between(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Estimate]:
+def _compare_groups(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Estimate]:
     ordered = (groups[group].sort_values("layer") for group in ("question", "answer"))
     for (_, one), (_, other) in zip(*(rows.iterrows() for rows in ordered), strict=True):
         if min(one["n"], other["n"]) < 2:
@@ -181,11 +181,11 @@ def _between(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Estimate]:
             comparison=f"layer {one['layer']}",
             unit="unit",
             names=("question", "answer"),
-            note=f"{_notes(one)}; a unit with samples in both groups counts in both",
+            note=f"{_row_notes(one)}; a unit with samples in both groups counts in both",
         )
 
 
-def _notes(row: pd.Series) -> str:
+def _row_notes(row: pd.Series) -> str:
     chance = "" if row["above_chance"] else "; the probe is not above chance, so not interpreted"
     return "a unit is a question, or all statements about one name" + chance
 

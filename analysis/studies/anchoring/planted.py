@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.subjects import of_role
+from analysis.subjects import subjects_of_role
 
 GROUPS = ("question", "answer")
 
@@ -18,7 +18,7 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     that need the question) and `needing`, the least percentage of answer-anchored samples that need the question,
     since all others in the group must be among those whose answer tells.
     """
-    small = anchoring_curves[anchoring_curves["model"].isin(list(of_role(anchoring_curves["model"].unique())))]
+    small = anchoring_curves[anchoring_curves["model"].isin(list(subjects_of_role(anchoring_curves["model"].unique())))]
     layers = small[small["split"] == "all"]
     seen = small[small["above_chance"].astype(bool)]
     designed = {group: seen[(seen["split"] == "design") & (seen["group"] == group)] for group in GROUPS}

@@ -80,7 +80,7 @@ def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArr
         return {**row, "twin_difference": None, "note": "the pair of one network has no value of this metric"}
     noise = abs(between) / math.sqrt(2)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
-    reliability = _reliable(noise, spread)
+    reliability = _reliable_share(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
     # quantiles of uniforms, whose stream does not change over numpy versions
     drawn = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
@@ -91,7 +91,7 @@ def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArr
     if rounding is not None:
         least, most = (end / math.sqrt(2) for end in (rounding.low, rounding.high))
         row |= {"noise_least": least, "noise_most": most}
-        row |= {"reliability_least": _reliable(most, spread), "reliability_most": _reliable(least, spread)}
+        row |= {"reliability_least": _reliable_share(most, spread), "reliability_most": _reliable_share(least, spread)}
     row["reliability"] = reliability
     row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(again) != (r < 0)))}
     if abs(corrected) <= 1:
@@ -100,6 +100,6 @@ def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArr
     return {**row, "r_corrected": None, "note": f"no corrected r: {because}"}
 
 
-def _reliable(noise: float, spread: float) -> float:
+def _reliable_share(noise: float, spread: float) -> float:
     """Return the share of the variance over models that is not noise."""
     return max(0.0, 1 - (noise / spread) ** 2)

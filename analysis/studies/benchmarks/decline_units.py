@@ -36,7 +36,7 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     for unit in UNITS:
         for end in ENDS:
             for mode in MODES:
-                loss = _loss(scores, models, unit, end, mode)
+                loss = _score_loss(scores, models, unit, end, mode)
                 for n in sorted({inside, len(models)}):
                     found = correlation.pearson(
                         models["ap_drop"][:n],
@@ -48,23 +48,23 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
                     )
                     variant = {"unit": unit, "end": end, "mode": mode, "n": n}
                     rows.append({**variant, "estimate": found.estimate, "p": found.p_value})
-        median, p = _joint(scores, models, unit, inside)
+        median, p = _joint_median(scores, models, unit, inside)
         rows.append({"unit": unit, "end": JOINT, "mode": "both", "n": len(models), "estimate": median, "p": p})
     return pd.DataFrame(rows)
 
 
-def _loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
+def _score_loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
     """Return the loss of each model from 8k to an end length."""
     start, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
     lost: FloatArray = 1 - last / start if unit == "share" else start - last
     return lost
 
 
-def _joint(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:
+def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:
     """Return the median coefficient over all variants from 8k to 128k, and its exact p."""
     statistics, ties = [], []
     for mode in MODES:
-        loss = _loss(scores, models, unit, JOINT, mode)
+        loss = _score_loss(scores, models, unit, JOINT, mode)
         for metric, n in (("ap_drop", inside), ("ap_drop", len(models)), ("total_drop", inside)):
             drop = models[metric].to_numpy(dtype=float)[:n] * (-1 if metric == "total_drop" else 1)
             for method in COEFFICIENTS:

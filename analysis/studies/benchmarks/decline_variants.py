@@ -69,8 +69,8 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
     tests = []
     for name, chosen in (("from 8k", [one for one in variants if one.start == "8k"]), ("from every start", variants)):
         outcome = permutation_p(
-            _median(chosen)(np.arange(len(models))[None, :])[0],
-            _median(chosen),
+            _median_statistic(chosen)(np.arange(len(models))[None, :])[0],
+            _median_statistic(chosen),
             [block for block in blocks if block.size],
             tie=max(one.tie for one in chosen),
             cells_per_draw=len(models) ** 2,
@@ -82,7 +82,7 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
                 test="median_coefficient",
                 unit="model",
                 n=len(models),
-                estimate=float(_median(chosen)(np.arange(len(models))[None, :])[0]),
+                estimate=float(_median_statistic(chosen)(np.arange(len(models))[None, :])[0]),
                 p_value=outcome.p_value,
                 note=join_notes(
                     f"{len(chosen)} variants",
@@ -91,7 +91,7 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
                 ),
             )
         )
-    scores = _scores(lbp_lengths)
+    scores = _scores_by_length(lbp_lengths)
     for mode in MODES:
         loss = 1 - scores[END] / scores["8k"]
         rows = models.assign(loss=models["model"].map(loss.xs(mode)))
@@ -110,7 +110,7 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
     return frame(corrected(tests, test_families, STUDY))
 
 
-def _scores(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
+def _scores_by_length(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
     return lbp_lengths.pivot(index=["mode", "model"], columns="length", values="lbp")
 
 
@@ -118,7 +118,7 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
     """Return the models, those of the source first, and the variants as functions of the models' relabelings."""
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     inside = models["in_source"].astype(bool).to_numpy()
-    scores = _scores(lbp_lengths)
+    scores = _scores_by_length(lbp_lengths)
     drops = {"ap_drop": models["ap_drop"], "total_drop": -models["total_drop"]}
     samples = [("ap_drop", inside), ("ap_drop", np.ones(len(models), dtype=bool)), ("total_drop", inside)]
     variants = []
@@ -135,7 +135,7 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
     return models, variants
 
 
-def _median(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:
+def _median_statistic(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:
     def statistic(index: IntArray) -> FloatArray:
         return np.asarray(np.median([one.size(index) for one in variants], axis=0), dtype=np.float64)
 

@@ -17,7 +17,7 @@ def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
     """
     samples = {"source": matched_models[matched_models["in_source"].astype(bool)], "all": matched_models}
     parts = [
-        _band(rows["ap_drop"], rows["lbp"], f"ap_drop_fit, {name}").assign(sample=name)
+        _fit_with_band(rows["ap_drop"], rows["lbp"], f"ap_drop_fit, {name}").assign(sample=name)
         for name, rows in samples.items()
     ]
     return pd.concat(parts, ignore_index=True)[["sample", *_COLUMNS]]
@@ -29,7 +29,7 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
         for name, chosen in samples.items():
-            band = _band(chosen["ap_drop"], 100 * chosen["decline"], f"length_decline_fit, {mode}, {name}")
+            band = _fit_with_band(chosen["ap_drop"], 100 * chosen["decline"], f"length_decline_fit, {mode}, {name}")
             parts.append(band.assign(mode=mode, sample=name))
     return pd.concat(parts, ignore_index=True)[["mode", "sample", *_COLUMNS]]
 
@@ -37,7 +37,7 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
-def _band(x: pd.Series, y: pd.Series, where: str) -> pd.DataFrame:
+def _fit_with_band(x: pd.Series, y: pd.Series, where: str) -> pd.DataFrame:
     """Fit y on x and give the line with its band at `POINTS` places from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm

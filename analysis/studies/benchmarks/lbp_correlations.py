@@ -8,7 +8,7 @@ from boundpaper.statistics.estimate import frame
 
 def lbp_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Correlations over the models that source 002 compares; Holm over metrics and coefficients."""
-    return frame(correlations(_compared(matched_models), "lbp", "lbp_correlations", test_families))
+    return frame(correlations(_models_of_source(matched_models), "lbp", "lbp_correlations", test_families))
 
 
 def lbp_correlations_extended(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
@@ -16,5 +16,5 @@ def lbp_correlations_extended(matched_models: pd.DataFrame, test_families: pd.Da
     return frame(correlations(matched_models, "lbp", "lbp_correlations_extended", test_families))
 
 
-def _compared(matched_models: pd.DataFrame) -> pd.DataFrame:
+def _models_of_source(matched_models: pd.DataFrame) -> pd.DataFrame:
     return matched_models[matched_models["in_source"].astype(bool)]

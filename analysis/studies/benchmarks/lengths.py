@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.studies._metrics import METHODS, caveats
+from analysis.studies._metrics import METHODS, caveat
 from boundpaper.statistics.correlations.contrast import levels_and_differences
 from boundpaper.statistics.estimate import SEPARATOR, Estimate, frame, no
 from boundpaper.statistics.families import corrected
@@ -99,7 +99,7 @@ def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFra
                         study="length_decline_tests",
                         comparison=f"{metric}, {mode}, n = {len(chosen)}",
                         unit="model",
-                        note=caveats(chosen, "decline"),
+                        note=caveat(chosen, "decline"),
                         names=(metric, "decline"),
                     )
                 )
@@ -128,7 +128,7 @@ def length_ordering_tests(
                         study="length_ordering_tests",
                         comparison=f"{length}, {mode}",
                         unit="model",
-                        note=caveats(rows, "lbp"),
+                        note=caveat(rows, "lbp"),
                         names=("plasticity", "lbp"),
                     )
                 )

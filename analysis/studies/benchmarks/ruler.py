@@ -23,14 +23,14 @@ def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     table["weighted_longer"] = (scores * weights).sum(axis=1) / weights.sum()
     table["weighted_shorter"] = (scores * weights.to_numpy()[::-1]).sum(axis=1) / weights.sum()
     table["threshold"] = THRESHOLD
-    table["effective"] = [_effective(row) for _, row in scores.iterrows()]
+    table["effective"] = [_effective_length(row) for _, row in scores.iterrows()]
     stated = published_ruler.drop_duplicates("model")[["model", "effective_reported", "origin"]]
     facts = models[["model", "display_name", "family", "captured_context", "checkpoint_match"]]
     table = table.merge(stated, on="model").merge(facts, on="model")
     return table.sort_values("128k", ascending=False, ignore_index=True)
 
 
-def _effective(scores: pd.Series) -> str:
+def _effective_length(scores: pd.Series) -> str:
     passing = [length for length in LENGTHS if scores[length] > THRESHOLD]
     return passing[-1] if passing else f"<{LENGTHS[0]}"
 

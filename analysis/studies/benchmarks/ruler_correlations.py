@@ -10,12 +10,12 @@ from boundpaper.statistics.estimate import frame
 
 def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Correlations over all captured models with a RULER score; Holm over metrics and coefficients."""
-    return frame(correlations(_scored(captured_models), "ruler_128k", "ruler_correlations", test_families))
+    return frame(correlations(_scored_models(captured_models), "ruler_128k", "ruler_correlations", test_families))
 
 
 def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Correlations as in `ruler_correlations`, without models whose captured context is below the scored length."""
-    full = _full(_scored(captured_models))
+    full = _full_context_models(_scored_models(captured_models))
     return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
@@ -24,8 +24,8 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
 
     `turns` says whether r changes its sign when they are left out.
     """
-    scored = _scored(captured_models)
-    samples = {"all": scored, "full": _full(scored)}
+    scored = _scored_models(captured_models)
+    samples = {"all": scored, "full": _full_context_models(scored)}
     values = {name: _coefficients(models) for name, models in samples.items()}
     table = pd.DataFrame(
         [{"metric": metric, "r_all": r, "r_full": values["full"].get(metric)} for metric, r in values["all"].items()]
@@ -46,13 +46,13 @@ def _coefficients(models: pd.DataFrame) -> dict[str, float]:
     return coefficients
 
 
-def _scored(captured_models: pd.DataFrame) -> pd.DataFrame:
+def _scored_models(captured_models: pd.DataFrame) -> pd.DataFrame:
     scored = captured_models[captured_models["ruler_128k"].notna()]
     if scored.empty:
         raise DataError("ruler_correlations: no captured model has a RULER score; see sources/published_ruler.csv")
     return scored.sort_values("ruler_128k", ascending=False, ignore_index=True)
 
 
-def _full(scored: pd.DataFrame) -> pd.DataFrame:
+def _full_context_models(scored: pd.DataFrame) -> pd.DataFrame:
     full: pd.DataFrame = scored[scored["captured_context"] == scored["captured_context"].max()]
     return full

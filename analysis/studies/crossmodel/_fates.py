@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr, t
 
-from analysis.studies.crossmodel._kept import FloatArray, agreement, at_one_position
+from analysis.studies.crossmodel._kept import FloatArray, agreement, one_position_plasticity
 from boundpaper.errors import DataError
 
 LEVEL = 0.05
@@ -36,7 +36,7 @@ class ConclusionInputs:
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
         """Return a conclusion's needed factor, the factor seen, its fate, and the reason why a number is missing."""
-        sides = [self._named(row, side) for side in str(row.entities).split("|")]
+        sides = [self._captures_named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", "no plasticity enters"
         if row.compares == "one network":
@@ -44,11 +44,11 @@ class ConclusionInputs:
         if row.compares == "level":
             kept = self.bounds.loc[sides[0], "kept_low"].min()
             return 1.0, float(1 / kept), "falls", ""
-        needed, seen = self._factors(row, sides)
+        needed, seen = self._seen_factors(row, sides)
         note = "" if needed is not None else f"no factor up to {FACTORS[-1]:.1f} turns it"
         return needed, seen, "survives" if needed is None or needed > seen else "open", note
 
-    def _named(self, row: Any, side: str) -> list[str]:
+    def _captures_named(self, row: Any, side: str) -> list[str]:
         names = side.split()
         if set(names) <= NAMED:
             inside = self.bounds["family"] == "SmolLM3"
@@ -67,7 +67,7 @@ class ConclusionInputs:
         """Return the factor by which rotations and widths of the captures make `kept` differ, for an even mean."""
         return float(self.bounds.loc[[*names], "kept_high"].max() / self.bounds.loc[[*names], "kept_low"].min())
 
-    def _factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
+    def _seen_factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
         names = [name for side in sides for name in side]
         # no capture can have kept more than all, nor less than its own values allow
         level = min(self.seen["even"] * self._apart(names), float(1 / self.bounds.loc[names, "kept_least"].min()))
@@ -82,13 +82,13 @@ class ConclusionInputs:
             less, more = (agreement(self.values.loc[side, row.places].dropna()) for side in sides)
             return float(less.min() / more.max()), level
         if row.compares in ("drops", "no difference"):
-            return self._drops(row, sides), self.seen["between"]
+            return self._factor_for_equal_drops(row, sides), self.seen["between"]
         if row.compares == "gathered":  # phases differ by a factor; changes along one capture are left aside
-            return self._gathered(), level
+            return self._factor_between_phases(), level
         of_levels = "levels" in row.compares
-        return self._relation(row, names), level if of_levels else self.seen["between"]
+        return self._factor_that_removes(row, names), level if of_levels else self.seen["between"]
 
-    def _drops(self, row: Any, sides: list[list[str]]) -> float | None:
+    def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
         """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
         ends = [self._ends(row.places, [name for name in side if self._has(row.places, name)]) for side in sides]
         drops = [_drop(*end, 1.0).mean() for end in ends]
@@ -105,7 +105,7 @@ class ConclusionInputs:
         """Tell whether a capture has values at both positions."""
         return bool(np.isfinite(self._ends(places, [name])).all())
 
-    def _relation(self, row: Any, names: list[str]) -> float | None:
+    def _factor_that_removes(self, row: Any, names: list[str]) -> float | None:
         """Return the factor at which some choice of captures makes a relation vanish, or an unseen relation appear.
 
         Every capture has a factor of one over its root, or its root: of changes along the context for drops, of what
@@ -121,24 +121,24 @@ class ConclusionInputs:
         free = len(names) - basis.shape[1] - 1
         critical = float(t.ppf(1 - LEVEL / 2, free) / np.sqrt(free + t.ppf(1 - LEVEL / 2, free) ** 2))
         absent = str(row.compares).startswith("no ")
-        make = self._maker(row, names)
-        sign = np.sign(_correlations(make(np.zeros((1, len(names))), 1.0), outcome, basis)[0])
+        make = self._values_by_exponent(row, names)
+        sign = np.sign(_both_correlations(make(np.zeros((1, len(names))), 1.0), outcome, basis)[0])
         signs = np.array(list(itertools.product((-0.5, 0.5), repeat=len(names))))
         for factor in FACTORS:
-            found = _correlations(make(signs, float(factor)), outcome, basis)
+            found = _both_correlations(make(signs, float(factor)), outcome, basis)
             if (np.abs(found).max() >= critical) if absent else (found * sign).min() <= 0:
                 return float(factor)
         return None
 
-    def _maker(self, row: Any, names: list[str]) -> Callable[[FloatArray, float], FloatArray]:
+    def _values_by_exponent(self, row: Any, names: list[str]) -> Callable[[FloatArray, float], FloatArray]:
         """Return a function for the values of the captures at each choice of exponents, shape (choices, captures)."""
         if "levels" in row.compares:
             level = agreement(self.values.loc[names, row.places])
-            return lambda signs, factor: at_one_position(2 / np.pi * np.arccos(level), factor**signs)
+            return lambda signs, factor: one_position_plasticity(2 / np.pi * np.arccos(level), factor**signs)
         first, last = self._ends(row.places, names)
         return lambda signs, factor: _drop(first, last, factor**signs)
 
-    def _gathered(self) -> float | None:
+    def _factor_between_phases(self) -> float | None:
         """Return the factor between phases at which plasticity follows position as closely as position times bias."""
         table = self.positions
         width = table["checkpoint"].map(self.bounds["width"]).to_numpy()
@@ -160,7 +160,7 @@ def _drop(first: FloatArray, last: FloatArray, change: float | FloatArray) -> Fl
     return np.asarray(one - two)
 
 
-def _correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:
+def _both_correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:
     """Return Pearson's r of each row with the outcome, both without what a basis explains; shape (rows,)."""
     left = np.eye(len(outcome)) - basis @ np.linalg.pinv(basis)
     one, two = values @ left, left @ outcome

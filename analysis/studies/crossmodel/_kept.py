@@ -50,7 +50,7 @@ def frequencies(
     return np.asarray(plain * left + plain / factor * (1.0 - left))
 
 
-def even_kept(turning: FloatArray, width: float) -> float:
+def kept_share(turning: FloatArray, width: float) -> float:
     """Return the share of the squared mean query that a bucket of `width` tokens keeps, if all pairs are equally long.
 
     The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
@@ -63,6 +63,6 @@ def agreement(plasticity: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.cos(0.5 * np.pi * np.asarray(plasticity, dtype=np.float64)))
 
 
-def at_one_position(plasticity: npt.ArrayLike, kept: npt.ArrayLike) -> FloatArray:
+def one_position_plasticity(plasticity: npt.ArrayLike, kept: npt.ArrayLike) -> FloatArray:
     """Return P0, the plasticity at one position, from pooled plasticities and the kept share of the squared mean."""
     return np.asarray(2 / np.pi * np.arccos(np.clip(agreement(plasticity) / np.asarray(kept), -1.0, 1.0)))

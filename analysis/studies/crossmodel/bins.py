@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.population.recipe import BASES, PopulationRecipe
 from analysis.studies.crossmodel._fates import ConclusionInputs
-from analysis.studies.crossmodel._kept import agreement, even_kept, frequencies
+from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share
 from analysis.studies.population._outcomes import each
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
@@ -61,7 +61,7 @@ def bin_bounds(
 
 def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
     given = [frequencies(base, dimensions, *scaling) for base in bases]
-    kept = [even_kept(each, width) for each in given]
+    kept = [kept_share(each, width) for each in given]
     halves = [float((each * width >= np.pi).mean()) for each in given]
     return {
         "dimensions": dimensions,
@@ -92,7 +92,7 @@ def bin_kept(
                 base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
                 continue  # of the models that are measured so, the one that does not rotate
-            even = even_kept(frequencies(base, int(size)), float(row.width))
+            even = kept_share(frequencies(base, int(size)), float(row.width))
             kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
             described = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(

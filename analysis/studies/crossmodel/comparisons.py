@@ -27,7 +27,7 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
     split = round(common * SPLIT)
     for name, low, high in (("near", 0, split), ("far", split, common), ("mean_32k", 0, common)):
         table[name] = [
-            _over(profiles.loc[model].to_numpy(dtype=float), int(context), low, high)
+            _mean_over_positions(profiles.loc[model].to_numpy(dtype=float), int(context), low, high)
             for model, context in zip(table["model"], table["captured_context"], strict=True)
         ]
     table["drop_32k"] = table["near"] - table["far"]
@@ -36,7 +36,7 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
     return table.sort_values("mean_32k", ascending=False, ignore_index=True)
 
 
-def _over(deciles: FloatArray, context: int, low: float, high: float) -> float:
+def _mean_over_positions(deciles: FloatArray, context: int, low: float, high: float) -> float:
     """Return the mean of ten equal bins of the context over the positions from low to high."""
     edges = np.linspace(0, context, 11)
     inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)

@@ -48,13 +48,13 @@ def captured_models(
         lost = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
         raise DataError(f"captured_models: no plasticity for {lost}; add them to sources/reported_plasticity.csv")
     table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
-    table["bias_half"] = table["model"].map(_half_units(reported_plasticity, reported_rotation_ruler))
+    table["bias_half"] = table["model"].map(_half_last_digits(reported_plasticity, reported_rotation_ruler))
     for name, sign in (("low", -1.0), ("high", 1.0)):
         biases = table["bias_strength"] + sign * table["bias_half"]
         table[f"bias_window_{name}"] = biases * table["captured_context"].astype(float)
     table["log_parameters"] = np.log(table["parameters_nominal_b"])
     full = table["captured_context"].max()
-    table["note"] = [_note(row, full) for _, row in table.iterrows()]
+    table["note"] = [_missing_note(row, full) for _, row in table.iterrows()]
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -80,7 +80,7 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _half_units(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
+def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
     """Return half a unit of the last digit of each model's bias, by model.
 
     The models of the study's first analyses are printed in one rounding, those that it added for RULER in their own.
@@ -94,7 +94,7 @@ def _half_units(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, floa
     }
 
 
-def _note(row: pd.Series, full: int) -> str:
+def _missing_note(row: pd.Series, full: int) -> str:
     notes = [f"{name}: not given for this model" for name in SCORES if pd.isna(row[name])]
     if row["captured_context"] < full:
         notes.append(f"captured over {row['captured_context']} tokens only")

@@ -36,7 +36,7 @@ def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.
     table["rises"] = [rises(row) for row in profiles]
     table["rises_sure"] = [int((low[1:] > high[:-1] + TOUCHING).sum()) for low, high in bounds]
     table["rounding"] = 10.0 ** -reported_deciles["decimals"].min()
-    table["shape"] = [_shape(one.low, one.high) for one in ranges]
+    table["shape"] = [_shape_name(one.low, one.high) for one in ranges]
     table["rise_shown"] = table["shape"] == "rises"
     table["first_20"] = [row[:2].mean() for row in profiles]
     table["last_20"] = [row[8:].mean() for row in profiles]
@@ -44,7 +44,7 @@ def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.
     return table
 
 
-def _shape(low: float, high: float) -> str:
+def _shape_name(low: float, high: float) -> str:
     if low > TOUCHING:
         return "rises"
     return "open" if high > TOUCHING else "falls"

@@ -16,7 +16,7 @@ def ranking_cells(
     drope_ranking: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
     """Ranking accuracy per model and context with its exact 95 % interval (Clopper-Pearson), and chance, in percent."""
-    trials, chance = _trials(drope_protocols, "11.4"), _chance(drope_stated)
+    trials, chance = _trial_count(drope_protocols, "11.4"), _chance_level(drope_stated)
     rows = []
     for _, row in drope_ranking.iterrows():
         correct = round(trials * row["value"] / 100)
@@ -45,11 +45,11 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
     """
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
-        tests.append(_binomial(row, "against_chance", f"{row['positional']}, {row['context']}"))
+        tests.append(_binomial_test(row, "against_chance", f"{row['positional']}, {row['context']}"))
     for model in PAIR:
         rows = ranking_cells[ranking_cells["positional"] == model]
         pooled = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
-        tests.append(_binomial(pd.Series(pooled), "pooled", f"{model}, all contexts"))
+        tests.append(_binomial_test(pd.Series(pooled), "pooled", f"{model}, all contexts"))
     trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     within = ranking_cells[ranking_cells["context"] <= trained]
     groups = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]
@@ -74,7 +74,7 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
     return frame(corrected(tests, test_families, "ranking_tests"))
 
 
-def _binomial(row: pd.Series, study: str, comparison: str) -> Estimate:
+def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
     chance, correct, trials = float(row["chance"]) / 100, int(row["correct"]), int(row["trials"])
     test = stats.binomtest(correct, trials, chance)
     interval = test.proportion_ci(0.95, method="exact")
@@ -104,7 +104,7 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
 
     RoPE's kinds are stated in the text. Shares are in percent; exact answers have no share of the errors.
     """
-    trials = _trials(drope_protocols, "11.5")
+    trials = _trial_count(drope_protocols, "11.5")
     stated = drope_stated.set_index("statement")["value"]
     counts = drope_errors[drope_errors["metric"] == "count"]
     classes = [
@@ -183,12 +183,12 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
                 "output": f"'{output}",
                 "deleted": target[places[0]] if places else "none",
                 "position": " ".join(str(k + 1) for k in places) or "none",
-                "in_run": bool(places and any(_in_run(target, k) for k in places)),
+                "in_run": bool(places and any(_is_in_run(target, k) for k in places)),
                 "prefix": target.startswith(output),
                 "last_kept": target[-1] == output[-1],
                 "shorter_by_one": shorter,
                 "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same else 0,
-                "runs_alike": _runs(target) == _runs(output),
+                "runs_alike": _without_runs(target) == _without_runs(output),
                 "stated": stated or "none",
             }
         )
@@ -221,21 +221,21 @@ def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _in_run(number: str, place: int) -> bool:
+def _is_in_run(number: str, place: int) -> bool:
     return number[place] in (number[place - 1 : place] or " ", number[place + 1 : place + 2] or " ")
 
 
-def _runs(number: str) -> str:
+def _without_runs(number: str) -> str:
     """The number with each run of equal digits written once."""
     return re.sub(r"(.)\1+", r"\1", number)
 
 
-def _trials(protocols: pd.DataFrame, section: str) -> int:
+def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     match = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
     if match is None:
         raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
     return int(match[1])
 
 
-def _chance(stated: pd.DataFrame) -> float:
+def _chance_level(stated: pd.DataFrame) -> float:
     return 1 / (1 + float(stated.set_index("statement")["value"][CANDIDATES]))

@@ -53,7 +53,7 @@ def context_cells(
     rows = []
     for protocol, model, context, form, share, printed in cells:
         section = PROTOCOLS[protocol]
-        trials, precision = _protocol(drope_protocols, section)
+        trials, precision = _trials_and_precision(drope_protocols, section)
         cell: dict[str, object] = {
             "protocol": protocol,
             "section": f"section {section}",
@@ -61,7 +61,7 @@ def context_cells(
             "context": int(context),
             "format": form,
             "trials": trials,
-            "digits": _digits(drope_protocols, section, form),
+            "digits": _passkey_digits(drope_protocols, section, form),
             "precision": precision,
             "beyond": bool(context > trained),
             "multiple": context / trained,
@@ -93,7 +93,7 @@ def context_cells(
     return table[[*order, "correct", "share", "ci_low", "ci_high", "note"]]
 
 
-def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
+def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
     """Return the number of trials per cell and the precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
     match = re.match(r"(\d+) per cell", str(row["items"]))
@@ -102,7 +102,7 @@ def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
     return int(match[1]), str(row["precision"])
 
 
-def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:
+def _passkey_digits(protocols: pd.DataFrame, section: str, form: str) -> int:
     """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
     text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
     named = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
@@ -122,28 +122,28 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     for key, rows in known.groupby(keys, sort=False):
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
-            tests.append(_fisher(rope, drope, "models", ", ".join(map(str, key))))
+            tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
     only = known[known["positional"] == "DroPE"]
     for context in dict.fromkeys(only["context"]):
         there = only[only["context"] == context]
         for (_, first), (_, second) in combinations(there.iterrows(), 2):
             if first["protocol"] != second["protocol"]:
-                name = f"{context}: {_name(first)} against {_name(second)}"
-                tests.append(_fisher(first, second, "protocols", name, "DroPE only"))
+                name = f"{context}: {_row_name(first)} against {_row_name(second)}"
+                tests.append(_fisher_test(first, second, "protocols", name, "DroPE only"))
     formats = only[only["protocol"] == "formats"]
     both = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
     named = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
     for name, chosen in {**named, "both contexts": both}.items():
         ruler, simple = (chosen[chosen["format"] == form].iloc[0] for form in ("ruler", "simple"))
-        tests.append(_fisher(ruler, simple, "formats", name, "DroPE only"))
+        tests.append(_fisher_test(ruler, simple, "formats", name, "DroPE only"))
     return frame(corrected(tests, test_families, "context_tests"))
 
 
-def _name(row: pd.Series) -> str:
+def _row_name(row: pd.Series) -> str:
     return f"{row['protocol']} {row['format']}" if row["format"] != "single" else str(row["protocol"])
 
 
-def _fisher(one: pd.Series, two: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
+def _fisher_test(one: pd.Series, two: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
     test = fisher(
         int(one["correct"]),
         int(one["trials"]),

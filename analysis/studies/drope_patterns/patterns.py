@@ -54,13 +54,13 @@ def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
                     "largest_difference_layer": largest,
                     "layers_drope_more": int((gap > 0).sum()),
                     "layers_drope_less": int((gap < 0).sum()),
-                    "late_run": _late_run(gap),
+                    "late_run": _longest_late_run(gap),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def _late_run(gap: pd.Series) -> int:
+def _longest_late_run(gap: pd.Series) -> int:
     same = (np.sign(gap) == np.sign(gap.iloc[-1])).to_numpy()[::-1]
     return len(same) if same.all() else int(np.argmin(same))
 

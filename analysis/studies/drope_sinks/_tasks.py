@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from analysis.studies._arms import YES_NO, Arm, agrees, arms
+from analysis.studies._arms import YES_NO, Arm, arms, rounds_to_share
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, fisher, wilson_interval
 from boundpaper.statistics.families import corrected
@@ -18,7 +18,7 @@ UNPAIRED = "same items in both arms, answers per item not published, so unpaired
 READ = "and only of answers that could be read"
 
 
-def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
+def items_and_chance(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
     """Return the number of items and chance accuracy of each task, from the protocol of a section.
 
     Raises DataError when the section is not there or its items do not read `task n, task n, ...`.
@@ -49,13 +49,13 @@ def shares(
     out, "open" where it does not, and "unknown" without it. `lost` is the share of what the baseline has above chance
     that the condition takes away.
     """
-    items, chance = protocol(drope_protocols, section)
+    items, chance = items_and_chance(drope_protocols, section)
     stored = arms(drope_script_rates, experiment, items)
     rows = []
     for _, cell in printed.iterrows():
         condition, model, task = str(cell["condition"]), str(cell["positional"]), str(cell["task"])
         arm = stored[condition, model, task]
-        if not agrees(arm, cell):
+        if not rounds_to_share(arm, cell):
             raise DataError(f"{model}, {task}, {condition}: {cell['printed']} is printed, {arm.share} % is stored")
         base = stored[BASELINE, model, task]
         ends, right, known = arm.answered.answered, arm.answered.right, arm.answered.known
@@ -79,9 +79,9 @@ def shares(
                 "right_high": 100 * right[1] / items[task],
                 "items": items[task],
                 "chance": 100 * level,
-                "against_chance": _against(low, high, level),
-                "lost": _lost(base.share, arm.share, 100 * level),
-                "note": "; ".join(filter(None, (arm.why_empty, _no_loss(base, arm, 100 * level)))),
+                "against_chance": _relation_to_chance(low, high, level),
+                "lost": _share_lost(base.share, arm.share, 100 * level),
+                "note": "; ".join(filter(None, (arm.why_empty, _why_no_loss(base, arm, 100 * level)))),
             }
         )
     return pd.DataFrame(rows).astype({"count": "Int64", "n": "Int64"})
@@ -105,12 +105,12 @@ def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFram
             unit="item",
             note=" ".join((UNPAIRED, READ if row["task"] in YES_NO else "")).strip(),
         )
-        for row, base in _countable(table)
+        for row, base in _conditions_with_counts(table)
     ]
     return corrected(tests, test_families, study)
 
 
-def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
+def _conditions_with_counts(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
     """Return conditions with their baseline, if both have a known number of answers."""
     pairs = [
         (row, pick(table, positional=row["positional"], task=row["task"], condition=BASELINE))
@@ -119,19 +119,19 @@ def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
     return [(row, base) for row, base in pairs if pd.notna(row["n"]) and pd.notna(base["n"])]
 
 
-def _against(low: float | None, high: float | None, chance: float) -> str:
+def _relation_to_chance(low: float | None, high: float | None, chance: float) -> str:
     if low is None or high is None:
         return "unknown"
     return "above" if low > chance else "below" if high < chance else "open"
 
 
-def _lost(base: float | None, share: float | None, chance: float) -> float | None:
+def _share_lost(base: float | None, share: float | None, chance: float) -> float | None:
     if base is None or share is None or base <= chance:
         return None
     return 100 * (base - share) / (base - chance)
 
 
-def _no_loss(base: Arm, arm: Arm, chance: float) -> str:
+def _why_no_loss(base: Arm, arm: Arm, chance: float) -> str:
     if arm.share is None or base.share is None:
         return ""  # the note says already that there is no share
     return "" if base.share > chance else "the baseline is not above chance, so nothing above it to lose"

@@ -39,13 +39,13 @@ def ablation_sides(
                 rows.append(
                     {
                         **{"section": str(source).partition(" ")[2], "group": group, "ablation": name},
-                        **{"contrast": contrast[name], "side": _side(contrast[name]), "cited": name in cited},
+                        **{"contrast": contrast[name], "side": _stronger_side(contrast[name]), "cited": name in cited},
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def _side(contrast: float) -> str:
+def _stronger_side(contrast: float) -> str:
     if 1 / CLEAR < contrast < CLEAR:
         return "neither"
     return PAIR[0] if contrast > 1 else PAIR[1]

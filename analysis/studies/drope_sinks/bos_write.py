@@ -134,7 +134,7 @@ def bos_ablations(
                 "positional": row["positional"],
                 "experiment": int(row["experiment"]),
                 "layers": str(row["layer"]),
-                "matched": _same_layer(bos_mlp_effects, int(row["experiment"])),
+                "matched": _same_layer_ablated(bos_mlp_effects, int(row["experiment"])),
                 "baseline_printed": row["baseline_printed"],
                 "ratio_printed": row["ratio_printed"],
                 **{name: row[name] for name in kept},
@@ -146,7 +146,7 @@ def bos_ablations(
     return table
 
 
-def _same_layer(effects: pd.DataFrame, experiment: int) -> bool:
+def _same_layer_ablated(effects: pd.DataFrame, experiment: int) -> bool:
     """Tell whether the same layer is ablated in both models."""
     return bool(effects.loc[effects["experiment"] == experiment, "layer"].nunique() == 1)
 
@@ -181,7 +181,7 @@ def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
     """Baseline perplexity of both models in the three experiments, and how far each is from the last in percent."""
-    last = {model: _baseline(drope_layer1_perplexity, model, "ppl") for model in PAIR}
+    last = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     frames = (
         (4, drope_bos_mlp, "baseline_ppl"),
         (5, drope_bos_value_ablation, "ppl"),
@@ -190,7 +190,7 @@ def baseline_perplexities(
     rows = []
     for experiment, table, metric in frames:
         for model in PAIR:
-            cell = _baseline(table, model, metric)
+            cell = _baseline_row(table, model, metric)
             rows.append(
                 {
                     "experiment": experiment,
@@ -204,6 +204,6 @@ def baseline_perplexities(
     return pd.DataFrame(rows)
 
 
-def _baseline(table: pd.DataFrame, model: str, metric: str) -> pd.Series:
+def _baseline_row(table: pd.DataFrame, model: str, metric: str) -> pd.Series:
     rows = table[(table["positional"] == model) & (table["metric"] == metric)]
     return rows[rows["condition"] == "baseline"].iloc[0] if "condition" in rows.columns else rows.iloc[0]

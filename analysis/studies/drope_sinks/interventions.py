@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.studies._perplexity import agrees, effect, number
+from analysis.studies._perplexity import agreement_of_ratio, effect, number
 from analysis.studies.drope_sinks._tasks import against_baseline, shares
 from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
@@ -31,7 +31,7 @@ def bos_mlp_effects(
         layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
         rows.append(
             {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
-            | _effect(
+            | _effect_columns(
                 *(
                     pick(drope_bos_mlp, positional=model, metric=metric)
                     for metric in ("baseline_ppl", "ablated_ppl", "ppl_ratio")
@@ -41,7 +41,7 @@ def bos_mlp_effects(
     for model in PAIR:
         rows.append(
             {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
-            | _effect(
+            | _effect_columns(
                 *(
                     pick(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
                     for condition, metric in (
@@ -64,7 +64,7 @@ def bos_mlp_effects(
     return pd.DataFrame(rows)
 
 
-def _effect(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[str, object]:
+def _effect_columns(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[str, object]:
     change = effect(baseline, ablated)
     return {
         "baseline_ppl": baseline["value"],
@@ -73,7 +73,7 @@ def _effect(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[
         "ablated_printed": ablated["printed"],
         "ratio_printed": factor["printed"],
         **change.columns,
-        "agreement": agrees(change, factor),
+        "agreement": agreement_of_ratio(change, factor),
     }
 
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from analysis.studies._perplexity import agrees, effect
+from analysis.studies._perplexity import agreement_of_ratio, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, shares
 from analysis.vocabulary import PAIR
 from boundpaper.statistics import frame
@@ -38,7 +38,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                     "ablated_printed": ablated["printed"],
                     "ratio_printed": factor["printed"],
                     **change.columns,
-                    "agreement": agrees(change, factor),
+                    "agreement": agreement_of_ratio(change, factor),
                 }
             )
     table = pd.DataFrame(rows)

@@ -39,7 +39,7 @@ def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFra
     """
     rows = []
     for _, cell in drope_sink_rates.iterrows():
-        first, last = _ends(str(cell["layers"]), sink_rate_layers)
+        first, last = _first_and_last_layer(str(cell["layers"]), sink_rate_layers)
         inside = sink_rate_layers[sink_rate_layers["layer"].between(first, last)]
         rates = inside[str(cell["positional"]).lower()]
         if pd.isna(cell["value"]):
@@ -63,7 +63,7 @@ def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFra
     return pd.DataFrame(rows)
 
 
-def _ends(layers: str, table: pd.DataFrame) -> tuple[int, int]:
+def _first_and_last_layer(layers: str, table: pd.DataFrame) -> tuple[int, int]:
     if layers == AVERAGE:
         return int(table["layer"].min()), int(table["layer"].max())
     first, _, last = layers.partition("-")
@@ -79,7 +79,7 @@ def sink_rate_tests(
     eight prompts with ten sink heads and two with nine only so. They are scaled to the divisor n - 1. Whether both
     models saw the same prompts is not stated.
     """
-    n = _prompts(drope_protocols)
+    n = _prompt_count(drope_protocols)
     scale = math.sqrt(n / (n - 1))
     tests = [
         welch_t_from_stats(
@@ -103,7 +103,7 @@ def sink_rate_tests(
     return frame(corrected(tests, test_families, "sink_rate_tests"))
 
 
-def _prompts(drope_protocols: pd.DataFrame) -> int:
+def _prompt_count(drope_protocols: pd.DataFrame) -> int:
     items = str(pick(drope_protocols, section=SINKS)["items"])
     match = re.match(r"(\d+) ", items)
     if not match:
@@ -119,7 +119,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     attend to nothing else. `used_in` names the experiment whose prompts have this length, as its scripts tell.
     """
     threshold = float(pick(drope_stated, statement="s5_2_sink_threshold_code")["value"])
-    ranges = {section: _lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
+    ranges = {section: _prompt_lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
     rows = []
     for tokens in range(2, max(last for _, last in ranges.values()) + 1):
         harmonic = sum(1 / position for position in range(1, tokens + 1))
@@ -137,7 +137,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     return pd.DataFrame(rows)
 
 
-def _lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
+def _prompt_lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
     items = str(pick(drope_protocols, section=section)["items"])
     match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)
     if not match:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies._arms import Arm, agrees, arms
+from analysis.studies._arms import Arm, arms, rounds_to_share
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, wilson_interval
 
@@ -28,12 +28,12 @@ def stored_arms(
     by_key = arms(rates, "3", items)
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
-        if key[0] != "degradation" and not agrees(by_key[key], pd.Series(row)):
+        if key[0] != "degradation" and not rounds_to_share(by_key[key], pd.Series(row)):
             raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored")
     return by_key
 
 
-def percent(arm: Arm) -> float:
+def percent_right(arm: Arm) -> float:
     """Return the share of right answers of an arm in percent; DataError if no answer could be read."""
     if arm.share is None:
         raise DataError("an arm of the knowledge tasks has no answer that could be read")
@@ -47,7 +47,7 @@ def rate(name: str, arm: Arm) -> dict[str, Any]:
     fewest, most = arm.answered.answered
     return {
         f"{name}_right": known[0] if known else None,
-        name: percent(arm),
+        name: percent_right(arm),
         f"{name}_low": None if low is None else 100 * low,
         f"{name}_high": None if high is None else 100 * high,
         f"{name}_n_low": fewest,
@@ -62,7 +62,7 @@ def ranged(test: Estimate) -> Ranged:
     return test.estimate, test.ci_low, test.ci_high
 
 
-def summed(parts: Iterable[Ranged]) -> Ranged:
+def sum_with_interval(parts: Iterable[Ranged]) -> Ranged:
     """Return the sum of independent estimates, with its interval by MOVER (Zou & Donner 2008)."""
     listed = list(parts)
     total = sum(estimate for estimate, _, _ in listed)

@@ -39,7 +39,7 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """
     rows = []
     for model in PAIR:
-        trials = _increases(drope_published_disruption_trials, model)
+        trials = _increases_by_seed(drope_published_disruption_trials, model)
         rows.append(
             {
                 "positional": model,
@@ -115,11 +115,11 @@ def disruption_tests(
 
     Holm over the tests over text sets; those over seeds repeat the source's and are not corrected.
     """
-    tests = [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)]
+    tests = [*_over_seeds(drope_published_disruption_trials), *_tests_over_texts(drope_published_disruption_texts)]
     return frame(corrected(tests, test_families, "disruption_tests"))
 
 
-def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
+def _increases_by_seed(trials: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return one row per seed: perplexities `baseline`, `massive`, `random`, their increases in percent, and the
     difference of these.
     """
@@ -131,7 +131,7 @@ def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
-    tables = {model: _increases(trials, model) for model in PAIR}
+    tables = {model: _increases_by_seed(trials, model) for model in PAIR}
     tests = []
     for model, table in tables.items():
         arms = pd.concat([table["baseline"], table["massive"], table["random"]])
@@ -185,7 +185,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     return tests
 
 
-def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
+def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
     table = wide(texts, by=["positional", "text"])
     arm = {
         (model, name): table.loc[table["positional"] == model, f"{name}_ppl"].to_numpy(float)

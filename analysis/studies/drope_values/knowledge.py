@@ -18,11 +18,11 @@ from analysis.studies.drope_values._knowledge import (
     LEFT_OUT,
     TASKS,
     Ranged,
-    percent,
+    percent_right,
     ranged,
     rate,
     stored_arms,
-    summed,
+    sum_with_interval,
     values,
 )
 from analysis.vocabulary import PAIR
@@ -69,13 +69,13 @@ def knowledge_tests(
         changes[(model, task)] = test
         tested.append(test)
         lost = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
-        others.append(lost(chance=_chance(drope_stated, task), note=note))
+        others.append(lost(chance=_chance_of_task(drope_stated, task), note=note))
         others.append(replace(lost(chance=0.0, note=note), test="relative"))
     for task in TASKS:
         if any((model, task) not in changes for model in PAIR):
             continue
         rope, drope = (ranged(changes[(model, task)]) for model in PAIR)
-        estimate, low, high = summed([rope, (-drope[0], -drope[2], -drope[1])])
+        estimate, low, high = sum_with_interval([rope, (-drope[0], -drope[2], -drope[1])])
         others.append(
             Estimate(
                 study="knowledge_tests",
@@ -113,7 +113,7 @@ def knowledge_tasks(
     rows: list[dict[str, Any]] = []
     for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
         words = f"{model} {task}"
-        chance = _chance(drope_stated, task)
+        chance = _chance_of_task(drope_stated, task)
         rows.append(
             {
                 "positional": model,
@@ -128,7 +128,7 @@ def knowledge_tasks(
                 **_share_lost("degradation", tests.get(("relative", words)), base, disrupted, 0.0),
                 **_share_lost("above_chance", tests.get(("degradation", words)), base, disrupted, chance),
                 **_p_values(tests.get(("fisher_exact", words)), base, disrupted, chance),
-                "note": _notes(tests.get(("degradation", words)), base, disrupted, chance),
+                "note": _why_cells_are_empty(tests.get(("degradation", words)), base, disrupted, chance),
             }
         )
     return pd.DataFrame(rows).astype({f"{arm}_right": "Int64" for arm in ("base", "disrupted")})
@@ -158,10 +158,10 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
                     "category": category,
                     "tasks": len(tasks),
                     "degradation_printed": printed[(model, f"{category}_average")],
-                    **_mean(tasks, "degradation"),
-                    **_mean(lost, "loss"),
+                    **_mean_over_tasks(tasks, "degradation"),
+                    **_mean_over_tasks(lost, "loss"),
                     "tasks_above_chance": len(usable),
-                    **_mean(usable, "above_chance"),
+                    **_mean_over_tasks(usable, "above_chance"),
                     "note": "; ".join([*unusable, *open_ended]),
                 }
             )
@@ -172,7 +172,7 @@ def _knowledge_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
 ) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
     """Return the baseline and disrupted arms of Experiment 3, by model and task."""
-    items = {task: _points(stated, f"s4_1_{task}_items") for task in TASKS}
+    items = {task: _stated_number(stated, f"s4_1_{task}_items") for task in TASKS}
     by_key = stored_arms(knowledge, rates, items)
     return {
         (model, task): (by_key["baseline", model, task], by_key["disrupted", model, task])
@@ -181,19 +181,19 @@ def _knowledge_arms(
     }
 
 
-def _chance(stated: pd.DataFrame, task: str) -> float:
-    digits = _points(stated, "s4_1_passkey_digits")
+def _chance_of_task(stated: pd.DataFrame, task: str) -> float:
+    digits = _stated_number(stated, "s4_1_passkey_digits")
     return 10.0**-digits if task == "passkey" else 1 / CHOICES
 
 
-def _points(stated: pd.DataFrame, name: str) -> int:
+def _stated_number(stated: pd.DataFrame, name: str) -> int:
     return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
 
 
 def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
     """Return disrupted minus baseline in points, with the interval of Fisher's row if there is one."""
     return {
-        "change": percent(disrupted) - percent(base),
+        "change": percent_right(disrupted) - percent_right(base),
         "change_low": None if test is None else -100 * test["ci_high"],
         "change_high": None if test is None else -100 * test["ci_low"],
     }
@@ -206,8 +206,8 @@ def _share_lost(
     if test is not None:
         ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
         return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}
-    room = percent(base) - 100 * chance
-    lost = 100 * (percent(base) - percent(disrupted)) / room if room > 0 else None
+    room = percent_right(base) - 100 * chance
+    lost = 100 * (percent_right(base) - percent_right(disrupted)) / room if room > 0 else None
     return {name: lost, f"{name}_low": None, f"{name}_high": None}
 
 
@@ -215,7 +215,7 @@ def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance:
     """Return Fisher's p, McNemar's bounds, and the binomial p of a baseline below chance; empty without counts."""
     before, after = base.answered.known, disrupted.answered.known
     both = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
-    low, high = _pairings(*both) if both else (None, None)
+    low, high = _mcnemar_bounds(*both) if both else (None, None)
     return {
         "p_below_chance": None
         if before is None
@@ -227,19 +227,19 @@ def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance:
     }
 
 
-def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
+def _why_cells_are_empty(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
     """Return why cells of a row are empty."""
     parts = []
     if base.answered.known is None or disrupted.answered.known is None:
         parts.append(f"no counts, intervals and p: {LEFT_OUT}")
     if test is not None and pd.isna(test["estimate"]):
-        parts.append(f"above_chance: {_why(str(test['note']))}")
-    elif test is None and percent(base) <= 100 * chance:
+        parts.append(f"above_chance: {_reason_in_note(str(test['note']))}")
+    elif test is None and percent_right(base) <= 100 * chance:
         parts.append("above_chance: no baseline above chance")
     return "; ".join(parts)
 
 
-def _pairings(base: int, disrupted: int, n: int) -> Ends:
+def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
     """Return the smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
     ends = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):
@@ -251,16 +251,16 @@ def _pairings(base: int, disrupted: int, n: int) -> Ends:
     return min(ends), max(ends)
 
 
-def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
+def _mean_over_tasks(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
     """Return the mean of a column over tasks, with its interval if every task has one."""
     columns = [name, f"{name}_low", f"{name}_high"]
     values = tasks[columns].astype(float)
     if values.isna().any(axis=None):
         return {name: float(values[name].mean()), columns[1]: None, columns[2]: None}
     ranged: list[Ranged] = [(row[0], row[1], row[2]) for row in values.to_numpy().tolist()]
-    return {column: total / len(ranged) for column, total in zip(columns, summed(ranged), strict=True)}
+    return {column: total / len(ranged) for column, total in zip(columns, sum_with_interval(ranged), strict=True)}
 
 
-def _why(note: str) -> str:
+def _reason_in_note(note: str) -> str:
     """Return the reason that a note gives for an empty degradation."""
     return next(part for part in note.split("; ") if part.startswith("no degradation")).partition(": ")[2]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies._arms import Arm, arms
-from analysis.studies.drope_values._knowledge import LEFT_OUT, TASKS, percent, ranged, rate, stored_arms, values
+from analysis.studies.drope_values._knowledge import LEFT_OUT, TASKS, percent_right, ranged, rate, stored_arms, values
 from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, attach, fisher
@@ -31,7 +31,7 @@ def knowledge_protocols(
     the numbers of answers are known.
     """
     functional = values(drope_functional, ("positional", "task", "condition"))
-    settings = {experiment: _setting(drope_protocols, section) for experiment, section in SECTIONS.items()}
+    settings = {experiment: _protocol_settings(drope_protocols, section) for experiment, section in SECTIONS.items()}
     guard = mixed_protocol(
         {f"Experiment {experiment}": {"precision": setting["precision"]} for experiment, setting in settings.items()}
     )
@@ -51,13 +51,13 @@ def knowledge_protocols(
                 setting = settings[experiment]
                 base, disrupted = (stored[experiment][name, model, task] for name in ("baseline", hit))
                 if experiment == "4" and not math.isclose(
-                    functional[(model, task, hit)], percent(disrupted), abs_tol=0.5
+                    functional[(model, task, hit)], percent_right(disrupted), abs_tol=0.5
                 ):
                     raise DataError(
                         f"{model} {task}: {functional[(model, task, hit)]} % is printed, not what is stored"
                     )
                 bases[experiment] = base
-                change = _fisher(disrupted, base, f"{model} {task}")
+                change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")
                 missing |= set() if change else {experiment}
                 row |= {
                     f"n_{experiment}": base.answered.items,
@@ -65,12 +65,12 @@ def knowledge_protocols(
                     f"digits_{experiment}": setting["digits"],
                     **{f"{name}_{experiment}": value for name, value in rate("base", base).items()},
                     **{f"{name}_{experiment}": value for name, value in rate("disrupted", disrupted).items()},
-                    f"change_{experiment}": percent(disrupted) - percent(base),
+                    f"change_{experiment}": percent_right(disrupted) - percent_right(base),
                     f"change_low_{experiment}": None if change is None else 100 * ranged(change)[1],
                     f"change_high_{experiment}": None if change is None else 100 * ranged(change)[2],
                     f"p_change_{experiment}": None if change is None else change.p_value,
                 }
-            between = _fisher(bases["4"], bases["3"], f"{model} {task}")
+            between = _fisher_if_counts_known(bases["4"], bases["3"], f"{model} {task}")
             why = f"no counts, intervals and p where {LEFT_OUT}" if missing or between is None else ""
             rows.append(row | {"why": why, "tested": between is not None})
             if between is not None:
@@ -89,14 +89,14 @@ def knowledge_protocols(
     ).astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
 
 
-def _setting(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
+def _protocol_settings(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
     """Return the items per task, digits of the passkey, and precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
     items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"\b(\w++) (\d+)", str(row["items"]))}
     return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
 
 
-def _fisher(first: Arm, second: Arm, words: str) -> Estimate | None:
+def _fisher_if_counts_known(first: Arm, second: Arm, words: str) -> Estimate | None:
     """Return Fisher's test of two arms of `knowledge_protocols` if their numbers of answers are known."""
     one, two = first.answered.known, second.answered.known
     if one is None or two is None:

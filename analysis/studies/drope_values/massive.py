@@ -103,7 +103,7 @@ def massive_counts(
             {
                 "tensor": tensor,
                 "run": REPORTED,
-                **_protocol(drope_protocols, REPORTED),
+                **_texts_and_precision(drope_protocols, REPORTED),
                 "rope_mean": rope["value"],
                 "rope_sd": cells[(tensor, "RoPE", "count_sd")]["value"],
                 "drope_mean": drope["value"],
@@ -121,7 +121,7 @@ def massive_counts(
             {
                 "tensor": summary["tensor"],
                 "run": PUBLISHED,
-                **_protocol(drope_protocols, PUBLISHED),
+                **_texts_and_precision(drope_protocols, PUBLISHED),
                 "rope_mean": summary["total_rope"],
                 "drope_mean": summary["total_drope"],
                 "change": exact,
@@ -133,7 +133,7 @@ def massive_counts(
     return pd.DataFrame(rows)
 
 
-def _protocol(protocols: pd.DataFrame, run: str) -> dict[str, object]:
+def _texts_and_precision(protocols: pd.DataFrame, run: str) -> dict[str, object]:
     """Return the number of texts and the precision of a run."""
     row = protocols[protocols["section"] == SECTIONS[run]].iloc[0]
     return {"texts": int(str(row["items"]).split()[0]), "precision": row["precision"]}

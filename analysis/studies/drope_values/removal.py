@@ -15,15 +15,15 @@ def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataF
         layers = cells.pivot_table(index="layer", columns="variant", values="value")
         before, after = (float(layers[name].sum()) for name in ("rotation", "rotation removed"))
         more = int((layers["rotation removed"] > layers["rotation"]).sum())
-        rows.append(_row(str(model), str(tensor), "no", before, after) | {"layers_more": more, "note": ""})
+        rows.append(_removal_row(str(model), str(tensor), "no", before, after) | {"layers_more": more, "note": ""})
     reported = massive_counts[massive_counts["run"] == "reported totals"]
     for cell in reported.to_dict("records"):
-        row = _row(LLAMA, str(cell["tensor"]), "yes", float(cell["rope_mean"]), float(cell["drope_mean"]))
+        row = _removal_row(LLAMA, str(cell["tensor"]), "yes", float(cell["rope_mean"]), float(cell["drope_mean"]))
         rows.append(row | {"layers_more": None, "note": "layers_more: totals of another run than the layers"})
     return pd.DataFrame(rows).astype({"layers_more": "Int64"})
 
 
-def _row(model: str, tensor: str, recalibrated: str, before: float, after: float) -> dict[str, object]:
+def _removal_row(model: str, tensor: str, recalibrated: str, before: float, after: float) -> dict[str, object]:
     return {
         "model": model,
         "tensor": tensor,

@@ -14,7 +14,7 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     of several sections counts in the one that the ledger names for it. Raises DataError when a section of the ledger
     belongs to no section of its document, or to several.
     """
-    homes = _homes(claims_coverage)
+    homes = _section_of_names(claims_coverage)
     own = claims[claims["source"] != "thesis"]
     places = list(zip(own["source"], own["section"], strict=True))
     lost = [f"{source}, {section}" for source, section in dict.fromkeys(places) if (source, section) not in homes]
@@ -40,7 +40,7 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     return table[["document", "section", "statements", "judged", "holding", "cells", "left_out"]]
 
 
-def _homes(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
+def _section_of_names(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the document's section for each section name in the ledger."""
     homes: dict[tuple[str, str], str] = {}
     for _, row in coverage.iterrows():

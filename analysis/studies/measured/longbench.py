@@ -116,11 +116,11 @@ def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd
     table["decline"] = 1 - table["lbp_128k"] / start
     facts = ["model", "display_name", "role", "data", "checkpoint_match", "captured_context", "plasticity_origin"]
     table = measured_lbp_models[[*facts, "ap_drop"]].merge(table, on="model")
-    table["note"] = [_why(row) for _, row in table.iterrows()]
+    table["note"] = [_why_empty(row) for _, row in table.iterrows()]
     return table[[*facts, "ap_drop", "mode", "lbp_8k", "lbp_128k", "decline", "note"]]
 
 
-def _why(row: pd.Series) -> str:
+def _why_empty(row: pd.Series) -> str:
     notes = [f"{name}: no score at this length" for name in ("lbp_8k", "lbp_128k") if pd.isna(row[name])]
     if pd.isna(row["decline"]):
         notes.append("decline: " + ("one end is missing" if notes else "the score at 8k is zero"))

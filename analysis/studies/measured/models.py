@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.studies.pretrained.other_texts import CODE
-from analysis.subjects import of_role
+from analysis.subjects import subjects_of_role
 from boundpaper.errors import DataError
 
 METRICS = (
@@ -21,14 +21,14 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
     out: their contexts are too short to stand beside captured models, and they have results of their own. So has a
     model's capture on source code. Raises DataError when the file of a model lacks a metric.
     """
-    names = _names(models, pretrained_models)
+    names = _names_by_model(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)
-    rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
+    rows = [_model_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
 
-def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
+def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
     by_name = {str(each["metric"]): each for each in metrics.to_dict("records")}
     lacking = [name for name in METRICS if name not in by_name]
     if lacking:
@@ -64,7 +64,7 @@ def measured_profiles(
     One row per model and decile (counted from 0); deciles that hold no query bin are left out, and so are the small
     models that ship.
     """
-    names = _names(models, pretrained_models)
+    names = _names_by_model(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)
     deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
@@ -81,11 +81,11 @@ def measured_profiles(
     ).sort_values(["model", "decile"], ignore_index=True)
 
 
-def _names(*tables: pd.DataFrame) -> dict[str, str]:
+def _names_by_model(*tables: pd.DataFrame) -> dict[str, str]:
     return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
 
 
 def _without_repeats(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Return the measurements without the small models, and without models captured again on another kind of text."""
-    small, again = of_role(measured["model"].unique()), pretrained_models["model"] + CODE
+    small, again = subjects_of_role(measured["model"].unique()), pretrained_models["model"] + CODE
     return measured[~measured["model"].isin([*small, *again])]

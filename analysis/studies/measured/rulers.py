@@ -79,7 +79,7 @@ def measured_ruler_models(
             "its published score is among the reported ones": model in published,
         }
         over = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
-        summary = {name: _value(over, name) for name in SUMMARY}
+        summary = {name: _value_of_key(over, name) for name in SUMMARY}
         reasons = [reason for reason, holds in faults.items() if holds]
         empty = [name for name in METRICS if np.isnan(values.get(name, np.nan))]
         empty += [name for name, value in summary.items() if np.isnan(value)]
@@ -103,7 +103,7 @@ def measured_ruler_models(
     return pd.DataFrame(rows)
 
 
-def _value(rows: pd.DataFrame, key: str) -> float:
+def _value_of_key(rows: pd.DataFrame, key: str) -> float:
     values = rows.loc[rows["key"] == key, "value"]
     return float(values.iloc[0]) if len(values) else np.nan
 

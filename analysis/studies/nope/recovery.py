@@ -38,7 +38,7 @@ def nope_recovery_recomputed(
         model = str(profile["model"])
         cells = reported_deciles[reported_deciles["model"] == model].set_index("decile")
         dip, level = (
-            mean(Interval(_value(cells.at[d, "low"]), _value(cells.at[d, "high"])) for d in pair)
+            mean(Interval(_number_in_cell(cells.at[d, "low"]), _number_in_cell(cells.at[d, "high"])) for d in pair)
             for pair in (DIP, LEVEL)
         )
         within, recovery = level - dip, float(profile["recovery"])
@@ -61,13 +61,13 @@ def nope_recovery_recomputed(
         notes = []
         if model in printed.index:
             cell = printed.loc[model]
-            value, digits = _value(cell["value"]), int(_value(cell["decimals"]))
+            value, digits = _number_in_cell(cell["value"]), int(_number_in_cell(cell["decimals"]))
             row |= {"reported": value, "agreement": agreement(recovery, within, value, digits)}
         else:
             row |= {"reported": None, "agreement": ""}
             notes.append("reported, agreement: not among the models of the study")
         if profile["draw_up"] > 0:
-            first, last = _rise([float(profile[f"d{number}"]) for number in range(TENTHS)])
+            first, last = _largest_rise([float(profile[f"d{number}"]) for number in range(TENTHS)])
             width = float(profile["captured_context"]) / TENTHS
             row |= {"rise_from": first, "rise_to": last, "rise_from_tokens": first * width}
             row |= {"rise_to_tokens": (last + 1) * width}
@@ -78,7 +78,7 @@ def nope_recovery_recomputed(
     return pd.DataFrame(rows)
 
 
-def _rise(values: list[float]) -> tuple[int, int]:
+def _largest_rise(values: list[float]) -> tuple[int, int]:
     """Return the deciles of the largest rise from an earlier decile to a later one."""
     pairs = [(i, j) for j in range(len(values)) for i in range(j)]
     return max(pairs, key=lambda pair: values[pair[1]] - values[pair[0]])
@@ -94,7 +94,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])
     said = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
     crossed = set(nope_layers.loc[nope_layers["metric"] == "adjacency", "model"])
-    group_of, text_layer = _places(nope_layer_kinds)
+    group_of, text_layer = _group_and_index(nope_layer_kinds)
     rows = []
     for _, layer in numbers.iterrows():
         model, index = str(layer["model"]), int(layer["layer"])
@@ -122,7 +122,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     return pd.DataFrame(rows)
 
 
-def _value(cell: object) -> float:
+def _number_in_cell(cell: object) -> float:
     """Return a cell as a number; DataError if it holds no number."""
     return float(decimal(cell))
 
@@ -136,10 +136,10 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
         raise DataError(
             f"nope_layers has no value of {metric} of layer {layer} of {model}; give it, or leave out the layer"
         )
-    return {part: _value(rows[part].iloc[0]) for part in ("value", "decimals", "low", "high")}
+    return {part: _number_in_cell(rows[part].iloc[0]) for part in ("value", "decimals", "low", "high")}
 
 
-def _places(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
+def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
     """Return functions that give a layer's group and its number among the self-attention layers."""
     cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
 
@@ -158,7 +158,7 @@ def _places(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
     """Each self-attention layer's number among these, its group by the rule, and the group that the study lists."""
-    group_of, text_layer = _places(nope_layer_kinds)
+    group_of, text_layer = _group_and_index(nope_layer_kinds)
     listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
     return pd.DataFrame(
@@ -195,14 +195,14 @@ def nope_layer_pairs(
         rows.append(
             {
                 "text_layer": index,
-                "layer": int(_value(other["layer"])),
+                "layer": int(_number_in_cell(other["layer"])),
                 "overall_low": low,
                 "overall_high": high,
                 "least_range": max(values) - min(values),
                 "recovery": layer["recovery"],
-                "ap_overall": _value(other["value"]),
+                "ap_overall": _number_in_cell(other["value"]),
                 "category": other["category"],
-                "gap": max(low - _value(other["value"]), _value(other["value"]) - high, 0.0),
+                "gap": max(low - _number_in_cell(other["value"]), _number_in_cell(other["value"]) - high, 0.0),
             }
         )
     return pd.DataFrame(rows)
@@ -231,7 +231,7 @@ def nope_twins(
         ("decile_mean", sum(gaps) / len(gaps), None, None),
         ("recovery", recovery, round(within.low, 12), round(within.high, 12)),
         ("draw_up", draw_up, None, None),
-        ("threshold", _value(threshold), None, None),
+        ("threshold", _number_in_cell(threshold), None, None),
     ]
     table = pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
     return table.assign(

@@ -40,7 +40,7 @@ def nope_count_tests(
         attach(
             fisher(counts[0], layers[0], counts[1], layers[1], study=study, comparison="between models", unit="layer"),
             guard,
-            _one_network(sum(layers)),
+            _guard_of_one_network(sum(layers)),
         )
     )
     if layers[0] != layers[1]:
@@ -50,11 +50,11 @@ def nope_count_tests(
         table = (both, counts[0] - both, counts[1] - both, n - sum(counts) + both)
         row = mcnemar_from_counts(*table, study=study, comparison=f"{word} discordant layers", unit="layer")
         pairing = with_note(row, "the pairing is not printed, this one is an extreme of those possible")
-        tests.append(attach(pairing, _one_network(n)))
+        tests.append(attach(pairing, _guard_of_one_network(n)))
     return frame(corrected(tests, test_families, "nope_count_tests"))
 
 
-def _one_network(layers: int) -> Notes:
+def _guard_of_one_network(layers: int) -> Notes:
     return dependent_units([str(layer) for layer in range(layers)], ["net"] * layers, "one residual stream")
 
 
@@ -207,7 +207,7 @@ def nope_depth_tests(
             ),
         )
     )
-    guarded = [attach(test, _one_network(depth)) for test in tests]
+    guarded = [attach(test, _guard_of_one_network(depth)) for test in tests]
     return frame(corrected(guarded, test_families, "nope_depth_tests"))
 
 

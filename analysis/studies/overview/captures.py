@@ -79,7 +79,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
             f"{layers[PLAIN]} layers of {PLAIN} and {layers[CROSSED]} of {CROSSED}"
         )
     text_layer = {layer: place for place, layer in enumerate(own)}
-    drawn = {key: _drawn(key, capture_settings, models) for key in (CROSSED, PLAIN)}
+    drawn = {key: _drawn_heads(key, capture_settings, models) for key in (CROSSED, PLAIN)}
     crossed = {(text_layer[layer], head) for layer, head in drawn[CROSSED] if layer in text_layer}
     heads = layers[PLAIN] * int(_facts(models, PLAIN)["query_heads"])
     counts = {
@@ -98,7 +98,7 @@ def _facts(table: pd.DataFrame, model: str) -> dict[str, Any]:
     return {str(name): value for name, value in row.items()}
 
 
-def _drawn(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
+def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
     """Return the layers and heads that the capture of a model drew."""
     facts, setting = _facts(models, model), _facts(capture_settings, model)
     every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]

@@ -29,13 +29,13 @@ class _Effect:
     values: int = 0
 
 
-def _test(claim: str, name: str, result: str, comparison: str, test: str, factor: float = 1.0) -> _Effect:
+def _effect_of_test(claim: str, name: str, result: str, comparison: str, test: str, factor: float = 1.0) -> _Effect:
     """Return an estimate, found by its comparison and test."""
     where = {"comparison": comparison, "test": test}
     return _Effect(claim=claim, name=name, result=result, where=where, factor=factor)
 
 
-def _ratio(claim: str, name: str, result: str, values: int, fold: bool = False, **where: str) -> _Effect:
+def _effect_of_ratio(claim: str, name: str, result: str, values: int, fold: bool = False, **where: str) -> _Effect:
     """Return a ratio of two printed numbers, after over before, or before over after if it is called a fold."""
     kind = "fold" if fold else "ratio"
     columns = (kind, f"{kind}_low", f"{kind}_high")
@@ -46,61 +46,61 @@ def _ratio(claim: str, name: str, result: str, values: int, fold: bool = False, 
 
 _EFFECTS: dict[str, tuple[_Effect, ...]] = {
     CORRELATION: (
-        _test("c002_aggregate_predicts", "overall plasticity, score",
+        _effect_of_test("c002_aggregate_predicts", "overall plasticity, score",
               "lbp_correlations", "ap_overall", "pearson"),
-        _test("c002_drop_most_informative", "drop, score",
+        _effect_of_test("c002_drop_most_informative", "drop, score",
               "lbp_correlations", "ap_drop", "pearson"),
-        _test("c002_h1_ordering", "gain in rank correlation, drop over overall",
+        _effect_of_test("c002_h1_ordering", "gain in rank correlation, drop over overall",
               "correlation_contrasts", "ap_drop - ap_overall, n = 7", "spearman_difference"),
-        _test("c002_h3_relative_decline.nonthinking", "drop, loss of score with length, no thinking",
+        _effect_of_test("c002_h3_relative_decline.nonthinking", "drop, loss of score with length, no thinking",
               "length_decline_tests", "ap_drop, nonthinking, n = 8", "pearson"),
-        _test("c002_h3_relative_decline.thinking", "drop, loss of score with length, thinking",
+        _effect_of_test("c002_h3_relative_decline.thinking", "drop, loss of score with length, thinking",
               "length_decline_tests", "ap_drop, thinking, n = 8", "pearson"),
-        _test("c001_longbench_correlates", "steps of plasticity and score, Ministral-3-14B",
+        _effect_of_test("c001_longbench_correlates", "steps of plasticity and score, Ministral-3-14B",
               "lbp_length_tests", "ministral3-14b, thinking", "pearson_first_differences"),
-        _test("c002_llama_tracks", "steps of plasticity and RULER, Llama-3.1-8B",
+        _effect_of_test("c002_llama_tracks", "steps of plasticity and RULER, Llama-3.1-8B",
               "ruler_tests", "llama3.1-8b", "pearson_first_differences"),
-        _test("c002_h4_not_sufficient", "drop, bias per token over training",
+        _effect_of_test("c002_h4_not_sufficient", "drop, bias per token over training",
               "training_tests", "ap_drop against bias per token, all checkpoints", "pearson"),
-        _test("c002_h6_independent", "drop, bias per window over training",
+        _effect_of_test("c002_h6_independent", "drop, bias per window over training",
               "training_tests", "ap_drop against bias per window, all checkpoints", "pearson"),
-        _test("c002_drop_beyond_bias", "drop, bias, all models over one window",
+        _effect_of_test("c002_drop_beyond_bias", "drop, bias, all models over one window",
               "bias_plasticity_tests", "per token, models over the same window", "pearson"),
-        _test("c004_pat_nearly_identical", "attention to BOS by layer, RoPE and DroPE",
+        _effect_of_test("c004_pat_nearly_identical", "attention to BOS by layer, RoPE and DroPE",
               "attention_tests", "bos, all layers", "pearson"),
     ),
     POINTS: (
-        _test("c004_rope_passkey", "passkey, RoPE, Experiment 3",
+        _effect_of_test("c004_rope_passkey", "passkey, RoPE, Experiment 3",
               "knowledge_tests", "RoPE passkey", "fisher_exact", -100),
-        _test("c004_drope_passkey_unaffected", "passkey, DroPE, Experiment 3",
+        _effect_of_test("c004_drope_passkey_unaffected", "passkey, DroPE, Experiment 3",
               "knowledge_tests", "DroPE passkey", "fisher_exact", -100),
-        _test("c004_qk_passkey.drope", "passkey, DroPE, Experiment 4",
+        _effect_of_test("c004_qk_passkey.drope", "passkey, DroPE, Experiment 4",
               "functional_tests", "DroPE, passkey, qk_disruption against baseline", "fisher_exact", 100),
-        _test("c004_drope_unchanged", "passkey, DroPE, BOS MLP output off in layer 2",
+        _effect_of_test("c004_drope_unchanged", "passkey, DroPE, BOS MLP output off in layer 2",
               "functional_tests", "DroPE, passkey, bos_mlp_ablation against baseline", "fisher_exact", 100),
-        _test("c004_attention_preserves_parametric.sports", "sports, RoPE, attention of layer 1 off",
+        _effect_of_test("c004_attention_preserves_parametric.sports", "sports, RoPE, attention of layer 1 off",
               "layer1_task_tests", "RoPE, sports, layer1_attn against baseline", "fisher_exact", 100),
-        _test("c004_ctx_same_protocols", "passkey at 8192 tokens, DroPE, run less run",
+        _effect_of_test("c004_ctx_same_protocols", "passkey at 8192 tokens, DroPE, run less run",
               "context_tests", "8192: lengths against errors", "fisher_exact", 100),
     ),
     NATS: (
-        _test("c004_text_types.order", "RoPE",
+        _effect_of_test("c004_text_types.order", "RoPE",
               "disruption_tests", "RoPE: massive against random", "log_perplexity_difference"),
-        _test("c004_drope_nonfunctional", "DroPE",
+        _effect_of_test("c004_drope_nonfunctional", "DroPE",
               "disruption_tests", "DroPE: massive against random", "log_perplexity_difference"),
-        _test("c004_reliance.reliance", "RoPE less DroPE",
+        _effect_of_test("c004_reliance.reliance", "RoPE less DroPE",
               "disruption_tests", "RoPE against DroPE: massive less random", "log_perplexity_contrast"),
     ),
     RATIO: (
-        _ratio("c002_bias_falls_tenfold", "bias per token, before over after extensions",
+        _effect_of_ratio("c002_bias_falls_tenfold", "bias per token, before over after extensions",
                "training_changes", 2, fold=True, span="extensions", metric="bias_strength"),
-        _ratio("c002_bias_collapse", "bias per window, after over before extensions",
+        _effect_of_ratio("c002_bias_collapse", "bias per window, after over before extensions",
                "training_changes", 2, span="extensions", metric="bias_window"),
-        _ratio("c004_mlp_over_attention.number", "layer 1, RoPE, MLP off over attention off",
+        _effect_of_ratio("c004_mlp_over_attention.number", "layer 1, RoPE, MLP off over attention off",
                "layer1_contrasts", 2, contrast="mlp_over_attention", positional="RoPE"),
-        _ratio("c004_bos_mlp_gap", "BOS MLP output off, RoPE over DroPE, layers 1 and 2",
+        _effect_of_ratio("c004_bos_mlp_gap", "BOS MLP output off, RoPE over DroPE, layers 1 and 2",
                "bos_ablation_contrasts", 4, ablation="bos_mlp_spike_layer"),
-        _ratio("c004_only_rope_stores", "BOS outputs off, RoPE over DroPE, both layer 1",
+        _effect_of_ratio("c004_only_rope_stores", "BOS outputs off, RoPE over DroPE, both layer 1",
                "bos_ablation_contrasts", 4, ablation="layer1_bos_only"),
     ),
 }  # fmt: skip

@@ -20,7 +20,7 @@ def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
     return student_interval(seeds) or (mean, mean)
 
 
-def effect(seeds: FloatArray) -> dict[str, float | None]:
+def effect_columns(seeds: FloatArray) -> dict[str, float | None]:
     """Return `difference`, `low`, `high`, `least`, `most`, the p of exact sign flips, and the smallest possible p.
 
     `p_least` is of seeds that all differ: one without a difference has no sign to flip, which tells of a small effect
@@ -40,7 +40,7 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
     return result | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
 
 
-def equivalence(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
+def equivalence_p(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
     """Return the p of exact one-sided sign flips against either end of a margin, and the smallest possible p.
 
     Seeds are compared with both -margin and margin, and the larger p counts: both must be rejected before a difference

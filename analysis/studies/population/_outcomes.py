@@ -22,7 +22,7 @@ def each(table: pd.DataFrame) -> Iterator[Any]:
     yield from table.itertuples(index=False)
 
 
-def questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """One row per question for a key: `model, encoding, multiple, item, context, keys, distance, letter, right, far`.
 
     Raises
@@ -108,11 +108,11 @@ def outcomes(
     table = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
         models[["model", "arm", "base", "seed", "reached"]], on="model"
     )
-    table["counted"] = table["model"].map(counted(models)).astype(bool)
+    table["counted"] = table["model"].map(counted_by_plan(models)).astype(bool)
     return table.sort_values(["outcome", "encoding", "multiple", "model"], ignore_index=True)
 
 
-def counted(models: pd.DataFrame) -> dict[str, bool]:
+def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
     """Tell by model whether the plan counts it: it met the criterion (D has none), and so did its start model."""
     reached = {row.model: bool(row.reached) or row.arm == "D" for row in each(models)}
     return {

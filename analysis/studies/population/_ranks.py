@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from analysis.studies.population._effects import FloatArray, corrected, effect, over_seeds
-from analysis.studies.population._outcomes import SIZES, counted, each
+from analysis.studies.population._effects import FloatArray, corrected, effect_columns, over_seeds
+from analysis.studies.population._outcomes import SIZES, counted_by_plan, each
 from boundpaper.statistics.locations.permutation import permutation_p
 
 BLOCKED = "model with seed as block"
@@ -21,11 +21,11 @@ FEWEST = 3  # models of a seed whose order says anything
 IntArray = npt.NDArray[np.int64]
 
 
-def related(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd.DataFrame:
+def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd.DataFrame:
     """Return rows of `population_relations`, from the outcomes of the models of some bases."""
     rows = []
     for planned in each(plan[plan["unit"] == BLOCKED]):
-        table = _sides(found, str(planned.outcome), bases)
+        table = _decline_and_metric(found, str(planned.outcome), bases)
         sizes = table.groupby("seed")["model"].transform("size")
         table = table[sizes >= FEWEST].reset_index(drop=True)
         row: dict[str, object] = {"item": planned.item, "family": planned.family, "outcome": planned.outcome}
@@ -35,19 +35,19 @@ def related(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd
             rows.append({**row, **empty, "note": f"no seed with {FEWEST} models yet"})
             continue
         blocks = [np.flatnonzero(table["seed"] == seed).astype(np.int64) for seed in sorted(table["seed"].unique())]
-        x, y = (_within(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
+        x, y = (_ranks_within_blocks(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
         count = len(blocks)
         seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
         rho = float(seeds.mean())
         ends = over_seeds(seeds)
-        test = permutation_p(rho, _moved(x, y, count), blocks)
-        slope, low, high, note = _mixed(table["x"], table["y"], table["seed"])
+        test = permutation_p(rho, _correlation_by_order(x, y, count), blocks)
+        slope, low, high, note = _mixed_model_slope(table["x"], table["y"], table["seed"])
         row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(count, note)})
-    return _corrected(rows)
+    return _corrected_table(rows)
 
 
-def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `population_head_damage`, from the heads of some models."""
     rows = []
     for plan in each(plans[plans["unit"] == OF_HEADS]):
@@ -56,15 +56,15 @@ def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         row: dict[str, object] = {"item": plan.item, "family": plan.family, "metric": metric}
         row |= {"models": part["model"].nunique(), "seeds": part["seed"].nunique(), "heads": len(part)}
         values = part[metric].abs() if metric in SIZES else part[metric]
-        seeds = _seeds(part.assign(x=values))
+        seeds = _mean_over_seeds(part.assign(x=values))
         if not len(seeds):
             rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
-        slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
-        found = effect(seeds)
+        slope, low, high, note = _mixed_model_slope(values, part["damage"], part["model"], part["layer"])
+        found = effect_columns(seeds)
         row |= {"rho": found["difference"], **{name: found[name] for name in _OF_SEEDS}}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
-    return _corrected(rows)
+    return _corrected_table(rows)
 
 
 def _few(seeds: int, note: str) -> str:
@@ -72,7 +72,7 @@ def _few(seeds: int, note: str) -> str:
     return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
 
 
-def _sides(found: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
+def _decline_and_metric(found: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
     own = found[found["counted"] & (found["encoding"] == "own") & found["base"].isin(bases)]
     x = own[own["outcome"] == outcome].set_index("model")
     y = own[own["outcome"] == "decline"].set_index("model")["value"]
@@ -80,16 +80,16 @@ def _sides(found: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFr
     return table.rename_axis("model").reset_index().sort_values(["seed", "model"], ignore_index=True)
 
 
-def damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -> pd.DataFrame:
+def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -> pd.DataFrame:
     whole = ablation[ablation["layer"] < 0].set_index("model")["nats_1x"]
     out = ablation[ablation["layer"] >= 0]
     table = heads.merge(out[["model", "layer", "head", "nats_1x"]], on=["model", "layer", "head"])
     table["damage"] = table["nats_1x"].astype(float) - table["model"].map(whole).astype(float)
     table = table.merge(models[["model", "base", "seed"]], on="model")
-    return table[table["model"].map(counted(models)).astype(bool)].reset_index(drop=True)
+    return table[table["model"].map(counted_by_plan(models)).astype(bool)].reset_index(drop=True)
 
 
-def _seeds(table: pd.DataFrame) -> FloatArray:
+def _mean_over_seeds(table: pd.DataFrame) -> FloatArray:
     """Return mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
     means = []
     for (seed, model), part in table.groupby(["seed", "model"]):
@@ -102,27 +102,27 @@ def _seeds(table: pd.DataFrame) -> FloatArray:
 
 
 def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
-    one, two = (_standard(rankdata(side)) for side in (x, y))
+    one, two = (_to_unit_length(rankdata(side)) for side in (x, y))
     return None if one is None or two is None else float((one * two).sum())
 
 
-def _within(values: FloatArray, blocks: list[IntArray]) -> FloatArray:
+def _ranks_within_blocks(values: FloatArray, blocks: list[IntArray]) -> FloatArray:
     """Return ranks within blocks, centred and scaled to length 1 per block; zero in a block without variance."""
     made = np.zeros_like(values)
     for block in blocks:
-        ranks = _standard(rankdata(values[block]))
+        ranks = _to_unit_length(rankdata(values[block]))
         if ranks is not None:
             made[block] = ranks
     return made
 
 
-def _standard(ranks: FloatArray) -> FloatArray | None:
+def _to_unit_length(ranks: FloatArray) -> FloatArray | None:
     centred = ranks - ranks.mean()
     length = float(np.linalg.norm(centred))
     return centred / length if length > 0 else None
 
 
-def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
+def _correlation_by_order(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
     """Return a function for the mean correlation within blocks of x with reordered y, for each row of orders."""
 
     def statistic(orders: IntArray) -> FloatArray:
@@ -132,7 +132,7 @@ def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], Flo
     return statistic
 
 
-def _mixed(
+def _mixed_model_slope(
     x: pd.Series, y: pd.Series, groups: pd.Series, levels: pd.Series | None = None
 ) -> tuple[float | None, float | None, float | None, str]:
     """Return the slope of standardised y on x with a random intercept per group, and its 95 % interval."""
@@ -158,7 +158,7 @@ def _mixed(
     return float(fitted.params["x"]), float(low), float(high), ""
 
 
-def _corrected(rows: list[dict[str, object]]) -> pd.DataFrame:
+def _corrected_table(rows: list[dict[str, object]]) -> pd.DataFrame:
     table = corrected(pd.DataFrame(rows), "family")
     assert not (table["p"].isna() & (table["note"] == "")).any()
     return table

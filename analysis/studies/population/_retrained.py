@@ -130,7 +130,7 @@ def quarters(values: pd.DataFrame) -> pd.DataFrame:
     return values[whole].assign(quarter=values["low"] // TRAINED + 1).reset_index(drop=True)
 
 
-def far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def share_of_far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return the share of far keys found: rows `model, encoding, temperature, multiple, value`.
 
     Raises

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.population._effects import corrected, effect
-from analysis.studies.population._outcomes import by_seed, each, outcomes, questions
-from analysis.studies.population._ranks import damages, damaging, related
+from analysis.studies.population._effects import corrected, effect_columns
+from analysis.studies.population._outcomes import by_seed, each, key_questions, outcomes
+from analysis.studies.population._ranks import head_damage_rows, head_damages, relation_rows
 
 BASES = (400, 10_000)
 LESS = "400 less 10000"
@@ -39,20 +39,20 @@ def population_bases(
     of bases is one of it. Far keys at base 10,000, and the difference of the bases at four lengths, are the plan's own.
     """
     models = population_models.assign(reached=True)
-    asked = questions(population_keys, population_prompts, models)
+    asked = key_questions(population_keys, population_prompts, models)
     found = outcomes(models, asked, population_tasks, population_losses, population_heads)
     plans = population_plan[(population_plan["unit"] == UNIT) & (population_plan["base"].astype(str) == PRIMARY)]
     rows: list[dict[str, Any]] = []
     for plan in each(plans):
-        sides = [_sides(found, plan, base) for base in BASES]
+        sides = [_arms_by_seed(found, plan, base) for base in BASES]
         effects = [side["first"] - side["second"] for side in sides]
         for base, side, given in zip(BASES, sides, effects, strict=True):
             means = {f"mean_{name}": float(side[name].mean()) if len(side) else None for name in ("first", "second")}
-            rows.append(_row(plan, str(base), given, means))
+            rows.append(_contrast_row(plan, str(base), given, means))
         if {plan.first, plan.second} & {BLIND}:
             continue  # the arm without a base would cancel, and leave a difference that is not of it
         shift = (effects[0] - effects[1]).dropna()
-        row = _row(plan, LESS, shift, {"mean_first": None, "mean_second": None})
+        row = _contrast_row(plan, LESS, shift, {"mean_first": None, "mean_second": None})
         rows.append(row | ({"family": PLANNED[plan.item]} if plan.item in PLANNED else {}))
     return corrected(pd.DataFrame(rows), ["of", "family"])
 
@@ -72,7 +72,7 @@ def population_relations_bases(
     out D, whose loss is of keys that it hardly has; it was added when the result over both was seen.
     """
     models = population_models.assign(reached=True)
-    asked = questions(population_keys, population_prompts, models)
+    asked = key_questions(population_keys, population_prompts, models)
     found = outcomes(models, asked, population_tasks, population_losses, population_heads)
     arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
@@ -80,7 +80,7 @@ def population_relations_bases(
     tables = []
     for of, (bases, chosen) in GROUPS.items():
         held = found[found["arm"].isin(list(chosen)) & (found["seed"].isin(alike) | (len(bases) == 1))]
-        tables.append(related(population_plan, held, bases).assign(of=of))
+        tables.append(relation_rows(population_plan, held, bases).assign(of=of))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -91,11 +91,11 @@ def population_head_damage_bases(
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
     """As `population_head_damage_every`, over the models of the larger base."""
-    table = damages(population_models.assign(reached=True), population_heads, population_ablation)
-    return damaging(population_plan, table[table["base"] == BASES[1]])
+    table = head_damages(population_models.assign(reached=True), population_heads, population_ablation)
+    return head_damage_rows(population_plan, table[table["base"] == BASES[1]])
 
 
-def _sides(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
+def _arms_by_seed(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     """Return values of both arms of a contrast at a base, by the seeds that have both."""
     sides = {
         name: by_seed(found, plan.outcome, arm, base, plan.multiple)
@@ -104,7 +104,7 @@ def _sides(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     return pd.concat(sides, axis=1, join="inner")
 
 
-def _row(plan: Any, role: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
+def _contrast_row(plan: Any, role: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
     facts = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
     count = len(given)
     notes = ["mean_first, mean_second: a difference of two differences"] if role == LESS else []
@@ -112,5 +112,5 @@ def _row(plan: Any, role: str, given: pd.Series, means: dict[str, float | None])
         notes = ["no seed with both arms yet" if role != LESS else "no seed with both arms at both bases yet"]
     elif count == 1:
         notes.append("one seed: no interval")
-    effects = effect(given.to_numpy(dtype=float))
+    effects = effect_columns(given.to_numpy(dtype=float))
     return {**facts, "of": role, "seeds": count, **means, **effects, "note": "; ".join(notes)}

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._effects import FloatArray, corrected, effect
-from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, questions
+from analysis.studies.population._effects import FloatArray, corrected, effect_columns
+from analysis.studies.population._outcomes import by_seed, counted_by_plan, each, key_questions, outcomes
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
 DRAWS = 10_000
@@ -19,7 +19,7 @@ def population_record(population_members: pd.DataFrame, population_models: pd.Da
     table = population_members.merge(
         population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
-    counts = counted(population_models)
+    counts = counted_by_plan(population_models)
     status = []
     for row in each(table):
         if row.model not in counts:
@@ -50,7 +50,7 @@ def population_contrasts(
     so many seeds can give, `p_holm` within the family over the contrasts that have a p. `least` and `most` are over
     seeds.
     """
-    whole = questions(population_keys, population_prompts, population_models)
+    whole = key_questions(population_keys, population_prompts, population_models)
     groups: Any = whole.groupby(KEYS)
     asked: Asked = dict(list(groups))
     measured = outcomes(population_models, whole, population_tasks, population_losses, population_heads)
@@ -62,7 +62,7 @@ def population_contrasts(
             pairs.columns = pd.Index(range(4))
             given = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
             one, two = pairs[0] - pairs[1], pairs[2] - pairs[3]
-            interval = _drawn_seeds(given.to_numpy(dtype=float))
+            interval = _interval_over_seeds(given.to_numpy(dtype=float))
         else:
             base = int(plan.base)
             one = by_seed(measured, plan.outcome, plan.first, base, plan.multiple)
@@ -71,8 +71,8 @@ def population_contrasts(
             pairs.columns = pd.Index(["first", "second"])
             one, two = pairs["first"], pairs["second"]
             given = one - two
-            prompts = _prompts(asked, population_models, plan, list(given.index)) if len(given) else []
-            interval = _drawn_contexts(prompts) if prompts else _drawn_seeds(given.to_numpy(dtype=float))
+            prompts = _differences_by_context(asked, population_models, plan, list(given.index)) if len(given) else []
+            interval = _drawn_contexts(prompts) if prompts else _interval_over_seeds(given.to_numpy(dtype=float))
         rows.append(_contrast(plan, one, two, given, interval))
     return corrected(pd.DataFrame(rows), "family")
 
@@ -88,7 +88,7 @@ def _contrast(
     row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
     row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
     drawn_low, drawn_high = interval or (None, None)
-    found = effect(values)
+    found = effect_columns(values)
     row |= {
         "seeds": count,
         "mean_first": float(one.mean()) if count else None,
@@ -113,7 +113,7 @@ Asked = dict[tuple[str, str, float], pd.DataFrame]
 """Questions by model, encoding and multiple."""
 
 
-def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
+def _differences_by_context(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
     """Return each seed's differences by context of its questions; empty if the outcome is no share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
@@ -150,7 +150,7 @@ def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | No
     return float(low), float(high)
 
 
-def _drawn_seeds(values: FloatArray) -> tuple[float, float] | None:
+def _interval_over_seeds(values: FloatArray) -> tuple[float, float] | None:
     """Return a bootstrap interval of the mean over seeds, resampling seeds."""
     if len(values) < 2:
         return None

@@ -21,7 +21,7 @@ def population_contrasts_every(
 ) -> pd.DataFrame:
     """As `population_contrasts`, over all trained models."""
     tables = (population_keys, population_prompts, population_tasks, population_losses, population_heads)
-    return population_contrasts(population_plan, _all(population_models), *tables)
+    return population_contrasts(population_plan, _count_all(population_models), *tables)
 
 
 def population_relations_every(
@@ -35,7 +35,7 @@ def population_relations_every(
 ) -> pd.DataFrame:
     """As `population_relations`, over all trained models."""
     tables = (population_keys, population_prompts, population_tasks, population_losses, population_heads)
-    return population_relations(population_plan, _all(population_models), *tables)
+    return population_relations(population_plan, _count_all(population_models), *tables)
 
 
 def population_head_damage_every(
@@ -45,8 +45,8 @@ def population_head_damage_every(
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
     """As `population_head_damage`, over all trained models."""
-    return population_head_damage(population_plan, _all(population_models), population_heads, population_ablation)
+    return population_head_damage(population_plan, _count_all(population_models), population_heads, population_ablation)
 
 
-def _all(models: pd.DataFrame) -> pd.DataFrame:
+def _count_all(models: pd.DataFrame) -> pd.DataFrame:
     return models.assign(reached=True)

@@ -71,8 +71,8 @@ def population_experiments(
             row["seeds" if name == "difference" else "seeds_since_start"] = len(given)
             if len(given) < 2:
                 reasons.append(f"{name}: {len(given)} {'seed' if len(given) == 1 else 'seeds'} with both, no interval")
-        row["appears"] = _appears(row, "difference", sides["dropped"], sides["kept"])
-        row["appears_since_start"] = _appears(row, "since_start", sides["dropped"], sides["start"])
+        row["appears"] = _direction_seen(row, "difference", sides["dropped"], sides["kept"])
+        row["appears_since_start"] = _direction_seen(row, "since_start", sides["dropped"], sides["start"])
         if said is None:
             reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
         row["note"] = "; ".join(reasons)
@@ -80,7 +80,7 @@ def population_experiments(
     return pd.DataFrame(rows)
 
 
-def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
+def _direction_seen(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
     if not row["direction"]:
         return "not reported"
     if row[f"{name}_low"] is None or not any(values.astype(bool).any() for values in sides):

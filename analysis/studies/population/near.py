@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.population._effects import FloatArray, corrected, effect
+from analysis.studies.population._effects import FloatArray, corrected, effect_columns
 from analysis.studies.population._outcomes import TRAINED
 
 LESS = ("C", "B")  # the arms that the plan contrasts
@@ -24,25 +24,25 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     levels: Any
     for levels, seeds in share.groupby(level=["base", "arm", "multiple"]):
         base, arm, multiple = levels
-        rows.append(_row(base, arm, multiple, seeds.to_numpy()))
+        rows.append(_near_row(base, arm, multiple, seeds.to_numpy()))
     wide = share.unstack("arm").reindex(columns=list(LESS)).dropna()
     first, second = (wide[arm] for arm in LESS)
     for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = levels
-        rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy(), tested=True))
+        rows.append(_near_row(base, " less ".join(LESS), multiple, seeds.to_numpy(), tested=True))
     table = corrected(pd.DataFrame(rows), "base")
-    table["note"] = ["; ".join(_why(row)) for _, row in table.iterrows()]
+    table["note"] = ["; ".join(_why_empty(row)) for _, row in table.iterrows()]
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)
 
 
-def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: bool = False) -> dict[str, Any]:
-    found = effect(seeds)
+def _near_row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: bool = False) -> dict[str, Any]:
+    found = effect_columns(seeds)
     result: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": found["difference"]}
     result |= {name: found[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
     return result | {name: found[name] if tested else None for name in ("p", "p_least")}
 
 
-def _why(row: pd.Series) -> list[str]:
+def _why_empty(row: pd.Series) -> list[str]:
     """Return which cells of a row are empty, and why."""
     missing = ["low, high: one seed"] if pd.isna(row["low"]) else []
     return missing + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])

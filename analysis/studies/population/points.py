@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.studies.population._outcomes import FAR, TRAINED, counted, each, outcomes, questions
+from analysis.studies.population._outcomes import FAR, TRAINED, counted_by_plan, each, key_questions, outcomes
 
 EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # words from a key to its question
 
@@ -18,7 +18,7 @@ def population_outcomes(
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
     """One row per model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
-    asked = questions(population_keys, population_prompts, population_models)
+    asked = key_questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
     columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
     return table[columns]
@@ -32,9 +32,9 @@ def population_distances(
     `low` (included) and `high` (not included) in words; `right` of `n` questions of prompts of `multiple` training
     lengths.
     """
-    asked = questions(population_keys, population_prompts, population_models)
+    asked = key_questions(population_keys, population_prompts, population_models)
     own = asked[asked["encoding"] == "own"]
-    counts = counted(population_models)
+    counts = counted_by_plan(population_models)
     rows = []
     for model in each(population_models):
         for multiple, part in own[own["model"] == model.model].groupby("multiple"):
@@ -64,6 +64,6 @@ def population_ablations(
         table[f"lost_{size}"] = table["model"].map(before) - share
         table[f"nats_{size}"] = table[f"nats_{size}"] - table["model"].map(whole[f"nats_{size}"])
     table["text_nats"] = table["text_nats"] - table["model"].map(whole["text_nats"])
-    table["counted"] = table["model"].map(counted(population_models)).astype(bool)
+    table["counted"] = table["model"].map(counted_by_plan(population_models)).astype(bool)
     kept = ["model", "arm", "base", "seed", "counted", "layer", "head", *columns]
     return table[[*kept, "lost_1x", "nats_1x", "lost_4x", "nats_4x", "text_nats"]]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._effects import corrected, effect, over_seeds
+from analysis.studies.population._effects import corrected, effect_columns, over_seeds
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
 TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
@@ -16,7 +16,7 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 
     Every trained model of the smaller base is in, whether or not it met the criterion.
     """
-    values = _by_seed(population_reach, population_models)
+    values = _means_by_length(population_reach, population_models)
     rows = []
     for _, part in values.groupby(["arm", "low"]):
         seeds = part["plasticity"].to_numpy(dtype=np.float64)
@@ -44,7 +44,7 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
     `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. Exact sign
     flips over seeds, with Student's interval beside them.
     """
-    wide = _by_seed(population_reach, population_models).pivot_table(
+    wide = _means_by_length(population_reach, population_models).pivot_table(
         index="seed", columns=["arm", "low"], values="plasticity"
     )
     rows: list[dict[str, Any]] = []
@@ -55,11 +55,11 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
         )
         given = (first - last).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
         note = "" if len(given) > 1 else "fewer than two seeds have both"
-        rows.append({"item": item, **effect(given), "seeds": len(given), "note": note})
+        rows.append({"item": item, **effect_columns(given), "seeds": len(given), "note": note})
     return corrected(pd.DataFrame(rows).assign(family="reach"), "family").drop(columns="family")
 
 
-def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def _means_by_length(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model and training length: the mean over the heads that have a value."""
     known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
     whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()

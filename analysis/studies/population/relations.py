@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from analysis.studies.population._outcomes import outcomes, questions
-from analysis.studies.population._ranks import damages, damaging, related
+from analysis.studies.population._outcomes import key_questions, outcomes
+from analysis.studies.population._ranks import head_damage_rows, head_damages, relation_rows
 
 BASE = 400  # of the planned relations
 
@@ -23,9 +23,9 @@ def population_relations(
     its interval are those of a mixed model with the seed as group, both sides standardised; it decides nothing. Every
     arm of the base that counts is in it.
     """
-    asked = questions(population_keys, population_prompts, population_models)
+    asked = key_questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
-    return related(population_plan, table, (BASE,))
+    return relation_rows(population_plan, table, (BASE,))
 
 
 def population_head_damage(
@@ -41,5 +41,5 @@ def population_head_damage(
     95 % interval over seeds, `p` of sign flips over seeds; `least` and `most` over seeds. `slope`: a mixed model with
     layers as levels and the model as group.
     """
-    table = damages(population_models, population_heads, population_ablation)
-    return damaging(population_plan, table[table["base"] == BASE])
+    table = head_damages(population_models, population_heads, population_ablation)
+    return head_damage_rows(population_plan, table[table["base"] == BASE])

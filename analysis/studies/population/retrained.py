@@ -15,12 +15,12 @@ from analysis.studies.population._effects import (
     LEVEL,
     FloatArray,
     corrected_as_planned,
-    effect,
-    equivalence,
+    effect_columns,
+    equivalence_p,
     over_seeds,
 )
-from analysis.studies.population._outcomes import counted, each, outcomes, questions
-from analysis.studies.population._ranks import BLOCKED, OF_HEADS, damages, damaging, related
+from analysis.studies.population._outcomes import counted_by_plan, each, key_questions, outcomes
+from analysis.studies.population._ranks import BLOCKED, OF_HEADS, head_damage_rows, head_damages, relation_rows
 from analysis.studies.population._retrained import (
     ALIGNED,
     ALL,
@@ -33,11 +33,11 @@ from analysis.studies.population._retrained import (
     SINGLE,
     WIDTH,
     Side,
-    far_keys,
     head_costs,
     head_values,
     model_values,
     quarters,
+    share_of_far_keys,
     side,
 )
 from boundpaper.errors import DataError
@@ -54,7 +54,7 @@ Cells = dict[tuple[Any, ...], pd.DataFrame]
 
 
 @dataclass(frozen=True)
-class Run:
+class SecondRun:
     """Tables of the second run, for the models asked for."""
 
     models: pd.DataFrame
@@ -89,27 +89,27 @@ def retrained_tests(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    by_weights = {kind: _cells(quarters(model_values(values, costs, kind)), CELLS) for kind in (ALL, COST)}
-    keys = _cells(far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
+    by_weights = {kind: _values_by_cell(quarters(model_values(values, costs, kind)), CELLS) for kind in (ALL, COST)}
+    keys = _values_by_cell(share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
-    def run(models: pd.DataFrame) -> Run:
-        asked = questions(retrained_keys, population_prompts, models)
+    def run(models: pd.DataFrame) -> SecondRun:
+        asked = key_questions(retrained_keys, population_prompts, models)
         found = outcomes(models, asked, retrained_tasks, retrained_losses, aligned)
-        heads = damages(models, aligned, retrained_ablation)
-        return Run(
-            models[models["model"].map(counted(models)).astype(bool)],
+        heads = head_damages(models, aligned, retrained_ablation)
+        return SecondRun(
+            models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
             keys,
-            lambda plan, base: related(plan, found, [base]),
-            lambda plan, base: damaging(plan, heads[heads["base"] == base]),
+            lambda plan, base: relation_rows(plan, found, [base]),
+            lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base]),
         )
 
     every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
     planned = {base: _planned_seed_count(population_members, str(base)) for base in plans["base"].unique()}
-    rows = [_row(plan, every, criterion, planned[plan.base]) for plan in each(plans)]
-    return _decided(pd.DataFrame(rows))
+    rows = [_item_row(plan, every, criterion, planned[plan.base]) for plan in each(plans)]
+    return _with_outcomes(pd.DataFrame(rows))
 
 
 def retrained_levels(
@@ -129,7 +129,7 @@ def retrained_levels(
     parts = []
     for kind in (ALL, COST, COST_LONG):
         part = quarters(model_values(values, costs, kind)).assign(weights=kind)
-        parts.append(part[_shown(part, kind)])
+        parts.append(part[_levels_shown(part, kind)])
     return _over_seeds(
         pd.concat(parts, ignore_index=True),
         retrained_models,
@@ -203,7 +203,7 @@ def retrained_points(
         at = (part["width"] == WIDTH) & (part["estimator"] == ALIGNED)
         pooled = (part["width"] == 8) & (part["estimator"] == POOLED) & (part["quantity"] == PLASTICITY)
         rows.append(part[at | pooled].rename(columns={"quarter": "place"}))
-    far = far_keys(retrained_extensions, population_prompts, retrained_models)
+    far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
     own = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
     rows.append(own.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
     table = pd.concat(rows, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
@@ -214,7 +214,7 @@ def retrained_points(
     return made
 
 
-def _shown(part: pd.DataFrame, kind: str) -> pd.Series:
+def _levels_shown(part: pd.DataFrame, kind: str) -> pd.Series:
     """Select rows for the table of levels: all rows that weigh heads equally, and the aligned bins of other rows."""
     if kind == ALL:
         return pd.Series(True, index=part.index)
@@ -227,25 +227,25 @@ def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
 
-def _row(plan: Any, every: Run, criterion: Run, planned: int) -> dict[str, Any]:
+def _item_row(plan: Any, every: SecondRun, criterion: SecondRun, planned: int) -> dict[str, Any]:
     notes = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
     notes |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
     if plan.unit in (BLOCKED, OF_HEADS):
-        found, beside = _relation(plan, every), _relation(plan, criterion)
+        found, beside = _relation_row(plan, every), _relation_row(plan, criterion)
         more = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
         more |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
         more |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
         more |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
         more |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
         return {**notes, "seeds": int(found["seeds"]), "planned": planned, **more}
-    one, two = _pair(plan, every)
+    one, two = _both_sides(plan, every)
     given = (one - two).to_numpy(dtype=np.float64)
-    found = effect(given)
-    same = equivalence(given, notes["margin"]) if notes["margin"] is not None else (None, None)
+    found = effect_columns(given)
+    same = equivalence_p(given, notes["margin"]) if notes["margin"] is not None else (None, None)
     seen = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
-    unseen = effect(seen if str(plan.base) == SEEN_AT else np.empty(0))
-    counts = effect(_less(*_pair(plan, criterion)))
-    single = effect(_less(*_pair(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
+    unseen = effect_columns(seen if str(plan.base) == SEEN_AT else np.empty(0))
+    counts = effect_columns(_difference(*_both_sides(plan, criterion)))
+    single = effect_columns(_difference(*_both_sides(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
         **notes,
         "seeds": len(given),
@@ -263,11 +263,11 @@ def _row(plan: Any, every: Run, criterion: Run, planned: int) -> dict[str, Any]:
         "unseen_p": unseen["p"],
         "counted_value": counts["difference"],
         "counted_p": counts["p"],
-        "counted_seeds": len(_less(*_pair(plan, criterion))),
+        "counted_seeds": len(_difference(*_both_sides(plan, criterion))),
     }
 
 
-def _less(one: pd.Series, two: pd.Series) -> FloatArray:
+def _difference(one: pd.Series, two: pd.Series) -> FloatArray:
     return (one - two).to_numpy(dtype=np.float64)
 
 
@@ -276,7 +276,7 @@ def _has_width(plan: Any) -> bool:
     return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
 
 
-def _pair(plan: Any, run: Run, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
+def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
     """Return both sides of an item by seed, for the seeds that have both."""
     sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
     known = [_by_seed(plan, each, run, width) for each in sides if each.number is None]
@@ -288,46 +288,46 @@ def _pair(plan: Any, run: Run, width: int = WIDTH) -> tuple[pd.Series, pd.Series
     return both["first"], both["second"]
 
 
-def _by_seed(plan: Any, asked: Side, run: Run, width: int) -> pd.Series:
+def _by_seed(plan: Any, asked: Side, run: SecondRun, width: int) -> pd.Series:
     base = 0 if asked.arm == "E" else int(plan.base)
     models = run.models[(run.models["arm"] == asked.arm) & (run.models["base"] == base)].set_index("model")["seed"]
     if plan.quantity == KEYS_FAR:
-        table = run.extensions.get((asked.encoding, asked.temperature, _length(plan)), NONE)
+        table = run.extensions.get((asked.encoding, asked.temperature, _length_of(plan)), NONE)
     else:
         cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
-        cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter(plan))
+        cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter_of(plan))
         table = cells.get(cell, NONE)
     held = table[table["model"].isin(models.index)]
     return pd.Series(held["value"].to_numpy(dtype=float), index=held["model"].map(models).to_numpy(dtype=int))
 
 
-def _cells(values: pd.DataFrame, names: list[str]) -> Cells:
+def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
     """Return the values of models by the cells that items name."""
     return {key: part[["model", "value"]] for key, part in values.groupby(names) if isinstance(key, tuple)}
 
 
-def _quarter(plan: Any) -> int:
+def _quarter_of(plan: Any) -> int:
     words = str(plan.place).split()
     if len(words) == 2 and words[0] == "quarter":
         return int(words[1])
     raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no quarter; mend it")
 
 
-def _length(plan: Any) -> float:
+def _length_of(plan: Any) -> float:
     words = str(plan.place).split(" ", 1)
     if len(words) == 2 and words[1] == "training lengths":
         return float(words[0])
     raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no length of prompts; mend it")
 
 
-def _relation(plan: Any, run: Run) -> dict[str, Any]:
+def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
     row = {"item": plan.item, "family": plan.family, "unit": plan.unit, "outcome": plan.quantity}
     one = pd.DataFrame([{**row, "first": plan.quantity}])
     made = run.related if plan.unit == BLOCKED else run.damaging
     return dict(made(one, int(plan.base)).iloc[0])
 
 
-def _decided(table: pd.DataFrame) -> pd.DataFrame:
+def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with corrected p, its smallest possible values, the outcome, and why a cell is empty."""
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
@@ -347,11 +347,11 @@ def _decided(table: pd.DataFrame) -> pd.DataFrame:
         [different & same, different, same], ["different within the margin", "different", "equivalent"], "open"
     )
     made["reachable"] = least.fillna(1.0) < LEVEL
-    made["note"] = [_note(row) for row in each(made)]
+    made["note"] = [_row_note(row) for row in each(made)]
     return made
 
 
-def _note(row: Any) -> str:
+def _row_note(row: Any) -> str:
     if not row.seeds:
         return f"0 of {row.planned} seeds measured"
     notes = [f"{row.seeds} of {row.planned} seeds"] if row.seeds < row.planned else []

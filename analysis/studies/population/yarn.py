@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._effects import corrected, effect
+from analysis.studies.population._effects import corrected, effect_columns
 
 OUTCOME = "keys_far_extended"  # far keys of the first questions, which all encodings were asked
 WITHOUT = ("own", "temperature")  # how the model without rotation is asked
@@ -35,7 +35,7 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
             values = (both.iloc[:, 0] - both.iloc[:, 1]).to_numpy(dtype=np.float64)
             if not len(values):
                 continue
-            found = effect(values)
+            found = effect_columns(values)
             rows.append(
                 {
                     "base": base,

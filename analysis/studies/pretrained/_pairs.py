@@ -13,7 +13,7 @@ UNTOUCHED = "control"  # role of the model whose rotation is removed and that is
 NEAR = "-near"  # ending of a teacher's measurement at the lengths that its students are asked
 
 
-class Pair(NamedTuple):
+class ModelPair(NamedTuple):
     """Two measurements: the key of the pair, what tells them apart, and the names of both."""
 
     model: str
@@ -22,7 +22,7 @@ class Pair(NamedTuple):
     second: str
 
 
-def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]:
+def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[ModelPair]:
     """Return pairs by model, reported ones last; a measurement may be missing.
 
     `rotation removed` is the untrained model without rotation against the model, `trained without` the student
@@ -34,25 +34,25 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
     for model in display_names(pretrained_models, subjects):
         mine = subjects[subjects["pair"] == model]
         for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
-            couples.append(Pair(model, "rotation removed", str(untouched), model))
+            couples.append(ModelPair(model, "rotation removed", str(untouched), model))
         arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in mine[mine["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
-            couples.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
-        couples.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+            couples.append(ModelPair(model, "trained without", arms["nope"], arms["continued"]))
+        couples.append(ModelPair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
     for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
         sides = dict(zip(mine["side"], mine["model"], strict=True))
         if name and set(sides) == set(ARMS):
-            couples.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
+            couples.append(ModelPair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
     return couples
 
 
-def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Return printed names by the key of the pair; a reported pair has the name of its model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
     return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
 
 
-def of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
+def students_of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the column and model of each pair of students: teacher (the pair's name), untouched, and both arms."""
     arms: dict[str, dict[str, str]] = {}
     for _, each in subjects[subjects["role"] == STUDENT].iterrows():

@@ -47,7 +47,7 @@ def pretrained_retrieval(
                     {
                         **{"model": model, "display_name": name, "task": task, "tokens": round(ratio * positions)},
                         **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
-                        **_ranked(ranked if task == "verification" else None),
+                        **_auc_columns(ranked if task == "verification" else None),
                     }
                 )
     if not rows:
@@ -55,7 +55,7 @@ def pretrained_retrieval(
     return pd.DataFrame(rows).sort_values(["model", "task", "tokens"], ignore_index=True)
 
 
-def _ranked(found: pd.Series | None) -> dict[str, Any]:
+def _auc_columns(found: pd.Series | None) -> dict[str, Any]:
     if found is None:
         return {"auc": None, "note": "auc: of verification"}
     if found.empty or pd.isna(found.iloc[0]):

@@ -77,14 +77,14 @@ def pretrained_beginning(
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")
             for start, values in {**by_start, DIFFERENCE: token - word}.items():
-                rows.append({**common, "quantity": key, "start": start, **_mean(values.to_numpy(dtype=float))})
+                rows.append({**common, "quantity": key, "start": start, **_mean_columns(values.to_numpy(dtype=float))})
         for start, ending in STARTS.items():
             mine = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = mine[(mine["metric"] == "first_ratio") & mine["layer"].notna()]
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**common, "quantity": "largest_ratio", "start": start, **_single(top["value"])})
-            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single(top["layer"])})
-            rows.append({**common, "quantity": "tokens", "start": start, **_single(_length(mine), GIVEN)})
+            rows.append({**common, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
+            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
+            rows.append({**common, "quantity": "tokens", "start": start, **_single_value(_text_length(mine), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
@@ -139,13 +139,13 @@ def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
     return values
 
 
-def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _mean_columns(values: npt.NDArray[np.float64]) -> dict[str, Any]:
     low, high = student_interval(values) or (None, None)
     note = "" if low is not None else "low, high: one text, or texts that agree exactly"
     return {"value": float(values.mean()), "low": low, "high": high, "n": len(values), "note": note}
 
 
-def _length(sinks: pd.DataFrame) -> int:
+def _text_length(sinks: pd.DataFrame) -> int:
     """Return the number of tokens of a text, by which the score of even attention is stored."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
@@ -153,5 +153,5 @@ def _length(sinks: pd.DataFrame) -> int:
     return int(lengths.iloc[0])
 
 
-def _single(value: Any, note: str = ONE) -> dict[str, Any]:
+def _single_value(value: Any, note: str = ONE) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": note}

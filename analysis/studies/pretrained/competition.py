@@ -40,17 +40,17 @@ def pretrained_competition(
             .sum()
         )
         every = every.assign(mean_gap=every["mean_gap"] / every["pairs"], spread=every["spread"] / every["pairs"])
-        rows.append(_ends(model, name, 0.0, every))
+        rows.append(_first_and_last_bin(model, name, 0.0, every))
         whole = mine[mine["heads"] == mine["heads"].max()]
         rows += [
-            _ends(model, name, float(distance), cells)
+            _first_and_last_bin(model, name, float(distance), cells)
             for distance, cells in whole.groupby("distance", sort=True)
             if cells["bin"].nunique() > 1
         ]
     return pd.DataFrame(rows)
 
 
-def _ends(model: str, name: str, distance: float, cells: pd.DataFrame) -> dict[str, Any]:
+def _first_and_last_bin(model: str, name: str, distance: float, cells: pd.DataFrame) -> dict[str, Any]:
     """Return one row from the first and the last bin of these cells."""
     ordered = cells.sort_values("bin")
     first, last = ordered.iloc[0], ordered.iloc[-1]

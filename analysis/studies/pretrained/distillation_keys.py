@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._pairs import NEAR, of_pairs
+from analysis.studies.pretrained._pairs import NEAR, students_of_pairs
 from boundpaper.errors import DataError
 from boundpaper.statistics.estimate import Estimate, frame
 from boundpaper.statistics.families import corrected
@@ -29,7 +29,7 @@ def distillation_keys(
     """
     rows: list[dict[str, Any]] = []
     for pair, column, ratio, items in _asked(context_length, subjects):
-        tokens = round(ratio * _positions(pretrained_models, pair))
+        tokens = round(ratio * _position_count(pretrained_models, pair))
         share, n = float(items.mean()), len(items)
         low, high = wilson_interval(round(share * n), n)
         rows.append({"pair": pair, "column": column, "tokens": tokens, "share": share, "low": low, "high": high})
@@ -48,7 +48,7 @@ def distillation_key_tests(
     asked = {(pair, column, ratio): items for pair, column, ratio, items in _asked(context_length, subjects)}
     tests: list[Estimate] = []
     for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in asked}):
-        tokens = round(ratio * _positions(pretrained_models, pair))
+        tokens = round(ratio * _position_count(pretrained_models, pair))
         for contrast, (first, second) in CONTRASTS.items():
             one, other = asked.get((pair, first, ratio)), asked.get((pair, second, ratio))
             if one is None or other is None:
@@ -64,7 +64,7 @@ def _asked(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[s
     """Return pair, column, ratio of lengths, and 1 or 0 by prompt."""
     answers = context_length[context_length["metric"] == "passkey_right"]
     found = []
-    for pair, models in of_pairs(subjects).items():
+    for pair, models in students_of_pairs(subjects).items():
         for column, model in models.items():
             own = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
             for condition, items in own.groupby("condition"):
@@ -76,5 +76,5 @@ def _asked(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[s
     return found
 
 
-def _positions(pretrained_models: pd.DataFrame, pair: str) -> int:
+def _position_count(pretrained_models: pd.DataFrame, pair: str) -> int:
     return int(pretrained_models.loc[pretrained_models["model"] == pair, "positions"].iloc[0])

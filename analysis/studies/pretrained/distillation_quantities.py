@@ -7,11 +7,11 @@ of training back, and the control that of any training.
 import numpy as np
 import pandas as pd
 
-from analysis.studies.pretrained._pairs import of_pairs
+from analysis.studies.pretrained._pairs import students_of_pairs
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from boundpaper.errors import DataError
-from keyquery.measure.quantities import QUANTITIES, of_model
+from keyquery.measure.quantities import QUANTITIES, quantity_of_model
 
 COLUMNS = ("teacher", "untouched", *ARMS.values())
 BEGUN = ("sinks", "bos_value")  # asked behind the beginning token
@@ -44,7 +44,7 @@ def distillation_quantities(
         "crosslayer_balance": crosslayer_balance,
     }
     rows: list[dict[str, object]] = []
-    for pair, plain in of_pairs(subjects).items():
+    for pair, plain in students_of_pairs(subjects).items():
         for quantity in (each for each in QUANTITIES if each.frame in frames):
             frame = frames[quantity.frame]
             ending = STARTS["token"] if quantity.frame in BEGUN else ""
@@ -60,7 +60,7 @@ def distillation_quantities(
                 value, why = np.nan, "not measured on this model"
                 if len(part):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
-                    value, why = of_model(quantity, part, file)
+                    value, why = quantity_of_model(quantity, part, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):

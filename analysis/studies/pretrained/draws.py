@@ -48,7 +48,7 @@ def pretrained_draws(
             if len(part) < 2:
                 continue
             groups = [np.asarray(each[metric], dtype=float) for _, each in part.groupby(["layer", "key_head"])]
-            spread, ends = _deviation(groups)
+            spread, ends = _deviation_with_interval(groups)
             named = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
             cases = [("own", k, len(part), float("nan")) for k in DRAWN if k < len(part)] + [("source", *twin)]
             for of, k, heads, apart in cases:
@@ -74,7 +74,7 @@ def pretrained_draws(
     ]
 
 
-def _deviation(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
+def _deviation_with_interval(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
     """Return the standard deviation over heads, and its interval from resampled key heads."""
     counts = np.array([len(each) for each in groups], dtype=float)
     sums = np.array([each.sum() for each in groups])

@@ -9,7 +9,7 @@ from scipy import stats
 from analysis.studies.pretrained._named import display_names, measured_here
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
-from keyquery.measure.quantities import QUANTITIES, Quantity, of_model
+from keyquery.measure.quantities import QUANTITIES, Quantity, quantity_of_model
 
 REPORTED, SMALL = "reported", "small"
 BASE, ARM = 400, "A"  # the small models with rotation, before any second phase
@@ -66,9 +66,9 @@ def pretrained_experiments(
         said = reported.get(quantity.key)
         note = quantity.unreported if said is None else "low, high: the source prints no interval of this"
         rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": said, "n": 0, "note": note})
-        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small(small, quantity)})
+        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
         for model, part in measured.items():
-            cell = _cell(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
+            cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
             rows.append({**facts, "column": model, "name": names[model], **cell})
     if not rows:
         raise DataError(
@@ -78,7 +78,7 @@ def pretrained_experiments(
     return pd.DataFrame(rows).reindex(columns=[*facts, "column", "name", "value", "low", "high", "n", "note"])
 
 
-def _small(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
+def _small_model_columns(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
     mine = rows[rows["quantity"] == quantity.key]
     values = mine["value"].dropna().to_numpy(dtype=float)
     if not len(values):
@@ -89,9 +89,9 @@ def _small(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
     return {"value": values.mean(), "low": low, "high": high, "n": len(values), "note": note}
 
 
-def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
+def _value_columns(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
     """Return the value for a model, with its interval over texts if the spread over texts is known."""
-    value, reason = of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
+    value, reason = quantity_of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
     if np.isnan(value):
         return {"value": None, "n": 0, "note": reason.split(":")[0]}
     above = part[(part["condition"] == quantity.condition) & (part["metric"] == f"{quantity.metric}_over_chance")]
@@ -108,10 +108,10 @@ def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
     if len(spread) != 1 or len(mean) != 1:
         return {"value": value, "n": 0, "note": "low, high: no spread over texts is kept"}
     count = int(mean["n"].iloc[0])
-    half = _half(float(spread["value"].iloc[0]), count) * quantity.scale
+    half = _half_interval(float(spread["value"].iloc[0]), count) * quantity.scale
     return {"value": value, "low": value - half, "high": value + half, "n": count, "note": ""}
 
 
-def _half(deviation: float, count: int) -> float:
+def _half_interval(deviation: float, count: int) -> float:
     """Return half of Student's interval of a mean, from the standard deviation over `count` texts."""
     return float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.studies.pretrained._pairs import Pair, names, pairs
+from analysis.studies.pretrained._pairs import ModelPair, model_pairs, pair_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
 from boundpaper.statistics.correlations.coefficient import coefficient
@@ -31,14 +31,14 @@ def pretrained_head_agreement(
     anew. `r` is Pearson's coefficient of the heads' attention to the first token, of all layers after each layer's mean
     is taken off. Raises DataError when no network was measured in two states, or the heads of the two differ.
     """
-    known = names(pretrained_models, subjects)
+    known = pair_names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []
-    for pair in pairs(pretrained_models, subjects):
-        heads = _heads(attention_patterns, pair)
+    for pair in model_pairs(pretrained_models, subjects):
+        heads = _heads_in_both_states(attention_patterns, pair)
         if heads is None:
             continue
         common = {"model": pair.model, "display_name": known[pair.model], "contrast": pair.contrast}
-        layers = [(layer, each, *_counted(each)) for layer, each in heads.groupby(level="layer")]
+        layers = [(layer, each, *_same_and_expected(each)) for layer, each in heads.groupby(level="layer")]
         for layer, each, same, expected in layers:
             facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
             rows.append(
@@ -49,7 +49,7 @@ def pretrained_head_agreement(
         centred = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
         same, expected, n = counts.sum(axis=0)
         whole = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
-        rows.append({**common, **whole, "r": _r(centred), **_interval(counts), "note": "layer: all of them"})
+        rows.append({**common, **whole, "r": _r(centred), **_kappa_interval(counts), "note": "layer: all of them"})
     if not rows:
         raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
     made = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
@@ -59,7 +59,7 @@ def pretrained_head_agreement(
     return made
 
 
-def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
+def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame | None:
     """Return class and attention to the first token of each head in both states, by layer and head."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
@@ -75,7 +75,7 @@ def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
     return pd.DataFrame(columns)
 
 
-def _counted(heads: pd.DataFrame) -> tuple[int, float]:
+def _same_and_expected(heads: pd.DataFrame) -> tuple[int, float]:
     """Return the number of heads with the same class in both states, and the number expected by chance."""
     totals = [heads[side].value_counts().reindex(CLASSES, fill_value=0).to_numpy() for side in ("first", "second")]
     return int((heads["first"] == heads["second"]).sum()), float((totals[0] * totals[1]).sum() / len(heads))
@@ -89,7 +89,7 @@ def _r(heads: pd.DataFrame) -> float | None:
     return coefficient(heads["first_attention"].to_numpy(dtype=float), heads["second_attention"].to_numpy(dtype=float))
 
 
-def _interval(counts: NDArray[np.float64]) -> dict[str, float]:
+def _kappa_interval(counts: NDArray[np.float64]) -> dict[str, float]:
     """Return the percentile interval of kappa from resampled layers; `counts` has same, expected and heads by layer."""
     same, expected, heads = np.concatenate([counts[index].sum(axis=1) for index in resamples(len(counts), DRAWS)]).T
     kappas = (same - expected)[expected < heads] / (heads - expected)[expected < heads]

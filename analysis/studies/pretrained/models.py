@@ -37,7 +37,7 @@ def pretrained_geometry(
     is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
-    small = _small(population_heads, population_models)
+    small = _population_means(population_heads, population_models)
     known: Any = model_metrics.set_index(["model", "metric"])
     names = display_names(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
@@ -82,7 +82,7 @@ def pretrained_geometry(
     return pd.DataFrame(rows).fillna({"note": ""})
 
 
-def _small(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return means over heads for each seed of the population's arm with rotation.
 
     Raises DataError when no seed of it is measured.
@@ -182,7 +182,7 @@ def pretrained_layers(
         for layer in sorted(set(mine["layer"].astype(int))):
             mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))
             sinks, texts = layers.loc[("heads_sink", layer)], int(mean["n"])
-            low, high = _interval(float(mean["value"]), float(deviation["value"]), texts)
+            low, high = _student_interval(float(mean["value"]), float(deviation["value"]), texts)
             rows.append(
                 {
                     **{"model": model, "display_name": name, "layer": layer, "first_attention": float(mean["value"])},
@@ -220,7 +220,7 @@ def pretrained_massive(
     return _table(rows, "massive_values")
 
 
-def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
+def _student_interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
     """Return Student's interval of a mean from its standard deviation over `count` texts."""
     half = float(stats.t.ppf(0.975, count - 1)) * deviation / np.sqrt(count)
     return mean - half, mean + half

@@ -48,9 +48,9 @@ def pretrained_repeated(
                 }
                 if min(map(len, values.values())) < BOTH:
                     continue
-                plain = {f"plain_{kind}": _plain(part) for kind, part in by_kind.items()}
+                plain = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
-                rows[-1] |= _compare(values)
+                rows[-1] |= _compare_groups(values)
     if not rows:
         raise DataError(
             "disruption has no pretrained model on both kinds of text; run: python build.py run --recipe "
@@ -82,7 +82,7 @@ def pretrained_kinds(
             if min(map(len, values.values())) < BOTH:
                 continue
             rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
-            rows[-1] |= {"tensor": tensor, **_compare(values)}
+            rows[-1] |= {"tensor": tensor, **_compare_groups(values)}
     if not rows:
         raise DataError(
             "massive_values has no pretrained model on prose and on code; run: python build.py run --recipe "
@@ -127,13 +127,13 @@ def pretrained_plasticity_kinds(
     return pd.DataFrame(rows)
 
 
-def _plain(part: pd.DataFrame) -> float:
+def _unchanged_nats(part: pd.DataFrame) -> float:
     """Return the nats per token of the unchanged model: those under a condition minus the condition's cost."""
     whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
     return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
 
 
-def _compare(values: dict[str, Any]) -> dict[str, Any]:
+def _compare_groups(values: dict[str, Any]) -> dict[str, Any]:
     """Return the means of two groups and the difference (second minus first), each with its interval."""
     columns: dict[str, Any] = {}
     for kind, some in values.items():
@@ -142,11 +142,11 @@ def _compare(values: dict[str, Any]) -> dict[str, Any]:
         columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
     first, second = values.values()
     columns["difference"] = float(second.mean() - first.mean())
-    columns["low"], columns["high"] = _welch(first, second, columns["difference"])
+    columns["low"], columns["high"] = _welch_interval(first, second, columns["difference"])
     return columns
 
 
-def _welch(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:
+def _welch_interval(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:
     if first.nunique() == second.nunique() == 1:
         return difference, difference
     moments = [(float(each.mean()), float(each.std()), len(each)) for each in (second, first)]

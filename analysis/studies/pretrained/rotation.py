@@ -33,7 +33,7 @@ def pretrained_rotation(
         if not (mine["condition"] == UNROTATED).any():
             continue
         for quantity, metric in QUANTITIES.items():
-            kept, left_out = (_by_text(mine, metric, condition) for condition in ("", UNROTATED))
+            kept, left_out = (_values_by_text(mine, metric, condition) for condition in ("", UNROTATED))
             if list(kept.index) != list(left_out.index):
                 raise DataError(
                     f"{model}: {metric} with and without rotation was measured on different texts; run: {RERUN}"
@@ -57,6 +57,6 @@ def pretrained_rotation(
     return pd.DataFrame(rows)
 
 
-def _by_text(rows: pd.DataFrame, metric: str, condition: str) -> pd.Series:
+def _values_by_text(rows: pd.DataFrame, metric: str, condition: str) -> pd.Series:
     chosen = rows[(rows["metric"] == metric) & (rows["condition"] == condition) & rows["layer"].isna()]
     return chosen.set_index("unit_id")["value"].astype(float).sort_index() * 100

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
-from analysis.studies.pretrained._pairs import Pair, pairs
+from analysis.studies.pretrained._pairs import ModelPair, model_pairs
 from boundpaper.errors import DataError
 from boundpaper.statistics.estimate import Estimate, frame
 from boundpaper.statistics.families import corrected
@@ -48,7 +48,7 @@ def pretrained_text_tests(
         "layer_content": layer_content,
     }
     tests: list[Estimate] = []
-    for pair in pairs(pretrained_models, subjects):
+    for pair in model_pairs(pretrained_models, subjects):
         if pair.contrast == STARTED:
             continue
         for read in BY_TEXT:
@@ -59,17 +59,17 @@ def pretrained_text_tests(
                 raise DataError(
                     f"{read.table}: {pair.first} and {pair.second} were given different texts; run: {RERUN}"
                 )
-            tests.append(_test(pair, read, first, second))
+            tests.append(_paired_test(pair, read, first, second))
     if not tests:
         raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")
-    return frame(corrected(tests, test_families, "pretrained_text_tests", _family))
+    return frame(corrected(tests, test_families, "pretrained_text_tests", _test_family))
 
 
-def _family(row: Estimate) -> str:
+def _test_family(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
 
 
-def _test(pair: Pair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
+def _paired_test(pair: ModelPair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
     return paired_t(
         first.to_numpy(),
         second.to_numpy(),

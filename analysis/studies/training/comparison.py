@@ -49,7 +49,7 @@ def training_comparison(
     trained = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
     trained |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
     trained |= {name: own[name] for name in ("bias_strength", "bias_window", *ENDS, "ap_drop", "ap_last_20")}
-    table = _per_token(pd.concat([pd.DataFrame([trained]), facts], ignore_index=True), "captured_context")
+    table = _bias_range_per_token(pd.concat([pd.DataFrame([trained]), facts], ignore_index=True), "captured_context")
 
     deciles = reported_deciles.assign(decile=reported_deciles["decile"].astype(int)).set_index(["model", "decile"])
     rows = []
@@ -88,10 +88,10 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
     known = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
     run = training_trajectory.rename(columns={"checkpoint": "name"}).assign(family="SmolLM3", kind="checkpoint")
-    return _per_token(pd.concat([known[columns + ENDS], run[columns + ENDS]], ignore_index=True), "context")
+    return _bias_range_per_token(pd.concat([known[columns + ENDS], run[columns + ENDS]], ignore_index=True), "context")
 
 
-def _per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
+def _bias_range_per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
     """Return `table` with the rounding range of the bias per token, from the range of the bias over the window."""
     for end, column in zip(("low", "high"), ENDS, strict=True):
         table[f"bias_strength_{end}"] = table[column].astype(float) / table[window].astype(float)

@@ -54,7 +54,7 @@ def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd
     present = training_positions[training_positions["plasticity"].notna()]
     rows = []
     for checkpoint, bins in present.groupby("checkpoint", sort=False):
-        mean, interval = _weighted(bins)
+        mean, interval = _weighted_mean(bins)
         rows.append(
             {
                 "checkpoint": checkpoint,
@@ -89,7 +89,7 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
                 row |= {f"at_{key}": np.nan, f"at_{key}_low": np.nan, f"at_{key}_high": np.nan, f"bins_{key}": 0}
                 notes.append(f"at_{key}: {inside['note'].iloc[0]}")
                 continue
-            mean, interval = intervals[name] = _weighted(known)
+            mean, interval = intervals[name] = _weighted_mean(known)
             row |= {f"at_{key}": mean, f"at_{key}_low": interval.low, f"at_{key}_high": interval.high}
             row[f"bins_{key}"] = len(known)
         for name, nearer in (("drop", "0-1K"), ("drop_outer", "1K-2K")):
@@ -120,7 +120,7 @@ def _bin_ends(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _weighted(bins: pd.DataFrame) -> tuple[float, Interval]:
+def _weighted_mean(bins: pd.DataFrame) -> tuple[float, Interval]:
     weights = (bins["end"] - bins["start"]).to_numpy(dtype=float)
     mean, low, high = (
         float(np.average(bins[name].to_numpy(dtype=float), weights=weights))

@@ -44,7 +44,7 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
     derived = []
     for row in table.to_dict("records"):
         bias, slope, first, last, drop = (
-            _interval(cells[row["checkpoint"], name])
+            _row_interval(cells[row["checkpoint"], name])
             for name in ("bias_strength", "alpha_k", "ap_first_20", "ap_last_20", "ap_drop")
         )
         context = float(row["context"])
@@ -52,13 +52,13 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
         derived.append(
             {
                 "bias_window": row["bias_strength"] * context,
-                **_ends("bias_window", bias * context),
+                **_end_columns("bias_window", bias * context),
                 "key_drift": row["alpha_k"] * context,
-                **_ends("key_drift", slope * context),
+                **_end_columns("key_drift", slope * context),
                 "mu_q": row["bias_strength"] / row["alpha_k"],
-                **_ends("mu_q", ratio(bias, slope)),
+                **_end_columns("mu_q", ratio(bias, slope)),
                 "ap_drop_recomputed": row["ap_first_20"] - row["ap_last_20"],
-                **_ends("ap_drop", difference),
+                **_end_columns("ap_drop", difference),
                 "ap_drop_agrees": bool(difference.low <= drop.high and drop.low <= difference.high),
                 "first_fifth_ends": context / 5,
                 "last_fifth_starts": context * 4 / 5,
@@ -75,7 +75,7 @@ def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.Da
     `second` between the last checkpoints of the two extensions, `extensions` from annealing to the last checkpoint.
     """
     known = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
-    printed = {(row["checkpoint"], row["metric"]): _interval(row) for _, row in reported_training.iterrows()}
+    printed = {(row["checkpoint"], row["metric"]): _row_interval(row) for _, row in reported_training.iterrows()}
 
     def interval(checkpoint: str, metric: str) -> Interval:
         if (checkpoint, metric) in printed:
@@ -98,19 +98,19 @@ def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.Da
                     "before": before,
                     "after": after,
                     "ratio": after / before,
-                    **_ends("ratio", ratio(late, early)),
+                    **_end_columns("ratio", ratio(late, early)),
                     "fold": after / before if grows else before / after,
-                    **_ends("fold", ratio(late, early) if grows else ratio(early, late)),
+                    **_end_columns("fold", ratio(late, early) if grows else ratio(early, late)),
                     "difference": after - before,
-                    **_ends("difference", late - early),
+                    **_end_columns("difference", late - early),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def _interval(row: pd.Series) -> Interval:
+def _row_interval(row: pd.Series) -> Interval:
     return Interval(float(row["low"]), float(row["high"]))
 
 
-def _ends(name: str, interval: Interval) -> dict[str, float]:
+def _end_columns(name: str, interval: Interval) -> dict[str, float]:
     return {f"{name}_low": interval.low, f"{name}_high": interval.high}

@@ -57,28 +57,28 @@ c004_ans_shares = Cells(
 @claim("004, 11.5 Error Analysis")
 def c004_ans_near_misses(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
     """At 2048 tokens only 14 % of DroPE's errors are near-misses."""
-    return _of_errors(drope_stated, "s11_5_near_miss_share", error_shares, "near_miss")
+    return _judge_error_share(drope_stated, "s11_5_near_miss_share", error_shares, "near_miss")
 
 
 @claim("004, 11.5 Error Analysis", failure="control")
 def c004_ans_truncations(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
     """At 2048 tokens 45 % of DroPE's errors are truncations."""
-    return _of_errors(drope_stated, "s11_5_truncation_share", error_shares, TRUNCATION)
+    return _judge_error_share(drope_stated, "s11_5_truncation_share", error_shares, TRUNCATION)
 
 
 @claim("004, 15 Publication Figures, Figure I", failure="control")
 def c004_ans_figure_i_near_misses(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
     """Only 10 % of DroPE's errors are near-misses."""
-    return _of_errors(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
+    return _judge_error_share(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
 
 
 @claim("004, 15 Publication Figures, Figure I", failure="control")
 def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
     """45 % of DroPE's errors are truncations."""
-    return _of_errors(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
+    return _judge_error_share(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
 
 
-def _of_errors(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
+def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
     row = pick(shares, positional="DroPE", context=2048, category=category)
     reported = quote(stated, statement=key)
     return judge(

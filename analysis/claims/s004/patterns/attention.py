@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.claims._origins import caveat, unrotated
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.words import p
 
 PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
@@ -114,7 +114,7 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
             key=model,
             statement=f"About 93 % of the heads of {model} are sinks.",
         )
-        yield repeating(made, f"c004_pat_head_classes.{model}-sink_heads")
+        yield mark_repeat(made, f"c004_pat_head_classes.{model}-sink_heads")
 
 
 @claim("004, 8.4 Key Finding")

@@ -35,7 +35,7 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
         )
 
 
-def _layers(printed: QuotedCell) -> list[int]:
+def _layers_in_range(printed: QuotedCell) -> list[int]:
     """Return the layers of a printed range such as `2-31`."""
     return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
 
@@ -84,7 +84,7 @@ def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.Data
 def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """Layers 2 to 31 are identical in the two models."""
     reported = quote(drope_captions, statement="fig_g_identical_layers")
-    gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers(reported)]
+    gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers_in_range(reported)]
     near = int((gaps <= 0.5).sum())
     return judge(
         near == len(gaps),
@@ -138,7 +138,7 @@ def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.Da
     zero = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
     return judge(
-        all(inverted == _layers(caption) for caption in captions),
+        all(inverted == _layers_in_range(caption) for caption in captions),
         f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
         f"larger part in {sum(zero[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
         f"{zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
@@ -152,7 +152,7 @@ def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.Da
 def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """Layers 0 and 1 show opposite patterns."""
     reported = quote(drope_captions, statement="fig_23_opposite_layers")
-    gaps = balance_layers.set_index("layer")["difference"].loc[_layers(reported)]
+    gaps = balance_layers.set_index("layer")["difference"].loc[_layers_in_range(reported)]
     zero, one = float(gaps.iloc[0]), float(gaps.iloc[-1])
     return judge(
         len(gaps) == 2 and zero < 0 < one,

@@ -17,16 +17,16 @@ PRINTED = (  # table, and its metrics
 )
 
 
-def _share(model: str, part: str = "attention") -> ArtifactCell:
+def _share_cell(model: str, part: str = "attention") -> ArtifactCell:
     cell = CONTENT(positional=model, metric=f"{part}_contribution")
     return cell.by(f"c004_con_cells.{model}-{part}_contribution")
 
 
-def _ratio(table: Artifact, metric: str) -> ArtifactCell:
+def _ratio_cell(table: Artifact, metric: str) -> ArtifactCell:
     return table(positional="DroPE", metric=f"{metric}_ratio_to_rope").by(f"c004_con_ratios.{metric}")
 
 
-def _damage(model: str, condition: str) -> ArtifactCell:
+def _ablation_ratio_cell(model: str, condition: str) -> ArtifactCell:
     return RATIOS(condition=condition, positional=model).by(f"c004_layer1_ratios.{model}-{condition}")
 
 
@@ -123,30 +123,30 @@ c004_con_restated = Cells(
     Repeats(
         Artifact("drope_stated"),
         {
-            "s9_1_rope_mlp": _damage("RoPE", "layer1_mlp"),
-            "s9_1_rope_attention": _damage("RoPE", "layer1_attn"),
-            "s9_4_rope_attention_share": _share("RoPE"),
-            "s9_4_rope_mlp_share": _share("RoPE", "mlp"),
-            "s9_4_drope_attention_share": _share("DroPE").by("c004_con_to_residual"),
-            "s9_4_drope_mlp_share": _share("DroPE", "mlp"),
-            "s9_4_rope_attention_ablation": _damage("RoPE", "layer1_attn"),
-            "s9_4_drope_attention_ablation": _damage("DroPE", "layer1_attn"),
-            "s9_4_rope_attention_share_again": _share("RoPE"),
-            "s9_4_drope_attention_share_again": _share("DroPE"),
-            "s9_5_query_norm_ratio": _ratio(NORMS, "query_norm"),
-            "s9_5_key_norm_ratio": _ratio(NORMS, "key_norm"),
-            "s9_5_output_norm_ratio": _ratio(CONTENT, "attention_output_norm"),
-            "s9_6_rope_attention_share": _share("RoPE"),
-            "s9_6_drope_attention_share": _share("DroPE"),
-            "s10_1_drope_attention_share": _share("DroPE"),
-            "s10_1_rope_attention_share": _share("RoPE"),
+            "s9_1_rope_mlp": _ablation_ratio_cell("RoPE", "layer1_mlp"),
+            "s9_1_rope_attention": _ablation_ratio_cell("RoPE", "layer1_attn"),
+            "s9_4_rope_attention_share": _share_cell("RoPE"),
+            "s9_4_rope_mlp_share": _share_cell("RoPE", "mlp"),
+            "s9_4_drope_attention_share": _share_cell("DroPE").by("c004_con_to_residual"),
+            "s9_4_drope_mlp_share": _share_cell("DroPE", "mlp"),
+            "s9_4_rope_attention_ablation": _ablation_ratio_cell("RoPE", "layer1_attn"),
+            "s9_4_drope_attention_ablation": _ablation_ratio_cell("DroPE", "layer1_attn"),
+            "s9_4_rope_attention_share_again": _share_cell("RoPE"),
+            "s9_4_drope_attention_share_again": _share_cell("DroPE"),
+            "s9_5_query_norm_ratio": _ratio_cell(NORMS, "query_norm"),
+            "s9_5_key_norm_ratio": _ratio_cell(NORMS, "key_norm"),
+            "s9_5_output_norm_ratio": _ratio_cell(CONTENT, "attention_output_norm"),
+            "s9_6_rope_attention_share": _share_cell("RoPE"),
+            "s9_6_drope_attention_share": _share_cell("DroPE"),
+            "s10_1_drope_attention_share": _share_cell("DroPE"),
+            "s10_1_rope_attention_share": _share_cell("RoPE"),
         },
     ),
     Repeats(
         Artifact("drope_captions"),
         {
-            "fig_e_rope_attention_share": _share("RoPE"),
-            "fig_e_drope_attention_share": _share("DroPE"),
+            "fig_e_rope_attention_share": _share_cell("RoPE"),
+            "fig_e_drope_attention_share": _share_cell("DroPE"),
         },
     ),
 )

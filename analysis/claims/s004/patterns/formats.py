@@ -87,16 +87,16 @@ def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
 @claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_within_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """Within the training length DroPE's accuracy is 30 to 80 %."""
-    return _range(drope_tradeoff, context_cells, "within_training_accuracy_range", beyond=False)
+    return _judge_range(drope_tradeoff, context_cells, "within_training_accuracy_range", beyond=False)
 
 
 @claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_beyond_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """Beyond the training length DroPE's accuracy is 80 to 100 %."""
-    return _range(drope_tradeoff, context_cells, "beyond_training_accuracy", beyond=True)
+    return _judge_range(drope_tradeoff, context_cells, "beyond_training_accuracy", beyond=True)
 
 
-def _range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspect: str, *, beyond: bool) -> Verdict:
+def _judge_range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspect: str, *, beyond: bool) -> Verdict:
     reported = quote(drope_tradeoff, aspect=aspect, positional="DroPE")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["beyond"].astype(bool) == beyond)]
     rows = rows[rows["share"].notna()]

@@ -109,14 +109,14 @@ def c004_drope_writes_more(
         f"{rope:.2f} on average.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported" if larger else "contradicted",
         failure="control" if larger else "",
-        reported=_printed(write_summary, "effective_write"),
+        reported=_both_printed(write_summary, "effective_write"),
         recomputed=f"{_value(write_summary, 'effective_write', 'DroPE'):.3f} against "
         f"{_value(write_summary, 'effective_write', 'RoPE'):.3f}",
         n=len(write_layers),
     )
 
 
-def _printed(summary: pd.DataFrame, quantity: str) -> str:
+def _both_printed(summary: pd.DataFrame, quantity: str) -> str:
     row = pick(summary, quantity=quantity)
     return f"{row['drope_printed']} against {row['rope_printed']}"
 

@@ -16,27 +16,27 @@ INCREASE = LAYER1(layers="1", positional="DroPE", metric="change_from_rope").by(
 FAILS = "c004_rope_fails_all_tasks"
 
 
-def _phase(model: str, metric: str) -> ArtifactCell:
+def _phase_cell(model: str, metric: str) -> ArtifactCell:
     return PHASE(positional=model, metric=metric).by(f"c004_phase_cells.{model}-{metric}")
 
 
-def _spike(model: str) -> ArtifactCell:
+def _spike_layer_cell(model: str) -> ArtifactCell:
     return PHASE(positional=model, metric="bos_spike_layer").by(f"c004_spike_layers.{model.lower()}")
 
 
-def _task(model: str, task: str, condition: str) -> ArtifactCell:
+def _task_cell(model: str, task: str, condition: str) -> ArtifactCell:
     return FUNCTIONAL(positional=model, task=task, condition=condition)
 
 
-def _write(model: str, metric: str) -> ArtifactCell:
+def _write_cell(model: str, metric: str) -> ArtifactCell:
     return WRITE(positional=model, metric=metric).by(f"c004_bos_write_cells.{model}-{metric}")
 
 
-def _ratio(model: str, condition: str) -> ArtifactCell:
+def _ablation_ratio_cell(model: str, condition: str) -> ArtifactCell:
     return RATIOS(positional=model, condition=condition).by(f"c004_layer1_ratios.{model}-{condition}")
 
 
-def _count(model: str) -> ArtifactCell:
+def _layer1_count_cell(model: str) -> ArtifactCell:
     return LAYER1(layers="1", positional=model, metric="count").by(f"c004_layer1_counts.{model}")
 
 
@@ -46,21 +46,21 @@ c004_exp4_repeats = Cells(
     Repeats(
         STATED,
         {
-            "s5_2_rope_spike_layer": _spike("RoPE"),
-            "s5_2_drope_spike_layer": _spike("DroPE"),
-            "s5_4_rope_spike_layer": _spike("RoPE"),
-            "s5_4_drope_spike_layer": _spike("DroPE"),
-            "s5_4_rope_min_entropy": _phase("RoPE", "min_entropy"),
-            "s5_4_rope_min_entropy_layer": _phase("RoPE", "min_entropy_layer"),
-            "s5_4_drope_min_entropy": _phase("DroPE", "min_entropy"),
+            "s5_2_rope_spike_layer": _spike_layer_cell("RoPE"),
+            "s5_2_drope_spike_layer": _spike_layer_cell("DroPE"),
+            "s5_4_rope_spike_layer": _spike_layer_cell("RoPE"),
+            "s5_4_drope_spike_layer": _spike_layer_cell("DroPE"),
+            "s5_4_rope_min_entropy": _phase_cell("RoPE", "min_entropy"),
+            "s5_4_rope_min_entropy_layer": _phase_cell("RoPE", "min_entropy_layer"),
+            "s5_4_drope_min_entropy": _phase_cell("DroPE", "min_entropy"),
             "s5_5_drope_sink_rate": Artifact("drope_sink_rates", "the sink-rate table")(
                 layers="average", positional="DroPE"
             ).by("c004_sink_rate_cells.DroPE-average"),
-            "s5_5_rope_accuracy": _task("RoPE", "cities", "bos_mlp_ablation").by(FAILS),
-            "s5_5_rope_passkey_baseline": _task("RoPE", "passkey", "baseline"),
-            "s5_5_rope_passkey_qk": _task("RoPE", "passkey", "qk_disruption"),
-            "s5_5_drope_passkey_baseline": _task("DroPE", "passkey", "baseline"),
-            "s5_5_drope_passkey_qk": _task("DroPE", "passkey", "qk_disruption"),
+            "s5_5_rope_accuracy": _task_cell("RoPE", "cities", "bos_mlp_ablation").by(FAILS),
+            "s5_5_rope_passkey_baseline": _task_cell("RoPE", "passkey", "baseline"),
+            "s5_5_rope_passkey_qk": _task_cell("RoPE", "passkey", "qk_disruption"),
+            "s5_5_drope_passkey_baseline": _task_cell("DroPE", "passkey", "baseline"),
+            "s5_5_drope_passkey_qk": _task_cell("DroPE", "passkey", "qk_disruption"),
         },
     ),
 )
@@ -69,7 +69,7 @@ c004_fig16_repeats = Cells(
     "The caption of the task figure repeats the condition table.",
     "004, 5.5 Interpretation, Figure 16",
     Repeats(
-        Artifact("drope_captions"), {"fig_16_rope_accuracy": _task("RoPE", "sports", "bos_mlp_ablation").by(FAILS)}
+        Artifact("drope_captions"), {"fig_16_rope_accuracy": _task_cell("RoPE", "sports", "bos_mlp_ablation").by(FAILS)}
     ),
 )
 
@@ -85,14 +85,14 @@ c004_exp5_repeats = Cells(
                 ).by(f"c004_bos_mlp_ratios.{model}")
                 for model in PAIR
             },
-            "s6_3_rope_write": _write("RoPE", "effective_write"),
-            "s6_3_rope_value_norm": _write("RoPE", "bos_value_norm"),
-            "s6_3_rope_max_write_layer": _write("RoPE", "max_write_layer"),
-            "s6_5_rope_spike_layer": _spike("RoPE"),
-            "s6_3_drope_write": _write("DroPE", "effective_write"),
-            "s6_3_drope_value_norm": _write("DroPE", "bos_value_norm"),
-            "s6_3_drope_max_write_layer": _write("DroPE", "max_write_layer"),
-            "s6_5_drope_spike_layer": _spike("DroPE"),
+            "s6_3_rope_write": _write_cell("RoPE", "effective_write"),
+            "s6_3_rope_value_norm": _write_cell("RoPE", "bos_value_norm"),
+            "s6_3_rope_max_write_layer": _write_cell("RoPE", "max_write_layer"),
+            "s6_5_rope_spike_layer": _spike_layer_cell("RoPE"),
+            "s6_3_drope_write": _write_cell("DroPE", "effective_write"),
+            "s6_3_drope_value_norm": _write_cell("DroPE", "bos_value_norm"),
+            "s6_3_drope_max_write_layer": _write_cell("DroPE", "max_write_layer"),
+            "s6_5_drope_spike_layer": _spike_layer_cell("DroPE"),
             "s6_4_bos_value_ratio": STATED(statement="s6_3_bos_value_ratio").by(
                 "c004_bos_value_four.rope", "c004_bos_value_four.drope"
             ),
@@ -109,20 +109,20 @@ c004_exp6_repeats = Cells(
         STATED,
         {
             "s7_1_layer1_ratio": INCREASE,
-            "s7_1_drope_count": _count("DroPE"),
-            "s7_1_rope_count": _count("RoPE"),
+            "s7_1_drope_count": _layer1_count_cell("DroPE"),
+            "s7_1_rope_count": _layer1_count_cell("RoPE"),
             "s7_1_drope_max_write": STATED(statement="s6_5_drope_max_write").by("c004_max_write"),
             "s7_1_drope_qk_size": STATED(statement="s6_2_drope_qk_size").by("c004_qk_size.drope"),
             "s7_1_rope_qk_size": STATED(statement="s6_2_rope_qk_size").by("c004_qk_size.rope"),
-            "s7_4_rope_mlp": _ratio("RoPE", "layer1_mlp"),
-            "s7_4_rope_attention": _ratio("RoPE", "layer1_attn"),
+            "s7_4_rope_mlp": _ablation_ratio_cell("RoPE", "layer1_mlp"),
+            "s7_4_rope_attention": _ablation_ratio_cell("RoPE", "layer1_attn"),
             "s7_4_rope_cities": LAYER1_TASKS(task="cities"),
             "s7_4_rope_sports": LAYER1_TASKS(task="sports"),
             "s7_4_rope_passkey": LAYER1_TASKS(task="passkey"),
-            "s7_4_drope_mlp": _ratio("DroPE", "layer1_mlp"),
-            "s7_4_rope_mlp_again": _ratio("RoPE", "layer1_mlp"),
-            "s7_5_rope_attention": _ratio("RoPE", "layer1_attn"),
-            "s7_5_rope_mlp": _ratio("RoPE", "layer1_mlp"),
+            "s7_4_drope_mlp": _ablation_ratio_cell("DroPE", "layer1_mlp"),
+            "s7_4_rope_mlp_again": _ablation_ratio_cell("RoPE", "layer1_mlp"),
+            "s7_5_rope_attention": _ablation_ratio_cell("RoPE", "layer1_attn"),
+            "s7_5_rope_mlp": _ablation_ratio_cell("RoPE", "layer1_mlp"),
             "s7_5_layer1_ratio": INCREASE,
         },
     ),

@@ -20,15 +20,15 @@ SETTINGS = (  # statement, column and task of the script's settings, what is cou
 )
 
 
-def _task(model: str, metric: str, task: str = "passkey") -> ArtifactCell:
+def _task_cell(model: str, metric: str, task: str = "passkey") -> ArtifactCell:
     return KNOWLEDGE(positional=model, task=task, metric=metric)
 
 
-def _average(model: str, metric: str) -> ArtifactCell:
+def _average_cell(model: str, metric: str) -> ArtifactCell:
     return AVERAGES(positional=model, metric=metric)
 
 
-UNAFFECTED = _task("DroPE", "degradation").by("c004_drope_passkey_unaffected")
+UNAFFECTED = _task_cell("DroPE", "degradation").by("c004_drope_passkey_unaffected")
 
 
 c004_knowledge_settings = Cells(
@@ -70,8 +70,8 @@ c004_degradation_cells = Cells(
     "004, 4.2 Results",
     Relation(
         each={"model": PAIR, "task": TASKS},
-        cell=_task("{model}", "degradation", "{task}"),
-        follows=percent_lost(_task("{model}", "baseline", "{task}"), _task("{model}", "disrupted", "{task}")),
+        cell=_task_cell("{model}", "degradation", "{task}"),
+        follows=percent_lost(_task_cell("{model}", "baseline", "{task}"), _task_cell("{model}", "disrupted", "{task}")),
         because="{0} to {1}.",
         key="{model}-{task}",
         says="The degradation of {model} on {task} is the lost share of its baseline.",
@@ -87,15 +87,15 @@ c004_category_cells = Cells(
             "model": PAIR,
             "category, one, two": (("parametric", "cities", "sports"), ("contextual", "imdb", "passkey")),
         },
-        cell=_average("{model}", "{category}_average"),
-        follows=mean(_task("{model}", "degradation", "{one}"), _task("{model}", "degradation", "{two}")),
+        cell=_average_cell("{model}", "{category}_average"),
+        follows=mean(_task_cell("{model}", "degradation", "{one}"), _task_cell("{model}", "degradation", "{two}")),
         because="Mean of {0} and {1}.",
         key="{model}-{category}",
         says="The {category} average of {model} is the mean of its two tasks.",
     ),
     Relation(
-        cell=_average("RoPE", "contextual_over_parametric"),
-        follows=_average("RoPE", "contextual_average") / _average("RoPE", "parametric_average"),
+        cell=_average_cell("RoPE", "contextual_over_parametric"),
+        follows=_average_cell("RoPE", "contextual_average") / _average_cell("RoPE", "parametric_average"),
         because="{0} over {1}.",
         key="RoPE-ratio",
         says="The ratio of RoPE is its contextual over its parametric average.",
@@ -109,21 +109,21 @@ c004_knowledge_repeats = Cells(
     Repeats(
         STATED,
         {
-            "s4_4_rope_contextual": _average("RoPE", "contextual_average").by("c004_rope_contextual"),
-            "s4_4_rope_parametric": _average("RoPE", "parametric_average").by("c004_rope_parametric_only"),
-            "s4_4_drope_contextual": _average("DroPE", "contextual_average").by("c004_drope_contextual"),
-            "s4_4_rope_contextual_again": _average("RoPE", "contextual_average").by("c004_rope_contextual"),
-            "s4_4_drope_parametric": _average("DroPE", "parametric_average").by("c004_drope_parametric_improves"),
-            "s4_4_rope_passkey_baseline": _task("RoPE", "baseline"),
-            "s4_4_rope_passkey_disrupted": _task("RoPE", "disrupted"),
-            "s4_4_drope_passkey_baseline": _task("DroPE", "baseline"),
-            "s4_4_drope_passkey_disrupted": _task("DroPE", "disrupted"),
+            "s4_4_rope_contextual": _average_cell("RoPE", "contextual_average").by("c004_rope_contextual"),
+            "s4_4_rope_parametric": _average_cell("RoPE", "parametric_average").by("c004_rope_parametric_only"),
+            "s4_4_drope_contextual": _average_cell("DroPE", "contextual_average").by("c004_drope_contextual"),
+            "s4_4_rope_contextual_again": _average_cell("RoPE", "contextual_average").by("c004_rope_contextual"),
+            "s4_4_drope_parametric": _average_cell("DroPE", "parametric_average").by("c004_drope_parametric_improves"),
+            "s4_4_rope_passkey_baseline": _task_cell("RoPE", "baseline"),
+            "s4_4_rope_passkey_disrupted": _task_cell("RoPE", "disrupted"),
+            "s4_4_drope_passkey_baseline": _task_cell("DroPE", "baseline"),
+            "s4_4_drope_passkey_disrupted": _task_cell("DroPE", "disrupted"),
             "s4_4_drope_passkey_degradation": UNAFFECTED,
-            "s4_5_rope_baseline": _task("RoPE", "baseline"),
-            "s4_5_rope_disrupted": _task("RoPE", "disrupted"),
-            "s4_5_drope_baseline": _task("DroPE", "baseline"),
-            "s4_5_drope_disrupted": _task("DroPE", "disrupted"),
-            "s4_6_rope_degradation": _task("RoPE", "degradation"),
+            "s4_5_rope_baseline": _task_cell("RoPE", "baseline"),
+            "s4_5_rope_disrupted": _task_cell("RoPE", "disrupted"),
+            "s4_5_drope_baseline": _task_cell("DroPE", "baseline"),
+            "s4_5_drope_disrupted": _task_cell("DroPE", "disrupted"),
+            "s4_6_rope_degradation": _task_cell("RoPE", "degradation"),
             "s4_6_drope_degradation": UNAFFECTED,
         },
     ),
@@ -136,9 +136,9 @@ c004_knowledge_captions = Cells(
     Repeats(
         Artifact("drope_captions"),
         {
-            "fig_8_rope_degradation": _task("RoPE", "degradation"),
+            "fig_8_rope_degradation": _task_cell("RoPE", "degradation"),
             "fig_8_drope_degradation": UNAFFECTED,
-            "fig_9_rope_ratio": _average("RoPE", "contextual_over_parametric").by("c004_rope_ratio"),
+            "fig_9_rope_ratio": _average_cell("RoPE", "contextual_over_parametric").by("c004_rope_ratio"),
         },
     ),
 )
@@ -150,7 +150,7 @@ c004_figure_d = Cells(
     Relation(
         each=FIGURE_D.rows("series", "x"),
         cell=FIGURE_D(series="{series}", x="{x}"),
-        follows=-_task("{series}", "degradation", "{x!l}"),
+        follows=-_task_cell("{series}", "degradation", "{x!l}"),
         because="The table prints a degradation of {0}, here {value:+.1f}.",
         places=1,
         key="{series}-{x!l}",

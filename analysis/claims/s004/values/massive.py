@@ -161,7 +161,7 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
         quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
         float(query["later_change"]),
         reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
-        f"{-query['later_change']:.1f} %, by {_fall(drope_layer1_massive)} or more in only "
+        f"{-query['later_change']:.1f} %, by {_change_in_words(drope_layer1_massive)} or more in only "
         f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
         f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
         n=int(query["later_layers"]),
@@ -170,7 +170,7 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     )
 
 
-def _fall(drope_layer1_massive: pd.DataFrame) -> str:
+def _change_in_words(drope_layer1_massive: pd.DataFrame) -> str:
     change = quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope")
     return f"{abs(change.number):.0f} %"
 

@@ -16,7 +16,7 @@ def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, 
 
     An item whose quantity is a plasticity is judged as it was measured, and its reason says that it is open.
     """
-    verdict = _judged(row, value, sign, key, statement, units)
+    verdict = _judge_over_seeds(row, value, sign, key, statement, units)
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
@@ -52,7 +52,7 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     )
 
 
-def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     if pd.isna(row[value]):
         return untestable(
             f"Not measured yet: {row['note']}; the models of the plan would decide it.",

@@ -29,7 +29,7 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
     for item in ASKED:
         sign, sentence = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
-        statement = f"{AT}, {ALL}: {_lower(sentence)}"
+        statement = f"{AT}, {ALL}: {_lower_first_letter(sentence)}"
         yield judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
 
 
@@ -39,7 +39,7 @@ def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) 
     for of, where in ((LARGER, AT), ("both", "Over both bases")):
         for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)
-            statement = f"{where}, {ALL}: {_lower(sentence)}"
+            statement = f"{where}, {ALL}: {_lower_first_letter(sentence)}"
             yield judge_both(row, "rho", sign, f"{item}-{of}", statement, models(row))
 
 
@@ -48,8 +48,8 @@ def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) ->
     """Within a layer, what a head is goes with what its removal costs, at the larger base."""
     for item, sentence in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower(sentence)}.", models(row))
+        yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower_first_letter(sentence)}.", models(row))
 
 
-def _lower(statement: str) -> str:
+def _lower_first_letter(statement: str) -> str:
     return statement[0].lower() + statement[1:]

@@ -71,13 +71,13 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
     """What dropping the rotation does, against training on with it."""
-    return _contrasts(population_contrasts)
+    return _judge_contrasts(population_contrasts)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
     """What goes with the loss of keys over length, where nothing else varies."""
-    return _relations(population_relations)
+    return _judge_relations(population_relations)
 
 
 @claim("thesis, A population of small models")
@@ -90,13 +90,13 @@ def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
 @claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
     """What dropping the rotation does, over all models that were trained: post hoc, beside the planned contrasts."""
-    return _contrasts(population_contrasts_every, ALL)
+    return _judge_contrasts(population_contrasts_every, ALL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
     """What goes with the loss of keys over length, over all models that were trained: post hoc, beside the planned."""
-    return _relations(population_relations_every, ALL)
+    return _judge_relations(population_relations_every, ALL)
 
 
 @claim("thesis, A population of small models")
@@ -106,7 +106,7 @@ def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) ->
     return [judge_both(row, "rho", 1, item, f"{sentence}{ALL}", models(row)) for row, item, sentence in rows]
 
 
-def _contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
+def _judge_contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
     rows = [(pick(table, item=item), item, *sentence) for item, sentence in CONTRASTS.items()]
     return [
         judge_both(row, "difference", sign, item, f"{statement[:-1]}{ending}", f"{int(row['seeds'])} seeds")
@@ -114,7 +114,7 @@ def _contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
     ]
 
 
-def _relations(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
+def _judge_relations(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
     rows = [(pick(table, item=item), item, *sentence) for item, sentence in RELATIONS.items()]
     return [
         judge_both(row, "rho", sign, item, f"{statement[:-1]}{ending}", models(row))

@@ -19,7 +19,7 @@ MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run le
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
     """What the DroPE report finds of removed positions is there beyond what training on with rotation does."""
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
-    tests = _corrected(asked)
+    tests = _corrected_p(asked)
     for _, row in asked.iterrows():
         phrase = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
         statement = f"{phrase}: {row['label']}."
@@ -56,7 +56,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
         )
 
 
-def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
+def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
     """Return Student's p of each quantity's difference over seeds, and Holm's p over all measurable quantities."""
     from scipy import stats  # imported here: most claims need no distribution
 
@@ -76,7 +76,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
     Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
     which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
     """
-    asked = {kind: _shares(population_errors, kind) for kind in MISCOUNTED}
+    asked = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
     differences = {
         kind: (shares["C"] - shares["B"]).to_numpy(dtype=float)
         for kind, (shares, _) in asked.items()
@@ -111,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
         )
 
 
-def _shares(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a class's share of the wrong keys in the shorter prompts, and its keys, for seeds that have both arms."""
     own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()

@@ -67,13 +67,13 @@ Items = dict[str, tuple[int, str]]
 @claim("thesis, A population of small models")
 def thesis_retrained_reach(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """Plasticity at one position, within the trained length and beyond it: planned in the amendment."""
-    return _items(retrained_tests, REACH)
+    return _judge_items(retrained_tests, REACH)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """What position decides, by the exchange of two keys' positions: planned in the amendment."""
-    return _items(retrained_tests, EXCHANGE)
+    return _judge_items(retrained_tests, EXCHANGE)
 
 
 @claim("thesis, A population of small models")
@@ -88,25 +88,25 @@ def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
 @claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """The same of heads weighted by what their removal costs keys: secondary items of the amendment."""
-    return _items(retrained_tests, WEIGHTED)
+    return _judge_items(retrained_tests, WEIGHTED)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """Dropping the rotation beside YaRN, like for like: secondary items of the amendment."""
-    return _items(retrained_tests, LIKE)
+    return _judge_items(retrained_tests, LIKE)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """What goes with the loss of keys over length, at one position: secondary items of the amendment."""
-    return _items(retrained_tests, RELATIONS)
+    return _judge_items(retrained_tests, RELATIONS)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """What a head's removal costs and its plasticity at one position: secondary items of the amendment."""
-    return _items(retrained_tests, HEADS)
+    return _judge_items(retrained_tests, HEADS)
 
 
 @claim("thesis, A population of small models")
@@ -147,7 +147,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
         )
 
 
-def _items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
+def _judge_items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
     """Return a verdict per item and base; if the difference is also within the margin, the statement says so."""
     verdicts = []
     for end, where in (("", "At base 400"), (LARGER, "At base 10,000")):

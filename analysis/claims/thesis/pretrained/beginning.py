@@ -11,13 +11,13 @@ from boundpaper.claims import Verdict, claim, directed, judge, untestable
 def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     """A pretrained model attends to its beginning token more than to a word in its place."""
     return [
-        _decided(
+        _judge_by_interval(
             row,
             str(row["model"]),
             f"{row['display_name']} attends to its beginning token more than to a word in its place.",
             "token less word, in percent of attention, is",
         )
-        for _, row in _rows(pretrained_beginning, "first_attention", "difference")
+        for _, row in _rows_of_quantity(pretrained_beginning, "first_attention", "difference")
     ]
 
 
@@ -31,14 +31,14 @@ def thesis_rotation_left_out(
     """
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
-        asked = [("", "", row) for _, row in _rows(pretrained_beginning, f"{quantity}_change", "token")]
+        asked = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
         own = changes[changes["quantity"] == quantity]
         asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in own.iterrows()]
         for ending, where, row in asked:
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             phrase = "the change, in percent of attention, is"
-            yield _decided(row, f"{row['model']}_{quantity}_change{ending}", statement, phrase, direction=-1)
+            yield _judge_by_interval(row, f"{row['model']}_{quantity}_change{ending}", statement, phrase, direction=-1)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -64,14 +64,14 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
 def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     """A pretrained model loses when the MLP output at its first token is zeroed in the layer where that costs most."""
     return [
-        _decided(
+        _judge_by_interval(
             row,
             str(row["model"]),
             f"{row['display_name']} loses when the MLP output at its beginning token is zeroed in the layer where that "
             "costs most on other texts.",
-            f"{_layer(row)}in nats a token, the cost is",
+            f"{_layer_prefix(row)}in nats a token, the cost is",
         )
-        for _, row in _rows(pretrained_beginning, "mlp_best", "token")
+        for _, row in _rows_of_quantity(pretrained_beginning, "mlp_best", "token")
     ]
 
 
@@ -79,7 +79,7 @@ def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
 def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     """Where attention sinks into the first token of a pretrained model, there is less to read than in other tokens."""
     return [
-        _decided(
+        _judge_by_interval(
             row,
             str(row["model"]),
             f"The values of the beginning token of {row['display_name']} are shorter than those of other tokens.",
@@ -87,19 +87,19 @@ def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
             null=1.0,
             direction=-1,
         )
-        for _, row in _rows(pretrained_beginning, "value_ratio", "token")
+        for _, row in _rows_of_quantity(pretrained_beginning, "value_ratio", "token")
     ]
 
 
-def _rows(frame: pd.DataFrame, quantity: str, start: str) -> list[tuple[object, pd.Series]]:
+def _rows_of_quantity(frame: pd.DataFrame, quantity: str, start: str) -> list[tuple[object, pd.Series]]:
     return list(frame[(frame["quantity"] == quantity) & (frame["start"] == start)].iterrows())
 
 
-def _layer(row: pd.Series) -> str:
+def _layer_prefix(row: pd.Series) -> str:
     return "" if pd.isna(row["layer"]) else f"layer {int(row['layer'])}: "
 
 
-def _decided(
+def _judge_by_interval(
     row: pd.Series, key: str, statement: str, phrase: str, *, null: float = 0.0, direction: int = 1
 ) -> Verdict:
     """Judge by Student's interval over texts; not testable without an interval."""

@@ -43,7 +43,7 @@ def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdic
             f"{_extent(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
             recomputed=float(row["untouched"] - row["nope"]),
             n=int(row["n"]),
-            key=_key(row),
+            key=_verdict_key(row),
             statement=f"On held-out {_text(row)}, distillation lowers the loss of the model without rotation.",
         )
         for _, row in distillation_outcomes.iterrows()
@@ -60,7 +60,7 @@ def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]
             otherwise="contradicted",
             recomputed=float(row["recovered"]),
             n=int(row["n"]),
-            key=_key(row),
+            key=_verdict_key(row),
             statement=f"On held-out {_text(row)}, nine tenths of the loss by removing the rotation are recovered.",
         )
         for _, row in distillation_outcomes.dropna(subset=["recovered"]).iterrows()
@@ -76,7 +76,7 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
             f"{_extent(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
             recomputed=float(row["difference"]),
             n=int(row["n"]),
-            key=_key(row),
+            key=_verdict_key(row),
             statement=f"On held-out {_text(row)}, the model without rotation is behind its control at equal tokens.",
         )
         for _, row in distillation_outcomes.iterrows()
@@ -93,7 +93,7 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
             "with it",
             recomputed=float(row["continued_kl"] / row["nope_kl"]),
             n=int(row["n"]),
-            key=_key(row),
+            key=_verdict_key(row),
             statement=(
                 f"On held-out {_text(row)}, the control is less than half as far from the teacher as the model without "
                 "rotation."
@@ -181,7 +181,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
         )
 
 
-def _key(row: pd.Series) -> str:
+def _verdict_key(row: pd.Series) -> str:
     return f"{row['pair']}_{row['text']}" + (f"_s{row['seed']}" if row["seed"] else "")
 
 

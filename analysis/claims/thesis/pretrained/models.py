@@ -23,7 +23,7 @@ LAMBDA = 5.0  # times the layer's mean norm, where the source counts
 @claim("thesis, Pretrained models")
 def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
     """Plasticity of a pretrained model falls from the first to the last fifth of the context."""
-    for model, row in _measured(pretrained_geometry, "ap_drop"):
+    for model, row in _measured_rows(pretrained_geometry, "ap_drop"):
         statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
         yield (
             _too_few_key_heads(row, model, statement)
@@ -65,7 +65,7 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
 @claim("thesis, Pretrained models")
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
     """Queries of a pretrained model go with position on their axis of drift, as those of the reported models do."""
-    for model, row in _measured(pretrained_geometry, "r_q_a"):
+    for model, row in _measured_rows(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
             f"Queries of {row['label']} go with position on their axis of drift more than those of the reported model "
@@ -94,7 +94,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
     for metric, words in COMPARED.items():
         range_ = pick(pretrained_geometry, metric=metric, column="reported")
         low, high = float(range_["low"]), float(range_["high"])
-        for model, row in _measured(pretrained_geometry, metric):
+        for model, row in _measured_rows(pretrained_geometry, metric):
             inside = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
@@ -215,7 +215,7 @@ def _counted(row: pd.Series) -> str:
     return f"{row['count']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"
 
 
-def _measured(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]]:
+def _measured_rows(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]]:
     rows = geometry[(geometry["metric"] == metric) & ~geometry["column"].isin(BESIDE)]
     return [(str(row["column"]), row) for _, row in rows.iterrows()]
 

@@ -121,7 +121,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
             yield _judge_above_guessing(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            yield _guess(row, key, f"{asked} {GUESS}")
+            yield _judge_guessing(row, key, f"{asked} {GUESS}")
 
 
 @claim("thesis, Pretrained models at hand")
@@ -134,7 +134,7 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
         if row["held_in"] == "prompt":
             yield _judge_above_guessing(row, key, f"{asked} is right more often than a guess.", unread)
         else:
-            yield _guess(row, key, f"{asked} {GUESS}", unread)
+            yield _judge_guessing(row, key, f"{asked} {GUESS}", unread)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -237,7 +237,7 @@ def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") ->
     )
 
 
-def _guess(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+def _judge_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
     """Judge whether Wilson's interval includes the accuracy of guessing; the model may know something even then."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(

@@ -10,7 +10,7 @@ from boundpaper.errors import ThesisError
 from boundpaper.paper import bibliography, lint, metadata
 from boundpaper.paper.metadata import chapters
 from boundpaper.paper.tex import pages
-from boundpaper.store.descriptor import package
+from boundpaper.store.descriptor import full_package
 from boundpaper.store.schema import Fault
 from boundpaper.store.schema import check as faults_of
 
@@ -35,16 +35,16 @@ class CheckOutcome:
         return [*chain.from_iterable(self.tables.values()), *self.others]
 
 
-def checked(root: Path, graph: Graph) -> CheckOutcome:
+def check_paper(root: Path, graph: Graph) -> CheckOutcome:
     """Check a paper."""
-    described = [entry["name"] for entry in package(root)["resources"]]
+    described = [entry["name"] for entry in full_package(root)["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}
     held = bibliography.read(root)
     words = [
         *map(str, held.faults),
         *map(str, lint.find_unknown_citations(chapters(root), held.lines)),
-        *_settings(root),
+        *_settings_faults(root),
     ]
     if not tables and not words:  # tables that can be read
         words += lint.cited_by_tables(root, held.lines)
@@ -52,9 +52,9 @@ def checked(root: Path, graph: Graph) -> CheckOutcome:
     return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])
 
 
-def _settings(root: Path) -> Iterator[str]:
+def _settings_faults(root: Path) -> Iterator[str]:
     """Yield the faults of the paper's metadata and of the limits of its pages."""
-    for file, read in ((metadata.FILE, metadata.read), (pages.FILE, pages.limits)):
+    for file, read in ((metadata.FILE, metadata.read), (pages.FILE, pages.read_limits)):
         try:
             if (root / file).is_file():
                 read(root)

@@ -25,14 +25,14 @@ def homes_in(stub: str) -> dict[str, tuple[str, str]]:
 
 
 @cache
-def _homes(package: str) -> dict[str, tuple[str, str]]:
+def _homes_of(package: str) -> dict[str, tuple[str, str]]:
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     return homes_in(stub.read_text(encoding="utf-8"))
 
 
 def names(package: str) -> list[str]:
     """Return every name that a package offers."""
-    return list(_homes(package))
+    return list(_homes_of(package))
 
 
 def find(package: str, name: str) -> object:
@@ -43,12 +43,12 @@ def find(package: str, name: str) -> object:
     """
     if name == "__all__":
         return names(package)
-    if name.startswith("__") or name not in _homes(package):
-        from boundpaper.suggestions import nearest
+    if name.startswith("__") or name not in _homes_of(package):
+        from boundpaper.suggestions import suggest
 
-        hint = "" if name.startswith("_") else nearest(name, names(package))
+        hint = "" if name.startswith("_") else suggest(name, names(package))
         raise AttributeError(f"module {package!r} has no attribute {name!r}" + (f"; {hint}" if hint else "").rstrip())
-    module, original = _homes(package)[name]
+    module, original = _homes_of(package)[name]
     if module in (package, ""):
         found: object = importlib.import_module(f"{package}.{original}")
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError, SpecError, ThesisError
-from boundpaper.places import MARK, VARIABLE, above
+from boundpaper.places import MARK, VARIABLE, project_above
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,9 @@ class Paper:
         """
         from boundpaper.build.facts import FactReader
         from boundpaper.build.graph import load
-        from boundpaper.checks import checked
+        from boundpaper.checks import check_paper
 
-        return checked(self.root, load(self.root, FactReader(self.root))).faults
+        return check_paper(self.root, load(self.root, FactReader(self.root))).faults
 
     def claims(self) -> pd.DataFrame:
         """Return the ledger, one row per verdict, after building whatever is out of date.
@@ -161,7 +161,7 @@ def open(folder: str | Path = ".") -> Paper:
     place = Path(folder).absolute()
     if not place.is_dir():
         raise DataError(f"{folder}: no such folder; name that of a paper")
-    found = above(place)
+    found = project_above(place)
     if found is None:
         raise DataError(f"{place}: no paper here or above; name the folder that holds {MARK}, or begin one: new()")
     return Paper(found)

@@ -43,7 +43,7 @@ def nearest_project() -> Path:
 
     Raises DataError when none lies here or above.
     """
-    found = None if nearest_adopted() else above(Path.cwd())
+    found = None if nearest_adopted() else project_above(Path.cwd())
     if found is None:
         raise DataError(f"{Path.cwd()}: no project here or above; go to the folder that holds {MARK}")
     return found
@@ -70,7 +70,7 @@ def project_or_none() -> Path | None:
         return None
 
 
-def above(folder: Path) -> Path | None:
+def project_above(folder: Path) -> Path | None:
     """Return the project in a folder, or the nearest one above it; None if there is none."""
     return next((each for each in (folder, *folder.parents) if (each / MARK).is_file()), None)
 
@@ -81,11 +81,11 @@ def package_folders(root: Path) -> dict[str, str]:
     Paths are relative to the project where a package lies inside it, else absolute.
     """
     own = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
-    return own if "boundpaper" in own else _installed() | own
+    return own if "boundpaper" in own else _installed_packages() | own
 
 
 @cache
-def _installed() -> dict[str, str]:
+def _installed_packages() -> dict[str, str]:
     """Return the folders of this package and of packages that add commands, as they are installed."""
     from importlib.metadata import entry_points
 
@@ -98,7 +98,7 @@ def _installed() -> dict[str, str]:
     }
 
 
-def shown(root: Path, file: str) -> str:
+def shown_file(root: Path, file: str) -> str:
     """Return a step's file as shown to readers, without this machine's folder of an installed package."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():

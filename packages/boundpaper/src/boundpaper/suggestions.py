@@ -5,23 +5,23 @@ from collections.abc import Iterable
 SHOWN = 6  # names that a message lists
 
 
-def nearest(name: object, names: Iterable[object]) -> str:
+def suggest(name: object, names: Iterable[object]) -> str:
     """`did you mean ...? ` for the closest of `names`, or nothing."""
-    close = close_to(name, names)
+    close = similar_names(name, names)
     return f"did you mean {', '.join(close)}? " if close else ""
 
 
 def or_known(name: object, known: Iterable[object]) -> str:
     """End of a message: the closest known name, or the list of names if none is close."""
     names = [str(item) for item in known]
-    close = close_to(name, names, most=1, cutoff=0.5)
+    close = similar_names(name, names, most=1, cutoff=0.5)
     if close:
         return f"; did you mean {close[0]!r}?"
     shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     return f"; known: {shown}" if names else ""
 
 
-def close_to(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:
+def similar_names(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """Names most similar to a given one, nearest first; a `cutoff` of 0 always finds some."""
     import difflib  # 7 ms, which a build with nothing to do would wait for
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from adopting import MAIN, begun, committed, pdf_text, program, run
-from boundpaper.adopt.export import _unboxed, words
+from boundpaper.adopt.export import _unboxed, document_words
 
 CITED = MAIN.replace("The bean", r"As \cite{bean2020} says, the bean").replace(
     r"\end{document}", "\\bibliographystyle{plain}\\bibliography{refs}\n\\end{document}"
@@ -98,7 +98,7 @@ def test_diff_pdf_marks_a_new_table_whose_rules_span_columns(tmp_path):
 def test_captions_of_two_column_floats_are_exported(tmp_path):
     root = begun(tmp_path, main=MAIN.replace("{table}", "{table*}"))
     run(root, "docx")
-    assert "Height 0.7212." in words((root / "main.docx").read_bytes(), "docx")
+    assert "Height 0.7212." in document_words((root / "main.docx").read_bytes(), "docx")
 
 
 @program("pandoc")
@@ -106,7 +106,7 @@ def test_docx_holds_every_number_and_reports_an_omitted_drawing(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB)
     run(root, "lint", "--fix")
     run(root, "docx")
-    assert words((root / "main.docx").read_bytes(), "docx").count("0.831") == 4  # title, heading, text, 0.8314
+    assert document_words((root / "main.docx").read_bytes(), "docx").count("0.831") == 4  # title, heading, text, 0.8314
     first = (root / "main.docx").read_bytes()
     time.sleep(1.1)  # a file of Word has its time to the second
     run(root, "docx")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.adopt.cells import gathered
-from boundpaper.adopt.lint import Index, NumberFinding, boundable, candidates
-from boundpaper.adopt.numerals import numerals
+from boundpaper.adopt.cells import cells_of_texts
+from boundpaper.adopt.lint import NumberFinding, NumberIndex, boundable, candidates
+from boundpaper.adopt.numerals import typed_numbers
 from boundpaper.adopt.source import LatexFile
 
 
@@ -15,7 +15,7 @@ def _source(text):
 
 
 def _typed(text):
-    return [numeral.text for numeral in numerals(_source(text), "val")]
+    return [numeral.text for numeral in typed_numbers(_source(text), "val")]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_lint_ignores_layout_names_years_and_references(text):
 
 
 def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
-    [numeral] = numerals(_source(text), "val")
-    found = candidates(numeral, Index.of(boundable(gathered({"t": ("t.csv", data.encode())}, {}))))
+    [numeral] = typed_numbers(_source(text), "val")
+    found = candidates(numeral, NumberIndex.of(boundable(cells_of_texts({"t": ("t.csv", data.encode())}, {}))))
     return NumberFinding(numeral, tuple(found))
 
 
@@ -105,9 +105,9 @@ def test_number_that_fits_two_cells_or_a_list_is_not_safe_to_bind():
     two = _finding("0.831", "k,v\na,0.8314\nb,0.8309\n")
     assert len(two.candidates) == 2
     assert not two.safe
-    [numeral] = numerals(_source("4.516"), "val")
-    cells = boundable(gathered({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
-    assert not NumberFinding(numeral, tuple(candidates(numeral, Index.of(cells)))).safe
+    [numeral] = typed_numbers(_source("4.516"), "val")
+    cells = boundable(cells_of_texts({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
+    assert not NumberFinding(numeral, tuple(candidates(numeral, NumberIndex.of(cells)))).safe
 
 
 def test_row_key_is_no_candidate_for_a_number():

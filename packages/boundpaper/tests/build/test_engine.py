@@ -12,7 +12,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
-from boundpaper.store.cached_files import packed
+from boundpaper.store.cached_files import pack_value
 from engine_made import Project
 
 
@@ -123,7 +123,7 @@ def test_a_faulty_step_fails_and_its_builder_does_not_run(project):
     assert project.calls == ["upper:b"]
 
 
-OTHER_VERSION = packed({"format": 99, "steps": {}}).decode()
+OTHER_VERSION = pack_value({"format": 99, "steps": {}}).decode()
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"format": 1, "steps": {}}', "[]", OTHER_VERSION])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build.facts import FactReader, of_python
+from boundpaper.build.facts import FactReader, python_facts
 from boundpaper.build.graph import load
 from boundpaper.errors import SpecError
 
@@ -164,7 +164,7 @@ def test_cached_facts_of_a_file_are_updated_when_its_text_changes(tmp_path, writ
 
 
 def test_facts_of_a_function_cover_every_kind_of_parameter():
-    facts = of_python("def f(a, /, b, c=1, *, d, e=2): ...")["functions"][0]
+    facts = python_facts("def f(a, /, b, c=1, *, d, e=2): ...")["functions"][0]
     assert facts["artifacts"] == ["a", "b", "d"]
     assert facts["options"] == ["c", "e"]
 

@@ -80,7 +80,7 @@ def test_error_that_quotes_a_cell_text_names_the_table_that_holds_it(tmp_path: P
         " fields: ['lamp*': which, 'day!': when]}\n"
     )
     job = Job(tmp_path, "figure", "a", "figures/a.py", "figure", {"beans": "artifacts/sources/beans.csv"})
-    assert job.holding(message) == held
+    assert job.artifact_with(message) == held
 
 
 def test_project_error_gets_no_added_hint() -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from boundpaper.build.unchanged import FILE, STATE, Watch, unchanged
+from boundpaper.build.unchanged import FILE, STATE, FileStamps, are_unchanged
 from boundpaper.store import cached_files as store
 from boundpaper.store.files import digest
 
@@ -27,7 +27,7 @@ def project(tmp_path):
 def watch(root):
     mark = root / "out/state/lock"
     mark.write_text("here\n")
-    return Watch(root, mark)
+    return FileStamps(root, mark)
 
 
 def keep(root, seen, steps=("table:a", "source:a")):
@@ -43,9 +43,9 @@ def kept(project):
 
 
 def test_step_without_changes_is_fresh(kept):
-    assert unchanged(kept, ["table:a"])
-    assert unchanged(kept, ["source:a", "table:a"])
-    assert not unchanged(kept, ["table:b"])
+    assert are_unchanged(kept, ["table:a"])
+    assert are_unchanged(kept, ["source:a", "table:a"])
+    assert not are_unchanged(kept, ["table:b"])
 
 
 def other_text(path):
@@ -76,20 +76,20 @@ def removed(path):
 @pytest.mark.parametrize("change", [other_text, time_put_back, another_file, replaced, removed])
 def test_a_source_that_was_touched_is_left_to_the_hashes(kept, change):
     change(kept / SOURCE)
-    assert not unchanged(kept, ["table:a"])
+    assert not are_unchanged(kept, ["table:a"])
 
 
 @pytest.mark.parametrize("path", [MADE, STATE, FILE])
 @pytest.mark.parametrize("change", [other_text, removed])
 def test_changed_output_or_build_record_is_not_taken_as_unchanged(kept, path, change):
     change(kept / path)
-    assert not unchanged(kept, ["table:a"])
+    assert not are_unchanged(kept, ["table:a"])
 
 
 def test_copied_project_is_not_taken_as_unchanged(kept, tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "project"
     shutil.copytree(kept, copy)  # times are copied along
-    assert not unchanged(copy, ["table:a"])
+    assert not are_unchanged(copy, ["table:a"])
 
 
 @pytest.mark.parametrize(
@@ -97,15 +97,15 @@ def test_copied_project_is_not_taken_as_unchanged(kept, tmp_path_factory):
 )
 def test_damaged_record_is_ignored(kept, text):
     (kept / FILE).write_text(text)
-    assert not unchanged(kept, [])
+    assert not are_unchanged(kept, [])
 
 
 @pytest.mark.parametrize("steps", [3, "table:a", [["table:a"]], ["table:a", {}]])
 @pytest.mark.parametrize("paths", ["paper", [["paper"]], ["a\0b"], {"paper": 1}])
 def test_record_of_an_unknown_format_is_ignored(kept, steps, paths):
     for odd in ({"steps": steps, "paths": []}, {"steps": [], "paths": paths}):
-        store.keep(kept / FILE, {"format": 1, "stamps": "", **odd})
-        assert not unchanged(kept, [])
+        store.keep_value(kept / FILE, {"format": 1, "stamps": "", **odd})
+        assert not are_unchanged(kept, [])
 
 
 def test_a_source_that_changed_after_the_build_began_is_not_remembered(project):
@@ -121,14 +121,14 @@ def test_a_source_as_young_as_the_mark_is_not_remembered(project):
     mark.write_text("here\n")
     moment = (project / SOURCE).stat().st_ctime_ns
     os.utime(mark, ns=(moment, moment))
-    assert not keep(project, Watch(project, mark))
+    assert not keep(project, FileStamps(project, mark))
 
 
 def test_built_output_is_recorded_by_its_content(project):
     seen = watch(project)
     (project / MADE).write_text("made anew\n")
     assert keep(project, seen)
-    assert unchanged(project, ["table:a"])
+    assert are_unchanged(project, ["table:a"])
 
 
 def test_output_written_by_another_process_during_the_build_is_not_recorded(project):

@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.claims import Verdict
 from boundpaper.claims.copies import Copies, Repeats
-from boundpaper.claims.repeats import Repeat, inherited, repeating
+from boundpaper.claims.repeats import Repeat, inherited, mark_repeat
 from boundpaper.claims.terms import Artifact
 from boundpaper.errors import SpecError
 from boundpaper.store.frames import parsed
@@ -17,7 +17,7 @@ def row(claim, verdict, repeats="", **more):
     if verdict == "not significant":
         more = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0, **more}
     made = Verdict(verdict=verdict, reason=f"Reason of {claim}.", **more)
-    return {**asdict(repeating(made, *repeats.split())), "claim": claim}
+    return {**asdict(mark_repeat(made, *repeats.split())), "claim": claim}
 
 
 def settled(*rows):
@@ -72,8 +72,8 @@ def test_unknown_origin_suggests_the_nearest_and_a_circular_repeat_is_refused():
 
 def test_verdict_without_origin_is_returned_unchanged():
     plain = Verdict(verdict="holds", reason="so")
-    assert repeating(plain) is plain
-    assert isinstance(repeating(plain, "b"), Repeat)
+    assert mark_repeat(plain) is plain
+    assert isinstance(mark_repeat(plain, "b"), Repeat)
 
 
 STATED, TABLE = Artifact("stated"), Artifact("table", "the table")

@@ -8,7 +8,7 @@ import pytest
 from pypdf import PdfReader
 
 from boundpaper.figures import Figure, Heatmap, Panel, from_matplotlib
-from boundpaper.figures.render import assets, tex
+from boundpaper.figures.render import picture_files, tex
 from figure_samples import SAMPLES
 
 pytestmark = pytest.mark.latex
@@ -27,7 +27,7 @@ DENSE = Figure(panels=[Panel(series=[Heatmap(values=[[r * c for c in range(40)] 
 
 def write(figure, name, folder):
     (folder / f"{name}.tex").write_text(tex(figure, name), encoding="utf-8")
-    for file, content in assets(figure, name).items():
+    for file, content in picture_files(figure, name).items():
         (folder / file).write_bytes(content)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.figures import from_matplotlib, matplotlib_style
-from boundpaper.figures.render import assets, tex
+from boundpaper.figures.render import picture_files, tex
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -172,7 +172,7 @@ def test_small_cells_of_a_picture_are_enlarged_and_opaque():
     drawing, axes = axes_of()
     axes.imshow(np.arange(16).reshape(4, 4), interpolation="none")
     figure = from_matplotlib(drawing, caption="c")
-    ((name, content),) = assets(figure, "my_map").items()
+    ((name, content),) = picture_files(figure, "my_map").items()
     assert f"{{{name}}}" in tex(figure, "my_map")
     picture = Image.open(io.BytesIO(content))
     assert (picture.mode, picture.size, picture.info) == ("RGB", (32, 32), {})
@@ -221,7 +221,7 @@ def test_failure_of_the_conversion_is_reported_and_matplotlib_renders_the_figure
     def broken(*_):
         raise StopIteration("midway")
 
-    monkeypatch.setattr(convert, "laid_out", broken)
+    monkeypatch.setattr(convert, "lay_out_page", broken)
     drawing, axes = axes_of()
     axes.plot([1, 2], [1, 2])
     assert "because of StopIteration while it was converted (midway)" in from_matplotlib(drawing, caption="c").way

@@ -14,7 +14,7 @@ from boundpaper.errors import DataError, SpecError
 from boundpaper.figures import Axis, Bars, Figure, Heatmap, Line, Panel, Points, Shade
 from boundpaper.figures.build import build
 from boundpaper.figures.layout import lay_out
-from boundpaper.figures.render import TEMPLATES, assets, float_tex, tex
+from boundpaper.figures.render import TEMPLATES, float_tex, picture_files, tex
 from boundpaper.figures.style import PALETTE, SIGNED, VIRIDIS
 from figure_samples import SAMPLES, panel
 
@@ -71,19 +71,19 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     values = [[r * 32 + c for c in range(32)] for r in range(32)]
     figure = Figure(panels=[Panel(series=[Heatmap(values=values)])], caption="c")
     assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in tex(figure, "dense")
-    (content,) = assets(figure, "dense").values()
-    assert content == assets(figure, "dense")["dense-1.png"]
+    (content,) = picture_files(figure, "dense").values()
+    assert content == picture_files(figure, "dense")["dense-1.png"]
     picture = Image.open(io.BytesIO(content))
     assert (picture.mode, picture.size, picture.info) == ("RGB", (256, 256), {})
     assert picture.getpixel((0, 255)) == VIRIDIS[0]  # row 0 is at the bottom
     assert picture.getpixel((255, 0)) == VIRIDIS[-1]
     turned = Figure(panels=[Panel(series=[Heatmap(values=values)], y=Axis(reverse=True))], caption="c")
-    (content,) = assets(turned, "dense").values()
+    (content,) = picture_files(turned, "dense").values()
     assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == VIRIDIS[0]
     seen = tex(turned, "dense")
     assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in seen  # the axis runs where the picture lies
     assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in seen
-    assert assets(SAMPLES["heatmap"], "heatmap") == {}
+    assert picture_files(SAMPLES["heatmap"], "heatmap") == {}
 
 
 def test_masked_heat_map_cells_stay_white():
@@ -93,7 +93,7 @@ def test_masked_heat_map_cells_stay_white():
     assert "0.5 0.5 1\n1.5 0.5 nan\n0.5 1.5 3\n1.5 1.5 5\n" in text
     assert "point meta min=1, point meta max=5" in text
     values = [[None if c > r else c for c in range(32)] for r in range(32)]
-    (content,) = assets(panel(Heatmap(values=values)), "dense").values()
+    (content,) = picture_files(panel(Heatmap(values=values)), "dense").values()
     picture = Image.open(io.BytesIO(content))
     assert picture.getpixel((255, 255)) == (255, 255, 255)  # row 0 is at the bottom, and has its first cell only
     assert picture.getpixel((0, 255)) == VIRIDIS[0]

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from boundpaper.errors import SpecError
 from boundpaper.figures import Axis, Bars, Figure, Heatmap, Line, Panel
-from boundpaper.figures.metrics import balanced, width, wrap
+from boundpaper.figures.metrics import width, wrap, wrap_evenly
 from boundpaper.figures.render import tex
 from boundpaper.figures.scale import Scale, number, settle
-from boundpaper.figures.ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
+from boundpaper.figures.ticks import group_thousands, linear_ticks, log_ticks, symlog_ticks, tick_texts, with_ticks
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_linear_ticks_are_within_limits_and_even(low, span, wanted):
 
 
 def test_tick_texts_have_equal_decimals_and_separators():
-    assert texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
-    assert texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
-    assert texts([-20000]) == ["$-20{,}000$"]
-    assert texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
-    assert thousands("1234") == "1{,}234"
-    assert thousands("-1234567.25") == "-1{,}234{,}567.25"
+    assert tick_texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
+    assert tick_texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
+    assert tick_texts([-20000]) == ["$-20{,}000$"]
+    assert tick_texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
+    assert group_thousands("1234") == "1{,}234"
+    assert group_thousands("-1234567.25") == "-1{,}234{,}567.25"
     own = with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks={1: "one & only"}), every=10)
     assert own.ticks == ((1.0, r"one \& only"),)
     assert (
@@ -107,8 +107,8 @@ def test_widths_match_those_that_latex_measured():
 def test_text_is_broken_into_even_lines():
     assert wrap("massive values zeroed", 25) == ["massive values", "zeroed"]
     assert wrap("unbreakable", 5) is None
-    assert balanced("reported by Jin et al.", 24, "scriptsize") == ["reported", "by Jin et al."]
-    assert balanced("unbreakable", 5) == ["unbreakable"]
+    assert wrap_evenly("reported by Jin et al.", 24, "scriptsize") == ["reported", "by Jin et al."]
+    assert wrap_evenly("unbreakable", 5) == ["unbreakable"]
 
 
 def test_reversed_axis_keeps_cell_positions():

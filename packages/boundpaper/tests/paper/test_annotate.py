@@ -9,8 +9,8 @@ import site_made as made
 from boundpaper.errors import DataError
 from boundpaper.paper.annotate.copies import DocumentCopy, copies
 from boundpaper.paper.annotate.coverage import coverage
-from boundpaper.paper.annotate.lines import lines
-from boundpaper.paper.annotate.placing import place
+from boundpaper.paper.annotate.lines import copy_blocks
+from boundpaper.paper.annotate.placing import place_rows
 from boundpaper.paper.annotate.tokens import sizes, tokens
 from boundpaper.store.sentences import sentences
 from specimens import begin, run
@@ -95,7 +95,7 @@ def test_numbers_of_headings_items_and_names_are_ignored():
 
 def test_unchanged_statement_is_found_and_its_number_judged():
     copy = copy_of()
-    [where] = place([row("loss", loses(), **LOSS)], copy)
+    [where] = place_rows([row("loss", loses(), **LOSS)], copy)
     assert (where.state, where.sentence) == ("same", loses())
     covered = coverage(copy, [where], {})
     assert covered.counts == {"judged": 1, "open": covered.total - 1}
@@ -108,7 +108,7 @@ def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
     copy = copy_of()
     check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
     elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
-    where = place([check, elsewhere], copy)
+    where = place_rows([check, elsewhere], copy)
     assert [each.state for each in where] == ["heading", "heading"]
     covered = coverage(copy, where, {"1. Results": frozenset({Decimal(92)})})
     states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
@@ -117,7 +117,7 @@ def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
     assert states[5, "39.5"] == states[11, "17"] == "open"
     results = next(each for each in covered.sections if each.heading == "1. Results")
     assert (results.total, results.counts["judged"], results.line) == (covered.total, 1, 3)
-    html = "".join(line.html for line in lines(copy, covered))
+    html = "".join(line.html for line in copy_blocks(copy, covered))
     assert '<span class="judged v-not-supported" title="cell">52.5</span>' in html
     assert '<span class="open" title="no row of the ledger covers this number">39.5</span>' in html
 
@@ -126,47 +126,47 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     copy = copy_of()
     cells = next(each for each in copy.sentences if each.line == 9)
     check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
-    covered = coverage(copy, place([check], copy), {})
+    covered = coverage(copy, place_rows([check], copy), {})
     states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
     assert states[9, "92"] == "judged"
     assert states[5, "92"] == states[9, "52.5"] == "open"  # the same value in a sentence, and another cell of the row
-    html = "".join(line.html for line in lines(copy, covered))
+    html = "".join(line.html for line in copy_blocks(copy, covered))
     assert html.count('title="cell"') == 1
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
-    [where] = place([check], altered)
+    [where] = place_rows([check], altered)
     assert where.state == "altered"
     assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
 
 
 def test_moved_altered_and_removed_statements_are_distinguished():
     claim = row("loss", loses(), **LOSS)
-    moved = place([claim], copy_of("A line before.\n\n" + TEXT))[0]
+    moved = place_rows([claim], copy_of("A line before.\n\n" + TEXT))[0]
     assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
-    altered = place([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
+    altered = place_rows([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
     assert altered.state == "altered"
     assert "line 5, no longer stands; line 5 comes nearest" in altered.words
-    gone = place([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
+    gone = place_rows([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
     assert (gone.state, gone.sentence) == ("gone", None)
-    where = place([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
+    where = place_rows([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
     assert where.state == "no heading"
     assert "“1. Results”, is no longer there" in where.words
 
 
 def test_markup_and_line_breaks_do_not_count_as_changes():
     text = TEXT.replace("The small reader loses 39.5 points.", "The **small** reader loses `39.5` points!")
-    assert place([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
+    assert place_rows([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
 
 
 def test_an_altered_sentence_covers_no_number():
     copy = copy_of(TEXT.replace("39.5", "38.5"))
-    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
+    covered = coverage(copy, place_rows([row("loss", loses(), **LOSS)], copy), {})
     assert covered.counts["judged"] == 0
 
 
 def test_document_html_is_escaped_in_annotated_copies():
     copy = copy_of()
-    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
-    blocks = list(lines(copy, covered))
+    covered = coverage(copy, place_rows([row("loss", loses(), **LOSS)], copy), {})
+    blocks = list(copy_blocks(copy, covered))
     html = "".join(block.html for block in blocks)
     assert "<b>" not in html
     assert "&lt;b&gt;at all&lt;/b&gt;" in html

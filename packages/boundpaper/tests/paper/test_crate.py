@@ -9,7 +9,7 @@ import pytest
 
 from boundpaper.errors import SpecError
 from boundpaper.paper import crate
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.measurement import put
 
 PACKAGE = """
@@ -60,7 +60,7 @@ def root(tmp_path):
     cells = [f"{n},{n / 7:.6g},{n % 5},True," if n % 3 else f"{n},,,,not measured" for n in range(300)]
     table = put(project, "sinks", "m", "\n".join(["unit,value,layer,kept,reason", *cells]) + "\n")
     assert table.suffix == ".parquet"
-    table.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, table))
+    table.with_suffix(".json").write_bytes(sealed_text({"command": "x", "versions": {}}, table))
     (project / "paper/metadata.yaml").write_text(METADATA)
     (project / "LICENSE").write_text("CC BY 4.0\n")
     (project / "out/thesis.pdf").write_bytes(b"%PDF-1.5\n")
@@ -121,7 +121,7 @@ def test_crate_holds_only_stored_files_and_lists_those_left_out(root, tmp_path):
     }
     assert not laid & set(strays)
     assert {"artifacts/measurements/sinks/m.csv", "artifacts/measurements/sinks/m.json", "site/index.html"} <= laid
-    assert crate.left_out(root) == sorted(strays)
+    assert crate.files_left_out(root) == sorted(strays)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_crate_refuses_a_link_in_place_of_a_file(root, tmp_path, place):
     (root / place).unlink(missing_ok=True)
     os.symlink(tmp_path / "elsewhere", root / place)
     with pytest.raises(SpecError, match=f"{place}: is a link, or inside a linked folder"):
-        list(crate.parts(root))
+        list(crate.crate_files(root))
 
 
 def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path):

@@ -138,9 +138,9 @@ CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has c
 def test_preview_compiles_one_chapter_alone(project: Callable[..., Path]) -> None:
     root = project("alone")
     settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
-    assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
+    assert preview.exhibit_steps(root, "one") == ["table:x", "picture:x"]
     made = preview.compile_chapter(root, "one")
-    words = pdf.text(made)
+    words = pdf.whole_text(made)
     assert "Table 1.1" in words
     assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
     assert "Contents" not in words
@@ -218,7 +218,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     assert (root / "out/thesis.tex").read_text() == made["out/thesis.tex"]
     thesis = content(made)
 
-    words = pdf.text(thesis)
+    words = pdf.whole_text(thesis)
     for part in (
         "Heads & tails",
         "What was found.",
@@ -230,7 +230,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
         assert part in words
     assert "drawn" in words
     assert "??" not in words
-    assert pdf.pages(thesis) > 5
+    assert pdf.page_count(thesis) > 5
     assert pdf.metadata(thesis)["Title"] == "Heads & tails"
     assert "CreationDate" not in pdf.metadata(thesis)
     assert any("Pagella" in font.name for font in pdf.fonts(thesis))
@@ -263,7 +263,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     ]  # fmt: skip
     (tmp_path / "empty").mkdir()
     alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
-    assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
+    assert [pdf.page_count(alone), pdf.whole_text(alone)] == [pdf.page_count(thesis), pdf.whole_text(thesis)]
     bundle.try_out(packed, thesis)
     with pytest.raises(SpecError, match="not empty"):
         bundle.dry_run(packed, tmp_path / "empty")
@@ -437,7 +437,7 @@ def test_preamble_of_the_paper_is_added_to_the_document(project: Callable[..., P
     root = project()
     put(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
     made = document.build(settle(root, f"{ONE}\nUnder the \\lamp.\n"))
-    assert "Under the Sonnenlampe" in pdf.text(content(made))
+    assert "Under the Sonnenlampe" in pdf.whole_text(content(made))
 
 
 @pytest.mark.latex
@@ -479,7 +479,7 @@ def test_change_that_moves_no_reference_takes_one_pass(
     words = table.read_text()
     table.write_text(words.replace("A note", "Some words"))
     changed = document.compile_thesis(root)
-    assert "Some words" in pdf.text(changed)
+    assert "Some words" in pdf.whole_text(changed)
     assert calls == []
     table.write_text(words.replace("A note", "A note\\label{moved}"))  # an auxiliary file changes
     assert document.compile_thesis(root)
@@ -498,7 +498,7 @@ def test_draft_first_build_gives_the_same_document_as_latexmk(
     drafted = content(document.build(settle(root)))
     assert calls == []
     shutil.rmtree(root / "out" / document.STATE)
-    monkeypatch.setattr(passes, "begin", lambda *given, **named: None)
+    monkeypatch.setattr(passes, "first_passes", lambda *given, **named: None)
     assert document.compile_thesis(root) == drafted
     assert calls == ["thesis.tex"]
 
@@ -510,7 +510,7 @@ def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) 
     document.build(settle(root))
     out, state = root / "out", root / "out" / document.STATE
     form = formats.made(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
-    begin = partial(passes.begin, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
+    begin = partial(passes.first_passes, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
     (state / "thesis.aux").unlink()
     begin()
     assert "newlabel" in (state / "thesis.aux").read_text()

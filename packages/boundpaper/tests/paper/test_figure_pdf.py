@@ -56,8 +56,8 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
     assert made[0] == made[1]
     content = made[0][1]["out/figures/second.pdf"]
     assert isinstance(content, bytes)
-    assert pdf.pages(content) == 1
-    assert pdf.text(content) == "second"
+    assert pdf.page_count(content) == 1
+    assert pdf.whole_text(content) == "second"
     assert pdf.fonts(content)
     assert not pdf.faulty_fonts(content)
 
@@ -131,7 +131,7 @@ def test_labels_inside_a_figure_get_their_second_pass(tmp_path: Path) -> None:
     body = r"\node {\label{a}\pageref{a}};"
     content = figure_pdf.build(write(tmp_path, "label", body))["out/figures/label.pdf"]
     assert isinstance(content, bytes)
-    assert pdf.text(content) == "1"
+    assert pdf.whole_text(content) == "1"
 
 
 def test_figure_without_end_of_preamble_mark_is_refused(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
             ["pdflatex", "-interaction=batchmode", "thesis.tex"], cwd=tmp_path / "editor", capture_output=True
         )
         assert set_there.returncode == 0
-    assert pdf.pages((tmp_path / "editor/thesis.pdf").read_bytes()) == pdf.pages(
+    assert pdf.page_count((tmp_path / "editor/thesis.pdf").read_bytes()) == pdf.page_count(
         (built / "out/thesis.pdf").read_bytes()
     )
     assert packed.read_bytes() == bundle.make(built / "out", flat=False)

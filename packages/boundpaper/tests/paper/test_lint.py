@@ -79,11 +79,11 @@ def test_unknown_citations_are_found() -> None:
 
 def test_lint_reports_an_uncited_bibliography_entry() -> None:
     text = "\\citep[see][]{holm1979} % \\cite{cohen1988}"
-    (finding,) = lint.uncited({"c": text}, BIBLIOGRAPHY)
+    (finding,) = lint.uncited_entries({"c": text}, BIBLIOGRAPHY)
     assert str(finding).endswith("no chapter cites 'cohen1988': cite it where it is used, or take it out")
-    assert finding in lint.check({"c": text}, BIBLIOGRAPHY)
-    assert not lint.uncited({"c": text, "d": "\\citet{cohen1988}"}, BIBLIOGRAPHY)
-    assert not lint.uncited({"c": "\\nocite{*}"}, BIBLIOGRAPHY)
+    assert finding in lint.check_chapters({"c": text}, BIBLIOGRAPHY)
+    assert not lint.uncited_entries({"c": text, "d": "\\citet{cohen1988}"}, BIBLIOGRAPHY)
+    assert not lint.uncited_entries({"c": "\\nocite{*}"}, BIBLIOGRAPHY)
 
 
 def test_unknown_references_are_found() -> None:
@@ -99,7 +99,7 @@ def test_unknown_references_are_found() -> None:
 
 
 def test_check_finds_every_kind_of_fault_at_once() -> None:
-    findings = lint.check({"c": "5 \\cite{x,holm1979,cohen1988} \\ref{y}"}, BIBLIOGRAPHY)
+    findings = lint.check_chapters({"c": "5 \\cite{x,holm1979,cohen1988} \\ref{y}"}, BIBLIOGRAPHY)
     assert [finding.line for finding in findings] == [1, 1, 1]
 
 

@@ -199,7 +199,7 @@ def test_missing_picture_warning_is_read_as_a_missing_file():
 
 def test_bibtex_complaints_are_read_from_its_report(tmp_path: Path) -> None:
     report = tmp_path / "thesis.blg"
-    assert bibtex.complaints(report) == []
+    assert bibtex.bibtex_complaints(report) == []
     report.write_text(
         "This is BibTeX, Version 0.99d (TeX Live 2022/Debian)\nCapacity: max_strings=200000\n"
         "The top-level auxiliary file: thesis.aux\nThe style file: plainnat.bst\nDatabase file #1: references.bib\n"
@@ -207,9 +207,9 @@ def test_bibtex_complaints_are_read_from_its_report(tmp_path: Path) -> None:
         "while executing---line 1160 of file plainnat.bst\nWarning--to sort, need author or key in c\n"
         "(There was 1 error message)\nYou've used 3 entries,\n            2773 wiz_defined-function locations\n"
     )
-    assert bibtex.complaints(report) == [
+    assert bibtex.bibtex_complaints(report) == [
         'Too many commas in name 1 of "A, B, C, D" for entry b',
         "to sort, need author or key in c",
     ]
     report.write_text("The style file: plainnat.bst\nI found no \\citation commands---while reading file thesis.aux\n")
-    assert bibtex.complaints(report) == []
+    assert bibtex.bibtex_complaints(report) == []

@@ -10,14 +10,14 @@ from boundpaper.build.outline import Node, Outline
 from boundpaper.errors import SpecError
 from boundpaper.figures import Axis, Figure, Heatmap, Line, Panel
 from boundpaper.paper.site.graph import embedded
-from boundpaper.paper.site.grid import grid, of_csv
-from boundpaper.paper.site.history import _summary, cut, histories
+from boundpaper.paper.site.grid import table_of_csv, table_of_frame
+from boundpaper.paper.site.history import _summary_of_changes, histories, shallow_note
 from boundpaper.paper.site.page import FOLDER, cell_text, page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
-from boundpaper.paper.site.project import Chapter, _chapter, reader_text
-from boundpaper.paper.site.works import cited, works
+from boundpaper.paper.site.project import Chapter, _read_chapter, reader_text
+from boundpaper.paper.site.works import cited_works, link_citations
 from boundpaper.typeset import addresses
-from boundpaper.typeset.words_of import words
+from boundpaper.typeset.words_of import words_of_html
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
 AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11
@@ -99,8 +99,8 @@ def test_formulas_become_mathml_with_plain_text_alternatives():
     assert "<math" in made
     assert "&#x0003C;" in made
     assert "\\(" not in made
-    assert words(html) == "of x < y_1 & more"
-    assert words('<span class="math">\\(\\Delta P \\text{x}\\)</span>') == "Δ P text{x}"
+    assert words_of_html(html) == "of x < y_1 & more"
+    assert words_of_html('<span class="math">\\(\\Delta P \\text{x}\\)</span>') == "Δ P text{x}"
 
 
 def test_a_fault_in_a_template_names_the_page():
@@ -133,18 +133,18 @@ def test_plotted_rows_hold_every_point_of_a_figure():
 
 
 def test_cut_grid_states_its_total_number_of_rows():
-    shown = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
+    shown = table_of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
     assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
     assert shown.numeric == (False, False)
-    assert of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
+    assert table_of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
     import pandas as pd
 
-    frame = grid(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})
+    frame = table_of_frame(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})
     assert (frame.rows, frame.titles, frame.numeric) == ((("1.5", "x"), ("", "")), ("the number", ""), (True, False))
 
 
 def test_summary_of_no_changes_says_rounding_only():
-    assert _summary([]) == "no number by more than rounding"
+    assert _summary_of_changes([]) == "no number by more than rounding"
 
 
 def test_shallow_clone_reports_cut_history(tmp_path):
@@ -166,13 +166,13 @@ def test_shallow_clone_reports_cut_history(tmp_path):
         git(whole, "add", "-A")
         git(whole, "commit", "-qm", f"Revision {revision}")
     assert subjects(whole) == ["Revision 2", "Revision 1", "Revision 0"]
-    assert cut(whole) == ""
+    assert shallow_note(whole) == ""
     for depth, left in ((1, []), (2, ["Revision 2"])):
         shallow = tmp_path / f"shallow-{depth}"
         git(tmp_path, "clone", "-q", "--depth", str(depth), whole.as_uri(), str(shallow))
         assert subjects(shallow) == left
-        assert "git fetch --unshallow" in cut(shallow)
-    assert cut(tmp_path / "nowhere") == ""
+        assert "git fetch --unshallow" in shallow_note(shallow)
+    assert shallow_note(tmp_path / "nowhere") == ""
 
 
 BIB = r"""
@@ -187,9 +187,9 @@ BIB = r"""
 @pytest.mark.latex
 def test_works_are_listed_as_cited(tmp_path):
     (tmp_path / "paper").mkdir()
-    assert works(tmp_path) == {}
+    assert cited_works(tmp_path) == {}
     (tmp_path / "paper/references.bib").write_text(BIB)
-    held = works(tmp_path)
+    held = cited_works(tmp_path)
     assert {key: work.label for key, work in held.items()} == {
         "house2019": "A House, 2019",
         "many2021": "Ada et al., 2021a",
@@ -200,7 +200,7 @@ def test_works_are_listed_as_cited(tmp_path):
     assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in held["two2020"].html
     assert '<a href="https://doi.org/10.1/x">' in held["two2020"].html
     said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
-    shown, keys = cited(said, held, "../")
+    shown, keys = link_citations(said, held, "../")
     assert keys == ("two2020", "one2021")
     assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
     assert 'href="../bibliography.html#one2021"' in shown
@@ -211,7 +211,7 @@ def test_invalid_bibliography_is_reported(text, tmp_path):
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper/references.bib").write_text(text)
     with pytest.raises(SpecError, match=r"paper/references\.bib:1: a: "):
-        works(tmp_path)
+        cited_works(tmp_path)
 
 
 def test_chapter_of_the_site_lists_what_its_template_calls(tmp_path):
@@ -222,7 +222,7 @@ def test_chapter_of_the_site_lists_what_its_template_calls(tmp_path):
     )
     (tmp_path / "beans.tex.j2").write_text(text)
     node = Node("chapter:beans", "chapter", "beans", "beans.tex.j2", 1, "", False, ())
-    chapter = _chapter(tmp_path, node)
+    chapter = _read_chapter(tmp_path, node)
     assert chapter == Chapter(
         "beans",
         "On Beans now",

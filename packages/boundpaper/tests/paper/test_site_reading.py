@@ -5,8 +5,8 @@ import re
 import pytest
 
 from boundpaper.paper.site.latex import ChapterReader, definitions
-from boundpaper.paper.site.numbering import numbered
-from boundpaper.typeset.words_of import words
+from boundpaper.paper.site.numbering import number_chapters
+from boundpaper.typeset.words_of import words_of_html
 
 CHAPTER = r"""\chapter{Recall}\label{ch:recall}
 
@@ -38,7 +38,7 @@ near & 3 \\
 
 
 def reader(text):
-    numbers = numbered([("first", "1", "\\chapter{One}\n"), ("recall", "2", text)])
+    numbers = number_chapters([("first", "1", "\\chapter{One}\n"), ("recall", "2", text)])
     macros = definitions(r"\newcommand*{\own}[1]{\textbf{#1}}")
     return ChapterReader(
         text,
@@ -60,8 +60,8 @@ def test_chapter_page_shows_the_numbers_of_the_pdf():
     assert '<h1 id="ch:recall"><span class="no">2</span> Recall</h1>' in html
     assert '<a href="drop">0.4%</a> of <em>all</em> words' in html
     assert 'aria-label="holds">✓</span></a> (Su, 2024).' in html
-    assert "Equation (2.1) and Chapter 2" in words(html).replace("\u00a0", " ")
-    assert "Tables 2.1 to 2.3" in words(html).replace("\u00a0", " ")
+    assert "Equation (2.1) and Chapter 2" in words_of_html(html).replace("\u00a0", " ")
+    assert "Tables 2.1 to 2.3" in words_of_html(html).replace("\u00a0", " ")
     assert '<math display="block">' in html
     assert '<span class="tag">(2.1)</span>' in html
     assert "<strong>near</strong>" in html

@@ -151,7 +151,7 @@ def test_diff_pdf_marks_what_changed_since_a_revision(tmp_path):
     chapter.write_text(told % "slowly")
     done = run(root, "diff", "r1", "--pdf")
     assert (done.returncode, done.stdout.split()[-1]) == (0, "out/thesis-changes.pdf"), done.stderr
-    assert "fastslowly" in pdf.text((root / "out/thesis-changes.pdf").read_bytes()).replace(" ", "")
+    assert "fastslowly" in pdf.whole_text((root / "out/thesis-changes.pdf").read_bytes()).replace(" ", "")
     for revision, words in (("r0", "r0 does not build here"), ("nowhere", "is not a git revision here")):
         done = run(root, "diff", revision, "--pdf")
         assert (done.returncode, words in done.stderr) == (1, True), done.stderr
@@ -163,9 +163,9 @@ def test_commands_of_adopted_papers_work_or_give_usage_in_a_full_paper(foreign, 
     assert run(foreign, "lint").returncode == 0
     done = run(foreign, "docx", "-o", str(tmp_path / "paper.docx"))
     assert done.returncode == 0, done.stdout + done.stderr
-    from boundpaper.adopt.export import words
+    from boundpaper.adopt.export import document_words
 
-    text = words((tmp_path / "paper.docx").read_bytes(), "docx")
+    text = document_words((tmp_path / "paper.docx").read_bytes(), "docx")
     assert "39.5" in text
     assert "sign@" not in text
     done = run(foreign, "flatten", "-o", str(tmp_path / "plain"))

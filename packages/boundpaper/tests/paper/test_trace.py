@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from boundpaper.paper import bound, chapter
 from boundpaper.paper.trace.known import FILE
 from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, SearchedNumber, tokens
-from boundpaper.store.parquet_file import packed
+from boundpaper.store.parquet_file import pack_table
 from boundpaper.store.table_file import rows, rows_with
 from specimens import begin, run
 
@@ -225,7 +225,7 @@ def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, asked
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows([["whole", "value", "truth", "words"], *lines])
     (tmp_path / "typed.parquet").write_bytes(
-        packed(text.getvalue(), {"whole": "integer", "value": "number", "truth": "boolean", "words": "string"})
+        pack_table(text.getvalue(), {"whole": "integer", "value": "number", "truth": "boolean", "words": "string"})
     )
     broken = text.getvalue().replace("\n1,", "\n\n1,").replace("-3,", "0.935\n-3,") + "0.935,1,2,1234,935,1\n\n"
     (tmp_path / "broken.csv").write_text(broken, encoding="utf-8", newline="")

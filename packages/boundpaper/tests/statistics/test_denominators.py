@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from boundpaper.statistics.denominators import Unread, denominators
+from boundpaper.statistics.denominators import Unread, possible_counts
 
 
 @pytest.mark.parametrize("items", [1, 2, 7, 20, 97, 100, 200])
@@ -13,7 +13,7 @@ def test_denominators_finds_every_fraction_with_all_multiples_and_no_other(items
     shares = sorted({Fraction(*pair) for pair in pairs})
     for share in shares[:: max(1, len(shares) // 25)]:
         expected = [(right, n) for right, n in pairs if right * share.denominator == n * share.numerator]
-        counts = denominators(share.numerator / share.denominator, items)
+        counts = possible_counts(share.numerator / share.denominator, items)
         assert list(counts.pairs) == expected
         assert counts.answered == (expected[0][1], expected[-1][1])
         assert counts.right == (expected[0][0], expected[-1][0])
@@ -29,9 +29,9 @@ def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(th
     inside, edge = ({pair for pair, gap in apart.items() if test(gap)} for test in (lambda g: g < 0, lambda g: g == 0))
     if not inside | edge:
         with pytest.raises(ValueError, match="no number"):
-            denominators(thousandths / 1000, items, half_unit=0.0005)
+            possible_counts(thousandths / 1000, items, half_unit=0.0005)
         return
-    assert inside <= set(denominators(thousandths / 1000, items, half_unit=0.0005).pairs) <= inside | edge
+    assert inside <= set(possible_counts(thousandths / 1000, items, half_unit=0.0005).pairs) <= inside | edge
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(th
     ],
 )
 def test_stored_share_gives_possible_counts(share: float, items: int, answered: list[int]) -> None:
-    assert [n for _, n in denominators(share, items).pairs] == answered
+    assert [n for _, n in possible_counts(share, items).pairs] == answered
 
 
 def test_a_zero_may_be_of_no_answer() -> None:
-    possible = denominators(0.0, 3, unread="possible")
+    possible = possible_counts(0.0, 3, unread="possible")
     assert possible.pairs == ((0, 0), (0, 1), (0, 2), (0, 3))
     assert possible.unread
     assert possible.known is None
-    certain = denominators(0.0, 3, unread="certain")
+    certain = possible_counts(0.0, 3, unread="certain")
     assert certain.pairs == ((0, 0),)
     assert certain.known is None
-    assert not denominators(0.0, 3).unread
+    assert not possible_counts(0.0, 3).unread
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_a_zero_may_be_of_no_answer() -> None:
 )
 def test_denominators_refuses_invalid_shares(share: float, items: int, half: float, unread: Unread, match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        denominators(share, items, half_unit=half, unread=unread)
+        possible_counts(share, items, half_unit=half, unread=unread)

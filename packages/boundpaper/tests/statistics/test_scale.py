@@ -28,7 +28,7 @@ from boundpaper.statistics import (
 )
 from boundpaper.statistics.correlations.coefficient import coefficient, interval
 from boundpaper.statistics.correlations.contrast import overlapping
-from boundpaper.statistics.denominators import denominators
+from boundpaper.statistics.denominators import possible_counts
 from boundpaper.statistics.locations.permutation import permutation_p
 from boundpaper.statistics.locations.student import half_width, t_p
 from boundpaper.statistics.sample import is_constant, levels
@@ -136,7 +136,7 @@ def test_unknown_coefficients_are_refused():
         with pytest.raises(ValueError, match="overlapping: "):
             overlapping(0.5, 0.4, 0.3, 9, method)
     with pytest.raises(ValueError, match="no choice unread='maybe'; choose one of no, possible, certain"):
-        denominators(0.0, 10, unread="maybe")
+        possible_counts(0.0, 10, unread="maybe")
 
 
 def test_fractional_unit_counts_are_refused():

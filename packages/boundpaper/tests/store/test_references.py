@@ -45,13 +45,13 @@ def test_invalid_utf_8_byte_is_reported_with_its_line(root):
 
 
 def test_changed_cells_are_not_reported_as_lost_rows(root):
-    from boundpaper.store.manifest import sealed
+    from boundpaper.store.manifest import sealed_text
 
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
     table = folder / "one.csv"
     table.write_text("value\n0.1\n0.5\n")
-    table.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, table))
+    table.with_suffix(".json").write_bytes(sealed_text({"command": "x", "versions": {}}, table))
     table.write_text("value\n0.2\n0.5\n")
     [fault] = check(root, "sinks")
     assert "(cells of its 2 rows were changed, by the seal in" in fault.message

@@ -10,7 +10,7 @@ from boundpaper.store import manifest
 from boundpaper.store.canonical import agree
 from boundpaper.store.files import digest
 from boundpaper.store.frames import wide
-from boundpaper.store.manifest import sealed
+from boundpaper.store.manifest import sealed_text
 from boundpaper.store.reader import read
 from boundpaper.store.results import bytes_to_keep, text
 from boundpaper.store.schema import check
@@ -168,7 +168,7 @@ def test_folder_in_place_of_a_table_is_reported(root):
 def measured(root: Path) -> Path:
     path = root / "artifacts/measurements/sinks/one.csv"
     path.write_text("value\n0.10622368\n0.5\n")
-    path.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, path))
+    path.with_suffix(".json").write_bytes(sealed_text({"command": "x", "versions": {}}, path))
     assert check(root, "sinks") == []
     return path
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.tables import Column, Table, integer, markup
-from boundpaper.tables.align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
+from boundpaper.tables.align import Pieces, align_column, estimate_pieces, missing_pieces, number_pieces, spread_pieces
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.tables.screen import screen
-from boundpaper.tables.width import LINE, fit
+from boundpaper.tables.screen import terminal_table
+from boundpaper.tables.width import LINE, fit_table
 from boundpaper.typeset.glyphs import glyphs
 from boundpaper.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
 
@@ -261,7 +261,7 @@ def test_wide_tables_are_set_smaller() -> None:
     def sized(count: int, **options: object) -> tuple[str, float]:
         columns = [Column(f"c{each}", f"c{each}", fixed(3)) for each in range(count)]
         rows = pd.DataFrame({f"c{each}": [0.5, -0.25] for each in range(count)})
-        chosen = fit(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))
+        chosen = fit_table(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))
         return chosen.size, chosen.space
 
     assert [sized(count) for count in (4, 10, 12, 13, 14, 15)] == [
@@ -272,16 +272,16 @@ def test_wide_tables_are_set_smaller() -> None:
     assert sized(16, size="footnotesize", column_space=2) == ("footnotesize", 2)
     columns = [Column("model", "Model"), Column("tokens", "Window")]
     narrow = read(Table(rows=ROWS, columns=columns, caption="x"), "t")
-    assert fit(narrow).width < LINE / 3
+    assert fit_table(narrow).width < LINE / 3
 
 
 def test_paragraph_columns_shrink_to_fit_the_other_columns() -> None:
     rows = pd.DataFrame({"a": ["x"], "b": ["y"], "n": [1234567890123], "m": [1234567890123]})
     shares = [Column("a", "A", width=0.4), Column("b", "B", width=0.4)]
-    alone = fit(read(Table(rows=rows, columns=shares, caption="x"), "t"))
+    alone = fit_table(read(Table(rows=rows, columns=shares, caption="x"), "t"))
     assert alone.paragraphs == {0: pytest.approx(0.4 * LINE - 10), 1: pytest.approx(0.4 * LINE - 10)}
     beside = read(Table(rows=rows, columns=[*shares, Column("n", "N"), Column("m", "M")], caption="x"), "t")
-    chosen = fit(beside)
+    chosen = fit_table(beside)
     assert chosen.width == pytest.approx(LINE)
     assert chosen.paragraphs[0] == chosen.paragraphs[1] < alone.paragraphs[0]
     assert chosen.size == "scriptsize"
@@ -326,9 +326,9 @@ A note.
 
 def test_text_output_for_a_terminal_matches_exactly():
     assert render(SPEC, "scores", "text") == TEXT
-    narrow = screen(read(SPEC, "scores"), 20)
+    narrow = terminal_table(read(SPEC, "scores"), 20)
     assert all(each in narrow for each in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
-    assert "\x1b[" in screen(read(SPEC, "scores"), 80, colour=True)
+    assert "\x1b[" in terminal_table(read(SPEC, "scores"), 80, colour=True)
 
 
 FORMATS = st.sampled_from([fixed(0), fixed(3), signed(1), percent(1), scientific(2), significant(3)])
@@ -339,10 +339,10 @@ NUMBERS = st.floats(-1e5, 1e5).map(lambda x: round(x, 6))
 def test_decimals_line_up(show: Number, cells: list[tuple[float, bool, bool]]) -> None:
     shown = [number_pieces(show.parts(value)) for value, _, _ in cells]
     column = [missing_pieces(pieces) if gap else pieces for pieces, (_, gap, _) in zip(shown, cells, strict=True)]
-    written = lined_up(column, "latex", [bold for _, _, bold in cells])
+    written = align_column(column, "latex", [bold for _, _, bold in cells])
     assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
     if not isinstance(show, type(scientific(1))):
-        plain = lined_up(column, "html", [False] * len(column))
+        plain = align_column(column, "html", [False] * len(column))
         ends = {len(text) - len(re.split(r"[.\u2008%]", text)[0]) for text in plain}
         assert len(ends) == 1
 
@@ -360,12 +360,12 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
             pieces += spread_pieces([show.at(place, spread)])
         column.append(pieces)
     column.append(missing_pieces(column[0]))
-    written = lined_up(column, "latex", [False] * len(column))
+    written = align_column(column, "latex", [False] * len(column))
     assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
 
 
 def test_power_of_ten_overhangs_the_digits_beside_it() -> None:
     column = [number_pieces(pvalue().parts(p)) for p in (0.012, 3.4e-12)]
-    assert lined_up(column, "latex", [False, False]) == ["0.012", r"$<$\,10\rlap{$^{-11}$}\phantom{.000}"]
+    assert align_column(column, "latex", [False, False]) == ["0.012", r"$<$\,10\rlap{$^{-11}$}\phantom{.000}"]
     alone = [number_pieces(pvalue().parts(p)) for p in (1e-20, 3.4e-12)]
-    assert lined_up(alone, "latex", [False, False]) == [r"$<$\,10$^{-19}$", r"$<$\,10$^{-11}$"]
+    assert align_column(alone, "latex", [False, False]) == [r"$<$\,10$^{-19}$", r"$<$\,10$^{-11}$"]

@@ -27,7 +27,7 @@ from boundpaper.tables import (
 from boundpaper.tables.build import build
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.tables.template import fill
+from boundpaper.tables.template import fill_template
 
 
 def frame(**changes: object) -> pd.DataFrame:
@@ -239,7 +239,7 @@ def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None
     if template is not None:
         (tmp_path / "x.j2").write_text(template)
     with pytest.raises(SpecError, match=message):
-        fill("x.j2", "t", tmp_path)
+        fill_template("x.j2", "t", tmp_path)
 
 
 def test_importing_tables_loads_no_heavy_package() -> None:

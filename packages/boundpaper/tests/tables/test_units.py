@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from boundpaper.tables import Column, Table
-from boundpaper.tables.units import contradicted
+from boundpaper.tables.units import contradicted_unit
 
 PACKAGE = """
 name: test
@@ -43,16 +43,16 @@ def table(field, unit):
     ],
 )
 def test_matching_or_undeclared_unit_is_accepted(root, field, unit):
-    assert contradicted(root, ["sales"], table(field, unit)) == ""
+    assert contradicted_unit(root, ["sales"], table(field, unit)) == ""
 
 
 @pytest.mark.parametrize(("field", "unit"), [("paid", "furlongs"), ("share", "points"), ("paid", "thousand francs")])
 def test_unit_that_differs_from_the_data_package_is_reported(root, field, unit):
-    said = contradicted(root, ["sales"], table(field, unit))
+    said = contradicted_unit(root, ["sales"], table(field, unit))
     assert said.startswith(f"the column {field!r} has the unit {unit!r}, where artifacts/datapackage.yaml says")
     assert "in sales; mend one of them" in said
 
 
 def test_a_column_of_several_artifacts_may_have_the_unit_of_any(root):
-    assert contradicted(root, ["sales", "others"], table("paid", "pounds")) == ""
-    assert contradicted(root, ["sales", "unknown"], table("paid", "pounds"))
+    assert contradicted_unit(root, ["sales", "others"], table("paid", "pounds")) == ""
+    assert contradicted_unit(root, ["sales", "unknown"], table("paid", "pounds"))

@@ -30,7 +30,7 @@ from boundpaper.typeset.numbers import (
     times,
     uncertain,
 )
-from boundpaper.typeset.rounding import raw
+from boundpaper.typeset.rounding import shortest_text
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -95,8 +95,8 @@ def test_html_numbers_are_superscripted_and_escaped() -> None:
 
 def test_csv_numbers_are_not_rounded() -> None:
     assert fixed(1).show(0.123456789, "csv") == "0.123456789"
-    assert raw(np.float64(1e-7)) == "1e-07"
-    assert raw(np.int64(7)) == "7"
+    assert shortest_text(np.float64(1e-7)) == "1e-07"
+    assert shortest_text(np.int64(7)) == "7"
     assert interval(1).show((0.25, 0.5), "csv") == "0.25,0.5"
     assert uncertain().show((0.25, 0.5), "csv") == "0.25,0.5"
 

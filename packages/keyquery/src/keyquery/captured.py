@@ -75,22 +75,22 @@ def capture(
     (128, 2)
     """
     from keyquery.measure.capture import record_here
-    from keyquery.measure.subject import loaded_as
+    from keyquery.measure.subject import resolve_source
     from keyquery.models.captures.capture import finish, is_finished
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
-    from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, facts
+    from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, model_facts
     from keyquery.models.texts import TextSource
-    from keyquery.opened import working_root
+    from keyquery.opened import working_folder
 
     loaded = None
     if isinstance(model, str):
-        source = loaded_as(working_root(), ModelSource(model))[0]
+        source = resolve_source(working_folder(), ModelSource(model))[0]
     elif stream:
         raise ModelError("stream=True reads weights from disk, and this model is loaded; give its name or folder")
     else:
         source = model.subject.source or model.source
-        loaded = LoadedModel(model.network, model.tokenizer, facts(model.network, source))
+        loaded = LoadedModel(model.network, model.tokenizer, model_facts(model.network, source))
     options = CaptureOptions(
         model=source,
         texts=TextSource(str(texts), field, split),
@@ -164,16 +164,16 @@ def analyse(
     >>> table[["layer", "head", "ap_overall", "ap_drop", "reason"]].shape
     (2, 5)
     """
-    from keyquery.measure.bar import bar
-    from keyquery.measure.heads.analysis import analyse_heads, described, refuse_empty
+    from keyquery.measure.bar import open_bar
+    from keyquery.measure.heads.analysis import analyse_heads, refuse_empty, tables_of_heads
     from keyquery.saved import made
 
     chosen: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
     options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
     root = project_or_none()
-    with temporary() as folder, bar("heads") as progress:
+    with temporary() as folder, open_bar("heads") as progress:
         kept = root / "out/heads" if root else folder
         findings, _ = analyse_heads(capture, options, kept, jobs, progress)
     refuse_empty(capture, findings, options)
-    tables, manifest, name = described(capture, findings, options)
+    tables, manifest, name = tables_of_heads(capture, findings, options)
     return made("head_metrics", tables, manifest, name)

@@ -10,23 +10,23 @@ from keyquery.measure.commands import capture, heads, run
 from keyquery.scores.commands import bench
 
 
-def swept(command: click.Command) -> click.Command:
+def sweep_first(command: click.Command) -> click.Command:
     """Make a command first remove temporary files that killed commands left, as a build does."""
     begin = command.callback
     assert begin is not None
 
     @functools.wraps(begin)
     def callback(*arguments: Any, **options: Any) -> Any:
-        from boundpaper.store.files import sweep
+        from boundpaper.store.files import remove_drafts
 
         held = click.get_current_context().find_root().obj or {}
         if root := held.get("root"):
             for folder in ("out", "artifacts/measurements"):
-                sweep(root / folder)
+                remove_drafts(root / folder)
         return begin(*arguments, **options)
 
     command.callback = callback
     return command
 
 
-COMMANDS = tuple(swept(command) for command in (capture, heads, run, compare, report, exhibits, bench))
+COMMANDS = tuple(sweep_first(command) for command in (capture, heads, run, compare, report, exhibits, bench))

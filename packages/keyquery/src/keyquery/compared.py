@@ -56,27 +56,27 @@ def compare(
     """
     import pandas as pd
 
-    from keyquery.comparisons.comparison import compared
+    from keyquery.comparisons.comparison import compare_models
     from keyquery.comparisons.measured import read
 
     root = Path(folder) if folder is not None else project_or_none() or Path.cwd()
     measured = [
         read(root, model, experiments)
         if isinstance(model, str)
-        else _in_memory([model] if isinstance(model, pd.DataFrame) else list(model))
+        else _measurements_of([model] if isinstance(model, pd.DataFrame) else list(model))
         for model in (reference, *models)
     ]
-    return compared(measured, experiments, by=by, metrics=metrics)
+    return compare_models(measured, experiments, by=by, metrics=metrics)
 
 
-def _in_memory(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
+def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     """Return the measurements of one model in memory, from the rows that `run` and `analyse` returned.
 
     Raises DataError when a frame does not say what made it, was changed, or is of another model than the first.
     """
     from keyquery.comparisons.measured import OF_HEADS, ModelMeasurements
     from keyquery.measure.measurements import save
-    from keyquery.measure.units import plain, tidy
+    from keyquery.measure.units import as_text, as_tidy
     from keyquery.saved import KEY, FrameOrigin
 
     tables: dict[str, pd.DataFrame] = {}
@@ -91,7 +91,7 @@ def _in_memory(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
             )
         names.append(known.name)
         shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}
-        tables |= {name: tidy(name, plain(table.to_csv(index=False))) for name, table in shown.items()}
+        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in shown.items()}
         manifests |= dict.fromkeys(shown, known.manifest)
         origins |= dict.fromkeys(shown, known)
     if not names:

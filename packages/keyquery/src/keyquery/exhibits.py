@@ -13,7 +13,7 @@ from boundpaper.errors import DataError
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
 from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
-from keyquery.measure.units import plain
+from keyquery.measure.units import as_text
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
@@ -55,7 +55,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     from boundpaper.tables.spec import Column, Table
     from boundpaper.typeset.numbers import significant
 
-    summaries = _summaries(frame, experiment, models)
+    summaries = _summary_lines(frame, experiment, models)
     rows = pd.DataFrame([asdict(each) for each in summaries])
     order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
@@ -74,7 +74,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
         units="group",
         reason="note",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
-        note=_lacking(summaries),
+        note=_missing_quantities(summaries),
     )
 
 
@@ -94,7 +94,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     from boundpaper.figures.series import Forest
     from boundpaper.figures.spec import Axis, Figure, Panel
 
-    summaries = _summaries(frame, experiment, models)
+    summaries = _summary_lines(frame, experiment, models)
     labels = short_names(dict.fromkeys(each.model for each in summaries))
     panels = []
     for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in summaries):
@@ -115,7 +115,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{more}",
-        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_lacking(summaries))),
+        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_missing_quantities(summaries))),
     )
 
 
@@ -135,7 +135,7 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
     return files
 
 
-def _lacking(summaries: Sequence[SummaryLine]) -> list[str]:
+def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
     """Return a sentence for each model that lacks a quantity of other models, for example if its run ended early."""
     quantities = dict.fromkeys(each.quantity for each in summaries)
     held = {(each.model, each.quantity) for each in summaries}
@@ -150,7 +150,7 @@ def _titled(quantity: str, unit: str) -> str:
     return f"{quantity} ({unit})" if unit else quantity
 
 
-def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
+def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
     """Return the summaries of the models in a measurement, in the order asked for."""
     held = list(dict.fromkeys(frame["model"]))
     for name in models:
@@ -160,7 +160,7 @@ def _summaries(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> l
     summaries = [
         line
         for model in models or held
-        for line in summary({experiment: plain(named[named["model"] == model].to_csv(index=False))}, str(model))
+        for line in summary({experiment: as_text(named[named["model"] == model].to_csv(index=False))}, str(model))
     ]
     if not summaries:
         raise DataError(f"{experiment}: no quantity of it has a summary; name an experiment of `run`, or model_metrics")

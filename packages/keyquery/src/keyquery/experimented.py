@@ -67,10 +67,10 @@ def run(
     ['condition', 'layer', 'head', 'unit_id', 'seed', 'metric', 'value']
     """
     from keyquery.measure.choices import every_experiment, settings_of
-    from keyquery.measure.preflight import made_for, require_positions, too_long, wordless
+    from keyquery.measure.preflight import length_made_for, note_if_too_long, require_positions, unwritable_experiments
     from keyquery.measure.rows import frame
     from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
-    from keyquery.measure.subject import Options, loaded_as
+    from keyquery.measure.subject import Options, resolve_source
     from keyquery.saved import made
 
     if name not in every_experiment():
@@ -82,17 +82,17 @@ def run(
     opened = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
     subject = opened.subject
-    _, card = loaded_as(Path.cwd(), subject.source or opened.source)
-    longest = made_for(subject.model.config, int(card.get("training_length") or 0))
+    _, card = resolve_source(Path.cwd(), subject.source or opened.source)
+    longest = length_made_for(subject.model.config, int(card.get("training_length") or 0))
     try:
-        note = too_long(subject.name, tokens, longest, anyway=anyway)
+        note = note_if_too_long(subject.name, tokens, longest, anyway=anyway)
         require_positions(subject.name, subject.model, tokens)
     except ModelError as error:  # it is written for the command line
         raise ModelError(str(error).replace("--tokens ", "tokens=").replace("--anyway", "anyway=True")) from None
     if note:
         print(note, file=sys.stderr)
     asked = (subject.book, options, subject.training_length, (name,))
-    if foreseen := wordless(subject.name, subject.tokenizer, *asked):
+    if foreseen := unwritable_experiments(subject.name, subject.tokenizer, *asked):
         raise foreseen[name]
     subject.used.clear()
     start = time.monotonic()

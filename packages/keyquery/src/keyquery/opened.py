@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from keyquery.models.interventions import Intervention
 
 
-def working_root() -> Path:
+def working_folder() -> Path:
     """Folder of files that later runs may reuse: in the project or, if there is no project, in the user's cache."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return project_or_none() or caches / "keyquery"
 
 
-def kept_answers() -> Path:
+def answers_folder() -> Path:
     """Return the folder for answers and captures: in the project or, without one, one that ends with the process."""
     from keyquery.measure.run import KEPT
 
@@ -177,7 +177,7 @@ def load(
         scaling=scaling,
         bos=bos,
     )
-    subject = open_subject(working_root(), source, folder=kept_answers())
+    subject = open_subject(working_folder(), source, folder=answers_folder())
     fit_threads(subject)
     return Model(subject, source)
 

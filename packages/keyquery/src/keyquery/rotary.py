@@ -97,7 +97,7 @@ class Rotary:
             turned[:, first] = vectors[:, first] * cosines[rows] - vectors[:, second] * sines[rows]
             turned[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
             return turned
-        _compiled()(vectors, rows, cosines, sines, self.start, step, apart, turned)
+        _compiled_turn()(vectors, rows, cosines, sines, self.start, step, apart, turned)
         return turned
 
     def _plane(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
@@ -154,7 +154,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
     )
 
 
-def records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
+def rotation_records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
     """Return rotations as plain JSON values: one entry for all layers with the same rotation or reason for none."""
     groups: dict[Rotary | str, list[int]] = {}
     for layer, one in found.items():
@@ -165,7 +165,7 @@ def records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
     ]
 
 
-def centres(context: int, bins: int) -> IntArray:
+def bin_centres(context: int, bins: int) -> IntArray:
     """Return the integer position at the centre of each of equal bins of a context, shape (bins,).
 
     Bin b holds the positions t with t * bins // context == b; if their number is even, the centre is the first one
@@ -176,7 +176,7 @@ def centres(context: int, bins: int) -> IntArray:
 
 
 @functools.cache
-def _compiled() -> Callable[..., None]:
+def _compiled_turn() -> Callable[..., None]:
     """Return `_turn` as machine code; the compiler is imported on first use."""
     import numba
 

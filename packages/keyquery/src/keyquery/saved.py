@@ -80,7 +80,7 @@ def save(
     """
     from boundpaper.papers import open as open_paper
     from boundpaper.store.measurement import path_of
-    from keyquery.measure.measurements import checked_name, conflicting_settings, refuse
+    from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting
     from keyquery.measure.measurements import save as write
 
     known = rows.attrs.get(KEY)
@@ -92,5 +92,5 @@ def save(
     chosen = checked_name(name or known.name)
     if not replace:
         tables = [path_of(root, experiment, chosen) for experiment in known.tables]
-        refuse(root, {table: conflicting_settings(table, known.manifest) for table in tables})
+        refuse_overwriting(root, {table: conflicting_settings(table, known.manifest) for table in tables})
     return write(root, known.tables, chosen, known.manifest)

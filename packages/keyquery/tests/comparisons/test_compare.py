@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from boundpaper.cli.door import command_line
 from boundpaper.errors import DataError
 from boundpaper.figures import Forest
-from keyquery.comparisons.comparison import Comparison, compared
+from keyquery.comparisons.comparison import Comparison, compare_models
 from keyquery.comparisons.measured import read
 from keyquery.measure.measurements import save
 from keyquery.measure.rows import Row, frame, row
@@ -67,7 +67,7 @@ def heads(root: Path, model: str, values: dict[tuple[int, int], list[float]], **
 
 
 def against(root: Path, *models: str, **asked: Any) -> Comparison:
-    return compared([read(root, name) for name in models], **asked)
+    return compare_models([read(root, name) for name in models], **asked)
 
 
 A = [0.1, 0.25, 0.3, 0.15, 0.4, 0.2, 0.33, 0.27]

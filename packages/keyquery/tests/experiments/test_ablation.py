@@ -154,10 +154,10 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
 def test_the_layer_that_writes_the_spike_is_found(layer: int) -> None:
     subject = planted.subject(planted.spiking(planted.model(layers=4), layer))
     texts = subject.texts(OPTIONS)
-    usual = bos.ratios(subject, texts)
+    usual = bos.norm_ratios(subject, texts)
     assert (usual[:layer] < bos.SPIKE).all()
     assert (usual[layer:] > 20).all()
-    layers = bos.choose(subject, texts)
+    layers = bos.choose_layers(subject, texts)
     assert layers.spike == layers.matching == layer
     assert layers.peaks[layer] < bos.SPIKE
     assert all(peak > 10 for other, peak in enumerate(layers.peaks) if other != layer)
@@ -170,7 +170,7 @@ def test_ratios_are_those_of_the_hidden_states() -> None:
         states = subject.model(input_ids=text.tokens, output_hidden_states=True).hidden_states[1:-1]
     lengths = [state[0].norm(dim=1) for state in states]
     wanted = [float(each[0] / each[1:].mean()) for each in lengths]
-    assert bos.ratios(subject, [text])[:-1] == pytest.approx(np.array(wanted), rel=1e-5)
+    assert bos.norm_ratios(subject, [text])[:-1] == pytest.approx(np.array(wanted), rel=1e-5)
 
 
 def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
@@ -196,7 +196,7 @@ def test_model_without_spike_has_rows_with_a_reason() -> None:
     assert reason(rows, "bos_mlp_matching").startswith("no spike: the beginning token's norm is at most")
     assert reason(rows, "combined_matching", "passkey_accuracy").startswith("no spike")
     texts = split_texts(subject, OPTIONS)[0]
-    best = bos.choose(subject, texts).best
+    best = bos.choose_layers(subject, texts).best
     sweep = [sum(loss.nats for loss in losses(subject, texts, bos.bos_mlp(layer, ""))) for layer in range(3)]
     assert best == int(np.argmax(sweep))
     assert value(rows, "bos_mlp_best", "nats", best) == value(rows, "sweep_bos_mlp", "nats", best)
@@ -210,7 +210,7 @@ def test_spike_that_no_mlp_writes_is_reported() -> None:
     made = planted.only_at_beginning(planted.model())
     with torch.no_grad():
         made.model.embed_tokens.weight[planted.BOS, 0] = 500.0
-    layers = bos.choose(planted.subject(made), planted.subject(made).texts(FEW))
+    layers = bos.choose_layers(planted.subject(made), planted.subject(made).texts(FEW))
     assert layers.spike == 0
     assert layers.matching is None
     assert "no layer's MLP" in layers.no_match
@@ -222,7 +222,7 @@ def test_states_of_zero_have_no_ratio() -> None:
         for weights in made.parameters():
             weights.zero_()
     subject = planted.subject(made)
-    assert (bos.ratios(subject, subject.texts(FEW)) == 0).all()
+    assert (bos.norm_ratios(subject, subject.texts(FEW)) == 0).all()
     rows = bos.value_rows(subject, FEW) + bos.sink_rows(subject, FEW)
     assert all(np.isfinite(r["value"]) for r in rows if r["value"] is not None)
     assert all(r["value"] == 0 for r in rows if r["metric"] == "delta_nats" and r["n"])

@@ -14,7 +14,7 @@ from scipy import stats
 
 from boundpaper.errors import DataError
 from boundpaper.store.paths import SCHEMA
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
@@ -24,9 +24,9 @@ from sklearn.metrics import roc_auc_score
 import anchoring_planted as planting
 import models_tiny
 from keyquery.experiments import anchoring
-from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, Split, plant_statements
-from keyquery.experiments._anchoring.probe import areas, auroc, summary, train
-from keyquery.experiments._anchoring.states import MarkedSample, marked, states
+from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, SampleSplit, plant_statements
+from keyquery.experiments._anchoring.probe import auroc, auroc_by_layer, summary, train_probes
+from keyquery.experiments._anchoring.states import MarkedSample, mark_question, states_at_end
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options
 from keyquery.models.interventions import Intervention, applied
@@ -57,18 +57,18 @@ def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
 
 def test_marked_finds_question_and_answer_tokens_and_equally_many_controls() -> None:
     sample = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
-    marks = marked(planting.words(), sample, seed=3)
+    marks = mark_question(planting.words(), sample, seed=3)
     assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
     assert marks.question == (4, 5)
     assert len(marks.control) == 2
     assert set(marks.control) <= {1, 2, 3}
-    assert marked(planting.words(), sample, seed=3) == marks
-    assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
+    assert mark_question(planting.words(), sample, seed=3) == marks
+    assert mark_question(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
     around = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
     assert marks.filler == ()
-    assert marked(planting.words(), around, seed=3).filler == (1, 2)
+    assert mark_question(planting.words(), around, seed=3).filler == (1, 2)
     crowded = AnswerSample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
-    assert marked(planting.words(), crowded, seed=3).control == ()
+    assert mark_question(planting.words(), crowded, seed=3).control == ()
 
 
 def test_question_tokens_are_found_when_the_tokenizer_joins_space_and_word() -> None:
@@ -76,7 +76,7 @@ def test_question_tokens_are_found_when_the_tokenizer_joins_space_and_word() -> 
     tokenizer = planting.byte_level([text])
     span = (text.index("Emma"), text.index("Emma") + 4)
     answer = (text.index("Jane"), len(text))
-    marks = marked(tokenizer, AnswerSample("u", text, (span,), answer, True), seed=0)
+    marks = mark_question(tokenizer, AnswerSample("u", text, (span,), answer, True), seed=0)
     assert tokenizer.decode([marks.ids[place] for place in marks.question]).strip() == "Emma"
     assert tokenizer.decode(marks.ids).endswith("Austen")
     assert 0 not in marks.control
@@ -84,7 +84,7 @@ def test_question_tokens_are_found_when_the_tokenizer_joins_space_and_word() -> 
 
 def test_no_token_loses_the_first_one() -> None:
     with pytest.raises(DataError, match="beginning token"):
-        marked(planting.words(begin=False), AnswerSample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
+        mark_question(planting.words(begin=False), AnswerSample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
 
 
 def test_blocked_question_tokens_still_see_each_other() -> None:
@@ -105,14 +105,14 @@ def test_blocked_question_tokens_still_see_each_other() -> None:
 def test_attention_cut_in_all_layers_at_once_equals_cuts_layer_by_layer(name: str) -> None:
     model = models_tiny.built(name)
     samples = [MarkedSample((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
-    everywhere = states(model, samples, lambda sample: sample.question)
+    everywhere = states_at_end(model, samples, lambda sample: sample.question)
     assert everywhere.shape[:2] == (4, 3)
     for layer in range(3):
-        upto = states(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
+        upto = states_at_end(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
         assert np.array_equal(upto[:, layer], everywhere[:, layer])
-    untouched = states(model, samples)
+    untouched = states_at_end(model, samples)
     assert np.abs(untouched - everywhere).max() > 1e-2
-    assert np.abs(states(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
+    assert np.abs(states_at_end(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
 
 
 def test_states_equal_a_plain_forward_for_any_batch() -> None:
@@ -120,8 +120,8 @@ def test_states_equal_a_plain_forward_for_any_batch() -> None:
 
     model = models_tiny.built("llama")
     samples = [MarkedSample((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
-    together = states(model, samples, tokens=20)
-    assert np.allclose(together, states(model, samples), atol=1e-5)
+    together = states_at_end(model, samples, tokens=20)
+    assert np.allclose(together, states_at_end(model, samples), atol=1e-5)
     for sample, vectors in zip(samples, together, strict=True):
         with torch.no_grad():
             plain = model(torch.tensor([sample.ids]), output_hidden_states=True).hidden_states
@@ -194,7 +194,7 @@ def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "artifacts").mkdir()
     (tmp_path / SCHEMA).write_text("name: measured\ntitle: Measured\nresources: []\n")
     [path] = save(tmp_path, {"anchoring": product}, "planted", {"thresholds": anchoring.SETTINGS})
-    assert len(pd.read_csv(io.StringIO(words(path)))) == len(product)
+    assert len(pd.read_csv(io.StringIO(table_text(path)))) == len(product)
     assert anchoring.file_name("m") == "m"
     assert anchoring.file_name("m", data="popqa") == "m-popqa"
 
@@ -215,7 +215,7 @@ def test_planted_statements_never_share_a_name_between_training_and_test() -> No
         assert end + 1 == sample.answer[0]
         assert sample.text[: sample.filler[1]].split() == sample.text.split()[: LENGTH - 6]
     with pytest.raises(DataError, match="both in the training and in the test"):
-        Split(split.train, split.train)
+        SampleSplit(split.train, split.train)
 
 
 def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
@@ -237,7 +237,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
 def test_single_class_answers_and_models_without_statements_are_refused() -> None:
     samples = tuple(AnswerSample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
     with pytest.raises(DataError, match="right and wrong"):
-        Split(samples[:6], samples[6:])
+        SampleSplit(samples[:6], samples[6:])
     silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
     with pytest.raises(DataError, match="planted statements do not exist in Latin; give --data popqa"):
         plant_statements(dataclasses.replace(planting.subject(), book=silent), 20, 10, 0)
@@ -302,7 +302,7 @@ def test_auroc_matches_scikit_learn_with_ties() -> None:
     right = rng.random(200) < 0.4
     scores = np.round(rng.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
     expected = [roc_auc_score(right, scores[:, layer]) for layer in range(2)]
-    assert areas(scores, right) == pytest.approx(expected)
+    assert auroc_by_layer(scores, right) == pytest.approx(expected)
     value, low, high = auroc(scores, right, np.arange(200), 300)
     assert value == pytest.approx(expected)
     assert low[0] < 0.5 < high[0]
@@ -318,7 +318,7 @@ def test_probes_match_scikit_learn_on_standardised_states() -> None:
     rng = np.random.default_rng(2)
     given = rng.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
     right = given[:, 0, 0] + rng.normal(size=150) > 3
-    probability = train(given, right, 0.5).probability(given)
+    probability = train_probes(given, right, 0.5).probability(given)
     for layer in range(2):
         usual = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
         wanted = usual.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]

@@ -15,8 +15,8 @@ import anchoring_planted as planting
 import models_tiny
 from boundpaper.errors import DataError
 from keyquery.experiments import anchoring
-from keyquery.experiments._anchoring.questions import DATA, PROMPT, answer_questions, as_sample, questions
-from keyquery.experiments._anchoring.words import decisive, exact_answer, is_alias, normal, subject_spans
+from keyquery.experiments._anchoring.questions import DATA, PROMPT, answer_questions, questions, sample_of_answer
+from keyquery.experiments._anchoring.words import answer_span, decisive, is_alias, normal, subject_spans
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.tasks.english import BOOK
@@ -122,7 +122,7 @@ def test_subject_and_property_of_a_question_are_found() -> None:
 
 def test_exact_answer_is_cut_from_a_reply() -> None:
     def answer(said: str) -> str | None:
-        place = exact_answer(said)
+        place = answer_span(said)
         return None if place is None else said[place[0] : place[1]]
 
     assert answer(' "Paris". It is large') == "Paris"
@@ -142,13 +142,13 @@ def test_aliases_match_whole_words() -> None:
 
 def test_a_sample_ends_with_the_answer() -> None:
     [question] = _read("popqa")
-    sample = as_sample(question, "a politician. He")
+    sample = sample_of_answer(question, "a politician. He")
     assert sample is not None
     assert sample.text == "Question: What is George Rankin's occupation?\nAnswer: a politician"
     assert [sample.text[start:end] for start, end in sample.question] == WORDS["popqa"]
     assert sample.text[slice(*sample.answer)] == "a politician"
     assert sample.right
-    assert as_sample(question, "\n") is None
+    assert sample_of_answer(question, "\n") is None
 
 
 def _read(name: str) -> list[Any]:
@@ -182,7 +182,7 @@ def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeyp
     said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []
     for number, text in enumerate(said):  # every second answer counts as right, so the labels are known
-        place = exact_answer(text)
+        place = answer_span(text)
         alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
         rows.append({"question": asked(number), "answer": [alias]})
     file = write(tmp_path, "nq", rows, "jsonl")

@@ -206,11 +206,11 @@ def test_model_that_always_says_yes_ranks_at_chance(rotated: list[dict[str, Any]
 
 
 def test_tied_first_choices_share_the_credit() -> None:
-    assert key_choices.credit([0.1, 0.9, 0.3], 1) == (1.0, 1)
-    assert key_choices.credit([0.1, 0.9, 0.3], 0) == (0.0, 1)
-    assert key_choices.credit([0.9, 0.9, 0.3], 0) == (0.5, 2)
-    assert key_choices.credit([0.9, 0.9, 0.3], 2) == (0.0, 2)
-    assert key_choices.higher([1.0, 2.0], [1.0, 0.0]) == (0.5 + 1 + 1 + 1) / 4
+    assert key_choices.ranking_credit([0.1, 0.9, 0.3], 1) == (1.0, 1)
+    assert key_choices.ranking_credit([0.1, 0.9, 0.3], 0) == (0.0, 1)
+    assert key_choices.ranking_credit([0.9, 0.9, 0.3], 0) == (0.5, 2)
+    assert key_choices.ranking_credit([0.9, 0.9, 0.3], 2) == (0.0, 2)
+    assert key_choices.share_higher([1.0, 2.0], [1.0, 0.0]) == (0.5 + 1 + 1 + 1) / 4
 
 
 def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest
             facts = {"kind": kind, "length": 8}
             items.append(Item(f"v-{len(items)}", "verification", "", YES if kind == "exact" else NO, (YES, NO), facts))
             answers.append(Scores((YES, NO), (math.log(share / 2), math.log((1 - share) / 2)), (1, 1)))
-    monkeypatch.setattr(key_choices, "scores", lambda *rest: [[one] for one in answers])
+    monkeypatch.setattr(key_choices, "score_options", lambda *rest: [[one] for one in answers])
     book = Planted("passkey", "verification")
     monkeypatch.setattr(book, "items", lambda *rest, **more: items)
     rows = key_choices.choice_rows(subject(planted(), book=book), Options(items=4), 8, "own/1x")

@@ -87,8 +87,8 @@ def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, found:
 
 
 def test_scaled_row_is_found_as_the_only_massive_dimension(found: Any) -> None:
-    assert taken(masks.above(found, 5.0)) == {("q", *Q), ("k", *K)}
-    top = taken(masks.top(found))
+    assert taken(masks.mask_above(found, 5.0)) == {("q", *Q), ("k", *K)}
+    top = taken(masks.mask_top(found))
     assert ("q", *Q) in top
     assert ("k", *K) in top
     assert len(top) == 3 * (4 + 2)
@@ -96,8 +96,8 @@ def test_scaled_row_is_found_as_the_only_massive_dimension(found: Any) -> None:
 
 
 def test_control_masks_have_equal_size_and_no_massive_dimension(found: Any) -> None:
-    for mask in (masks.above(found, 5.0), masks.top(found), masks.top(found, 3)):
-        for control in (masks.random(mask, 0), masks.smallest(mask, found)):
+    for mask in (masks.mask_above(found, 5.0), masks.mask_top(found), masks.mask_top(found, 3)):
+        for control in (masks.random_mask(mask, 0), masks.smallest_mask(mask, found)):
             assert control.count == mask.count
             assert not taken(control) & taken(mask)
             for side, layers in mask.sides.items():
@@ -105,10 +105,10 @@ def test_control_masks_have_equal_size_and_no_massive_dimension(found: Any) -> N
                     assert control.sides[side][layer].sum() == where.sum()
                     if mask.by_head:
                         assert (control.sides[side][layer].sum(axis=1) == where.sum(axis=1)).all()
-        assert taken(masks.random(mask, 0)) == taken(masks.random(mask, 0))
-    top = masks.top(found)
-    assert len({frozenset(taken(masks.random(top, seed))) for seed in range(20)}) == 20
-    small = masks.smallest(top, found).sides["q"][0]
+        assert taken(masks.random_mask(mask, 0)) == taken(masks.random_mask(mask, 0))
+    top = masks.mask_top(found)
+    assert len({frozenset(taken(masks.random_mask(top, seed))) for seed in range(20)}) == 20
+    small = masks.smallest_mask(top, found).sides["q"][0]
     assert (np.argmax(small, axis=1) == np.argmin(found.norms["q"][0], axis=1)).all()
 
 
@@ -117,7 +117,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     """Where the pool is large enough, the nearest sum is within half of one dimension of the target."""
     removed = (found.norms if fill == "zero" else found.spreads)["q"][0] ** 2
     flat = dataclasses.replace(found, norms={k: dict(v) for k, v in found.norms.items()})
-    mask = masks.top(flat)
+    mask = masks.mask_top(flat)
     for seed in range(5):
         control = masks.matched(mask, found, fill, seed)
         assert not taken(control) & taken(mask)
@@ -126,16 +126,16 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
             have = removed[head][control.sides["q"][0][head]].sum()
             rest = removed[head][~mask.sides["q"][0][head]]
             assert abs(have - want) <= rest.max() / 2 + 1e-9 or have == pytest.approx(rest.sum())
-    massive = masks.above(found, 5.0)  # 60 times as large as its neighbours: all of them together fall short
+    massive = masks.mask_above(found, 5.0)  # 60 times as large as its neighbours: all of them together fall short
     control = masks.matched(massive, found, fill, 0)
     assert control.sides["q"][1].sum() == 4 * 8 - 1
     assert control.sides["q"][0].sum() == 0
     assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
-    assert masks.unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
+    assert masks.why_unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
     other = planted.subject(planted.model())
     plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
-    even = masks.top(plain)
-    assert masks.unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
+    even = masks.mask_top(plain)
+    assert masks.why_unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
 
 
 def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:
@@ -192,10 +192,10 @@ def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, found: A
     """P counts the mask itself among the random ones, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
-    mask = masks.top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
+    mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
     texts = subject.texts(few)
     before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
-    drawn = [masks.random(mask, 1000 + seed) for seed in range(25)]
+    drawn = [masks.random_mask(mask, 1000 + seed) for seed in range(25)]
     for fill in ("mean", "zero"):
         name = f"top1_massive_{fill}_pre"
         after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in drawn]
@@ -246,9 +246,9 @@ def test_queries_of_zero_are_not_disrupted() -> None:
 
 def test_settings_that_leave_no_control_are_refused(found: Any) -> None:
     with pytest.raises(DataError, match="leave no control"):
-        masks.top(found, 5)
+        masks.mask_top(found, 5)
     with pytest.raises(DataError, match="2 or more"):
-        masks.above(found, 1.0)
+        masks.mask_above(found, 1.0)
 
 
 def test_one_text_has_no_spread(subject: Subject) -> None:
@@ -265,8 +265,8 @@ def test_disruption_runs_on_four_bit_weights(tmp_path: Path) -> None:
     subject = planted.subject(made, precision="nf4")
     rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
     parts = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
-    assert ("q", 1, 2, 3) in taken(masks.above(parts, 5.0))
-    assert value(rows, "threshold_massive_pre", "dims") == masks.above(parts, 5.0).count
+    assert ("q", 1, 2, 3) in taken(masks.mask_above(parts, 5.0))
+    assert value(rows, "threshold_massive_pre", "dims") == masks.mask_above(parts, 5.0).count
     assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
     known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
     assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None
@@ -338,7 +338,7 @@ def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -
     from keyquery.measure.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
-    some = masks.top(found).interventions("mean", "pre")
+    some = masks.mask_top(found).interventions("mean", "pre")
     said = answers(subject, items, Condition("top1", some))
     for item, outcome in zip(items, said, strict=True):
         ids = subject.encode(item.prompt)

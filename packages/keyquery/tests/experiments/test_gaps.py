@@ -18,7 +18,7 @@ from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from models_planted import PlantedBook
 
 pytestmark = pytest.mark.models
@@ -129,13 +129,13 @@ def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
     subject = planted.subject(retriever())
     heads = [HeadResult(0, number, 0, "") for number in range(3)]
     for number, each in enumerate(heads):
-        each.put("ap_last_20", 0.5 - number / 10)
-    assert head_ablation._rank(subject, heads) == [(0, 2), (0, 1), (0, 0)]
+        each.set_value("ap_last_20", 0.5 - number / 10)
+    assert head_ablation._heads_by_plasticity(subject, heads) == [(0, 2), (0, 1), (0, 0)]
     for each in heads[1:]:
         each.metrics.clear()
-        each.without(("ap_last_20",), "3 queries, 30 needed")
+        each.mark_missing(("ap_last_20",), "3 queries, 30 needed")
     with pytest.raises(DataError, match=r"planted: only 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
-        head_ablation._rank(subject, heads)
+        head_ablation._heads_by_plasticity(subject, heads)
 
 
 def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
@@ -236,7 +236,7 @@ def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     rows = softmax_globality.measure(subject, Options(texts=1))
     planted.tidy(rows)
     assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
-    seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
+    seen = survey_text(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
     assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
 
 

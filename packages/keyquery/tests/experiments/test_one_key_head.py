@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 
 import models_planted as planted  # noqa: E402
 from keyquery.measure.subject import Options  # noqa: E402
-from keyquery.models.surveys.forward import SurveyOptions, survey  # noqa: E402
+from keyquery.models.surveys.forward import SurveyOptions, survey_text  # noqa: E402
 
 pytestmark = pytest.mark.models
 READ_QUERIES = ("massive_values", "disruption", "knowledge", "sinks", "bos_value", "layer_content")
@@ -31,7 +31,7 @@ def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
     seen: list[Any] = []
     with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: seen.append(out[0])):
-        taken = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+        taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = seen[-1].double().norm(dim=0).detach().numpy()
     assert taken.norms_k[1].shape == (1, 8)
     assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
@@ -50,6 +50,6 @@ def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
 
     attention.k_proj.register_forward_hook(stretched)
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
-    taken = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+    taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = seen[-1].double().norm(dim=0).detach().numpy()
     assert taken.norms_k[0][0] == pytest.approx(norms, rel=1e-5)

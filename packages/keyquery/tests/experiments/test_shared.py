@@ -12,7 +12,7 @@ from keyquery.experiments import _bos_interventions as bos
 from keyquery.experiments import _masks as masks
 from keyquery.experiments import head_ablation
 from keyquery.measure import cache
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared_value
 from keyquery.measure.evaluation import losses
 from keyquery.measure.heads import captured
 from keyquery.measure.subject import Options
@@ -63,7 +63,7 @@ def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> N
     subject = model.subject
     chosen, _ = masks.split_texts(subject, Options(**ASKED))
     seen = counted(model)
-    layers = bos.choose(subject, chosen)
+    layers = bos.choose_layers(subject, chosen)
     assert len(seen) == len(chosen) * (subject.layers + 1)
     each = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
     nats = [sum(text.nats for text in some) for some in each]
@@ -79,12 +79,12 @@ def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(
     monkeypatch.setattr(head_ablation, "DRAWS", 1)
     model = kq.load("tiny-rope")
     kq.run(name, model, texts=2, items=2, **SETTINGS.get(name, {}))
-    assert set(model.subject.used.items) == set(declared(name, "ASKS") or ())
+    assert set(model.subject.used.items) == set(declared_value(name, "ASKS") or ())
 
 
 def test_what_experiments_declare_of_texts_and_items_is_read_from_their_files() -> None:
     def having(constant: str) -> list[str]:
-        return [name for name in (*EXPERIMENTS, *BY_NAME) if declared(name, constant)]
+        return [name for name in (*EXPERIMENTS, *BY_NAME) if declared_value(name, constant)]
 
     assert having("REFUSES_TEXTS") == ["text_kinds"]
     assert having("NEEDS_ITEMS") == ["context_length", "knowledge"]

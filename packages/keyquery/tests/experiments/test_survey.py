@@ -19,7 +19,7 @@ from keyquery.measure.over_texts import over_texts
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
-from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey
 from models_tiny import built, saved, text
 
@@ -42,7 +42,7 @@ def surveyed(model: Any, texts: int = TEXTS, **options: Any) -> list[TextSurvey]
     for number in range(texts):
         ids = torch.randint(4, 64, (1, TOKENS), generator=torch.Generator().manual_seed(number))
         ids[0, 0] = 1
-        collected.append(survey(model, ids, SurveyOptions(**options), text=f"text-{number}"))
+        collected.append(survey_text(model, ids, SurveyOptions(**options), text=f"text-{number}"))
     return collected
 
 
@@ -146,7 +146,7 @@ def test_planted_massive_dimensions_are_found() -> None:
         attention.q_proj.weight.data[row] *= 40
     attention.k_proj.weight.data[9] *= 40
     surveys = surveyed(model)
-    large = massive_values.massive(surveys[0].norms_q[1], 5)
+    large = massive_values.massive_mask(surveys[0].norms_q[1], 5)
     assert np.argwhere(large).tolist() == [[0, 2], [2, 3]]
     rows = massive_values.rows(surveys)
     for threshold in ("5", "8"):
@@ -233,7 +233,7 @@ def test_planted_sinks_are_found() -> None:
 
 
 def test_uniform_null_of_the_sink_rate_depends_on_length() -> None:
-    short = survey(built("llama"), torch.arange(4, 14)[None], text="short")
+    short = survey_text(built("llama"), torch.arange(4, 14)[None], text="short")
     rows = sinks.survey_rows([*plain(), short])
     assert value(rows, "uniform_null", condition="T=10") == pytest.approx((1 / np.arange(1, 11)).mean())
     assert one(rows, "uniform_null", condition=f"T={TOKENS}")["n"] == TEXTS
@@ -328,10 +328,10 @@ def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
 
 def test_attention_patterns_are_classified() -> None:
     """A sink layer and an even layer, and the classes of heads whose measures are given."""
-    assert attention_patterns.pattern(0.5, 0.2, 0.1) == "sink"
-    assert attention_patterns.pattern(0.4, 0.5, 0.9) == "local"
-    assert attention_patterns.pattern(0.1, 0.2, 0.7) == "distributed"
-    assert attention_patterns.pattern(0.1, 0.2, 0.3) == "mixed"
+    assert attention_patterns.pattern_of(0.5, 0.2, 0.1) == "sink"
+    assert attention_patterns.pattern_of(0.4, 0.5, 0.9) == "local"
+    assert attention_patterns.pattern_of(0.1, 0.2, 0.7) == "distributed"
+    assert attention_patterns.pattern_of(0.1, 0.2, 0.3) == "mixed"
     model = built("llama")
     on_first(model, 1)
     model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
@@ -393,7 +393,7 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
 
 def test_ratio_of_means_is_not_mean_of_ratios() -> None:
     first, *_ = plain()
-    shares = layer_content.contributions([first])
+    shares = layer_content.attention_shares([first])
     a, m = first.attention_norm, first.mlp_norm
     np.testing.assert_allclose(shares["contribution_ratio_of_means"][0], a / (a + m))
     np.testing.assert_array_equal(shares["contribution_mean_of_ratios"][0], first.share)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from heads_reference import head_with
 from keyquery.heads.aggregate import bimodality, over_heads
-from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted
+from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted_mean
 from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity
 from keyquery.heads.summary import summarise
 
@@ -74,8 +74,8 @@ def test_missing_values_require_a_reason() -> None:
         Scalar(float("nan"), 0)
     row = row_of([Scalar(1.0, 3), Scalar(None, 0, "few"), Scalar(4.0, 2)])
     everything = np.ones(3, dtype=np.bool_)
-    assert weighted(row, np.array([1.0, 5.0, 2.0]), everything, "none").value == pytest.approx(3.0)
-    assert weighted(row, np.array([1.0, 5.0, 2.0]), ~row.present, "none").reason == "none"
+    assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), everything, "none").value == pytest.approx(3.0)
+    assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), ~row.present, "none").reason == "none"
 
 
 def test_means_over_heads_leave_missing_heads_out_and_count_them() -> None:

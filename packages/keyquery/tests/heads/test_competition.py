@@ -8,7 +8,15 @@ from scipy import stats
 
 from heads_reference import head_with
 from keyquery.heads import kernel
-from keyquery.heads.competition import NEGLIGIBLE, all_pairs, counted_pairs, joined, listed_pairs, sampled_pairs, slack
+from keyquery.heads.competition import (
+    NEGLIGIBLE,
+    add_sums,
+    all_pairs,
+    counted_pairs,
+    listed_pairs,
+    sampled_pairs,
+    slack,
+)
 from keyquery.heads.laws import binned, bucket_law, pooled_law
 from keyquery.heads.pairs import competing, drawn_pairs
 
@@ -139,12 +147,12 @@ def test_joined_parts_sum_and_are_double_if_any_part_is_double(made):
     parts = [
         all_pairs(keys, counts, {place: laws[place]}, queries, head.context, CELLS, "double") for place in (1, 2, 3)
     ]
-    whole = joined(parts)
+    whole = add_sums(parts)
     for name in ARRAYS:
         np.testing.assert_allclose(getattr(whole, name), getattr(sums(made), name), rtol=1e-9, err_msg=name)
     single = replace(parts[1], precision="single")
-    assert joined([parts[0], single]).precision == "double"
-    assert joined([single, single]).precision == "single"
+    assert add_sums([parts[0], single]).precision == "double"
+    assert add_sums([single, single]).precision == "single"
 
 
 def test_bins_of_one_law_share_its_products(made):

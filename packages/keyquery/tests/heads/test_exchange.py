@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from keyquery.heads.exchange import exchange, exchanged_pairs, opposite_signs
 from keyquery.heads.head import Head
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
-from keyquery.rotary import NO_ROTATION, Rotary, centres
+from keyquery.rotary import NO_ROTATION, Rotary, bin_centres
 
 CONTEXT, BINS, DOCUMENTS, KEYS, D = 256, 8, 300, 16, 10
 ROTARY = Rotary(frequencies=(0.02, 0.9))  # four of ten dimensions; the first pair turns by 5 radians in all
@@ -24,7 +24,7 @@ def made(rotary: Rotary, width: int, *, position: float, content: float, drift: 
     its position by `drift` a token. Queries vary in the dimensions from 6 on alone.
     """
     rng = np.random.default_rng(seed)
-    middles = centres(CONTEXT, BINS)
+    middles = bin_centres(CONTEXT, BINS)
     places = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
     key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :KEYS])
     queries, keys = np.zeros((DOCUMENTS, BINS, D)), np.zeros((DOCUMENTS, KEYS, D))
@@ -189,7 +189,7 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
     sways: list[float] = []
     for document in range(DOCUMENTS):
         rows = np.flatnonzero(head.key_documents == document)
-        for place, centre in enumerate(centres(CONTEXT, BINS)):
+        for place, centre in enumerate(bin_centres(CONTEXT, BINS)):
             early = rows[head.key_positions[rows] < place * CONTEXT // BINS]
             far, near = np.triu_indices(early.size, 1)
             one, other = early[near], early[far]

@@ -14,7 +14,7 @@ from keyquery.heads import pca as components
 from keyquery.heads.components import position_weights
 from keyquery.heads.head import Head
 from keyquery.heads.moments import class_moments, head_moments
-from keyquery.heads.pca import kind_of, pca
+from keyquery.heads.pca import component_kind, pca
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.heads.rotation import Rotation, rotation
 
@@ -75,7 +75,7 @@ def test_linear_share_is_the_variance_that_a_regression_explains() -> None:
     ],
 )
 def test_planes_are_classified(r_q: float, r_k: float, kind: str) -> None:
-    assert kind_of(r_q, r_k) == kind
+    assert component_kind(r_q, r_k) == kind
 
 
 def planted(share_q: float, share_k: float, seed: int = 0) -> Head:

@@ -18,7 +18,7 @@ from keyquery.heads.head import Head
 from keyquery.heads.laws import ESTIMATORS, householder, pooled_law
 from keyquery.heads.moments import class_moments
 from keyquery.heads.pairs import CHUNK, PAIR_MODES
-from keyquery.heads.plasticity import PlasticityOptions, plasticity, setting
+from keyquery.heads.plasticity import PlasticityOptions, bin_and_group, plasticity
 from keyquery.rotary import NO_ROTATION
 
 FULL = ("bucket_full", "pooled_full", "empirical")
@@ -487,7 +487,7 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
         keys=keys.astype(np.float32), key_positions=np.arange(60) * 10, key_documents=np.zeros(60, dtype=np.int64),
         context=1000, buckets=1, rotary=NO_ROTATION,
     )  # fmt: skip
-    shared = setting(head, PlasticityOptions())
+    shared = bin_and_group(head, PlasticityOptions())
     later, earlier = np.tril_indices(60, -1)
     counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, 0)
     for pair, (i, j) in enumerate(zip(later, earlier, strict=True)):

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.head import Head
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
-from keyquery.rotary import NO_ROTATION, Rotary, centres, from_record
+from keyquery.rotary import NO_ROTATION, Rotary, bin_centres, from_record
 
 CONTEXT, BINS, DOCUMENTS, D = 512, 8, 400, 12
 FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # eight of the twelve dimensions
@@ -39,7 +39,7 @@ def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, se
     """A head whose content does not depend on position: one query per bin and text, within the bin's middle words."""
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
-    middles = centres(CONTEXT, BINS)
+    middles = bin_centres(CONTEXT, BINS)
     drawn = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
     content = rng.normal(size=(DOCUMENTS, BINS, D)) @ mixing + mean
     key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :12])
@@ -175,7 +175,7 @@ def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
 
 @pytest.mark.parametrize(("context", "bins"), [(512, 32), (100, 7), (9, 9), (17, 4)])
 def test_centres_lie_in_their_bins(context, bins):
-    middles = centres(context, bins)
+    middles = bin_centres(context, bins)
     np.testing.assert_array_equal(middles * bins // context, np.arange(bins))
     for place, middle in enumerate(middles):
         members = np.flatnonzero(np.arange(context) * bins // context == place)

@@ -11,7 +11,7 @@ import pytest
 from boundpaper.errors import MissingDependency, ThesisError
 from keyquery.jobs import Resources, open_executor, squeue
 from keyquery.jobs.local import LocalExecutor
-from keyquery.jobs.slurm import parameters
+from keyquery.jobs.slurm import submitit_parameters
 
 
 def test_local_executor_is_opened_by_name(tmp_path: Path) -> None:
@@ -84,37 +84,37 @@ def test_missing_submitit_error_gives_the_install_command(tmp_path: Path, monkey
 
 
 def test_slurm_parameters_follow_from_the_resources() -> None:
-    asked = parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
+    asked = submitit_parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
     assert asked == {
         "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 4,
         "slurm_partition": "gpu", "slurm_array_parallelism": 8,
         "slurm_account": None, "slurm_qos": None, "slurm_constraint": None,
     }  # fmt: skip
-    more = parameters(Resources(account="lab", qos="long", constraint="a100|h100", at_once=2), 8)
+    more = submitit_parameters(Resources(account="lab", qos="long", constraint="a100|h100", at_once=2), 8)
     assert {name: more[name] for name in more if name.startswith("slurm") and more[name]} == {
         "slurm_account": "lab", "slurm_qos": "long", "slurm_constraint": "a100|h100", "slurm_array_parallelism": 2,
     }  # fmt: skip
-    assert {name: value for name, value in parameters(Resources(gpus=0)).items() if value is not None} == {
+    assert {name: value for name, value in submitit_parameters(Resources(gpus=0)).items() if value is not None} == {
         "name": "jobs", "timeout_min": 60,
     }  # fmt: skip
 
 
 def test_squeue_output_is_parsed() -> None:
     told = "7 2 7 PENDING\n7 0 8 RUNNING\n9 N/A 9 COMPLETED\n\n"
-    assert squeue.parse(told) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
-    assert squeue.alive("PENDING")
-    assert squeue.alive("COMPLETING")
-    assert not squeue.alive("TIMEOUT")
-    assert not squeue.alive(None)
+    assert squeue.parse_queue(told) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
+    assert squeue.may_run("PENDING")
+    assert squeue.may_run("COMPLETING")
+    assert not squeue.may_run("TIMEOUT")
+    assert not squeue.may_run(None)
 
 
 def test_failed_squeue_is_not_taken_as_an_empty_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / "squeue").write_text("#!/bin/sh\necho cannot contact the controller >&2; exit 1\n")
     (tmp_path / "squeue").chmod(0o755)
-    assert squeue.states("me") is None
+    assert squeue.job_states("me") is None
     (tmp_path / "squeue").write_text("#!/bin/sh\nexit 0\n")
-    assert squeue.states("me") == {}
+    assert squeue.job_states("me") == {}
 
 
 def test_largest_array_is_read_from_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,10 +126,10 @@ def test_largest_array_is_read_from_the_cluster(tmp_path: Path, monkeypatch: pyt
 
 
 def test_slurm_failure_reasons_say_what_to_change() -> None:
-    assert "time limit of 90 min" in squeue.reason("TIMEOUT", 90)
-    assert "more memory" in squeue.reason("OUT_OF_MEMORY", 60)
-    assert "no longer in Slurm's queue" in squeue.reason(None, 60)
-    assert "state FAILED" in squeue.reason("FAILED", 60)
+    assert "time limit of 90 min" in squeue.reason_of_end("TIMEOUT", 90)
+    assert "more memory" in squeue.reason_of_end("OUT_OF_MEMORY", 60)
+    assert "no longer in Slurm's queue" in squeue.reason_of_end(None, 60)
+    assert "state FAILED" in squeue.reason_of_end("FAILED", 60)
 
 
 def test_importing_jobs_loads_no_heavy_package() -> None:

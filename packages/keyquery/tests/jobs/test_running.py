@@ -60,7 +60,7 @@ def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"torn", seal.sealed(pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred"))]
+    "content", [b"", b"torn", seal.seal_content(pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred"))]
 )
 def test_job_runs_again_when_its_result_is_unreadable(tmp_path: Path, content: bytes) -> None:
     states = list[JobProgress]()
@@ -83,13 +83,13 @@ def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, m
     else:
         with monkeypatch.context() as there:
             there.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-            place.result.write_bytes(seal.sealed(content))
+            place.result.write_bytes(seal.seal_content(content))
     assert run(jobs_work.square, [{"number": 3}], tmp_path) == [9]
     assert not marker.exists()
-    place.result.write_bytes(seal.sealed(content))
+    place.result.write_bytes(seal.seal_content(content))
     place.load()
     assert marker.exists()  # what this test would have seen
-    assert seal.place().stat().st_mode & 0o777 == 0o600
+    assert seal.key_path().stat().st_mode & 0o777 == 0o600
 
 
 def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from keyquery.jobs import Resources, slurm, squeue
     ],
 )
 def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
-    first, second = slurm.refusal(written).splitlines()
+    first, second = slurm.refusal_lines(written).splitlines()
     assert first == f"Slurm refused the jobs: {said}"
     assert second.startswith(mend)
 

@@ -9,13 +9,13 @@ import pytest
 from boundpaper.errors import DataError
 from keyquery.language import documents, words
 from keyquery.language.book import BOOK, KEYED, LENGTH
-from keyquery.language.tokenizer import build
+from keyquery.language.tokenizer import build_tokenizer
 from keyquery.language.words import WORDS, world
 
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return build()
+    return build_tokenizer()
 
 
 def spoken(item):
@@ -107,7 +107,7 @@ def test_passkey_occurs_once_at_its_depth(tokenizer):
     for depth in (0.0, 0.5, 1.0):
         item = BOOK.items("passkey", 1, 0, tokenizer, length=200, depth=depth, form="named")[0]
         text = spoken(item)
-        plant = words.planted(item.facts["name"], item.answer.split())
+        plant = words.planting_sentence(item.facts["name"], item.answer.split())
         places = [i for i in range(len(text)) if text[i : i + len(plant)] == plant]
         assert len(places) == 1
         room = 200 - len(plant)

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from keyquery.tasks.answers import CLASSES, ambiguous, chosen, error_class, judge, number, parse
+from keyquery.tasks.answers import CLASSES, chosen_option, error_class, first_number, is_ambiguous, is_right, parse
 from keyquery.tasks.items import Item
 
 YES_NO = ("yes", "no")
@@ -29,14 +29,14 @@ YES_NO = ("yes", "no")
     ],
 )
 def test_judge_counts_the_first_whole_word(text: str, outcome: str) -> None:
-    assert judge(text, "yes", YES_NO) == outcome
+    assert is_right(text, "yes", YES_NO) == outcome
 
 
 def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
-    assert chosen("It was Negative, not positive", ("positive", "negative")) == "negative"
-    assert chosen("new  York", ("new", "new york")) == "new york", "of two at one place the longer"
-    assert chosen("newer", ("new", "new york")) is None
-    assert judge("c++ is", "c++", ("c", "c++")) == "right", "options are texts, not patterns"
+    assert chosen_option("It was Negative, not positive", ("positive", "negative")) == "negative"
+    assert chosen_option("new  York", ("new", "new york")) == "new york", "of two at one place the longer"
+    assert chosen_option("newer", ("new", "new york")) is None
+    assert is_right("c++ is", "c++", ("c", "c++")) == "right", "options are texts, not patterns"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
     ],
 )
 def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: str) -> None:
-    assert judge(text, "Oslo") == outcome
+    assert is_right(text, "Oslo") == outcome
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: st
     ],
 )
 def test_the_first_number_of_a_text_is_read(text: str, said: str) -> None:
-    assert number(text) == said
+    assert first_number(text) == said
 
 
 def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
@@ -87,9 +87,9 @@ def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
 
 def test_number_reads_digit_words_of_the_small_language() -> None:
     words = {f"d{digit}": str(digit) for digit in range(10)}
-    assert number("key d4 d0 d7 . d1", words) == "407"
-    assert number("4 0 7", words) == ""
-    assert number("d12 d3", words) == "3"
+    assert first_number("key d4 d0 d7 . d1", words) == "407"
+    assert first_number("4 0 7", words) == ""
+    assert first_number("d12 d3", words) == "3"
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_wrong_keys_are_classified(said: str, key: str, expected: str) -> None:
 
 
 def test_truncation_of_a_repeated_last_digit_is_ambiguous() -> None:
-    assert ambiguous("1234", "12344")
-    assert not ambiguous("1234", "12234")
-    assert not ambiguous("407", "40712")
+    assert is_ambiguous("1234", "12344")
+    assert not is_ambiguous("1234", "12234")
+    assert not is_ambiguous("407", "40712")
 
 
 def test_each_wrong_number_has_one_error_class_consistent_with_its_length() -> None:

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from boundpaper.errors import ModelError
-from keyquery.models.checkpoints.beginning import begin
+from keyquery.models.checkpoints.beginning import add_bos
 
 
 def tokenizer(**special):
@@ -20,7 +20,7 @@ def tokenizer(**special):
 def test_beginning_token_is_prepended_once():
     words = tokenizer(bos_token="<s>")
     assert words("we walk")["input_ids"] == [2, 3]
-    begin(words, "a model")
+    add_bos(words, "a model")
     assert words("we walk")["input_ids"] == [0, 2, 3]
     assert words("")["input_ids"] == [0]
     assert words("we walk", add_special_tokens=False)["input_ids"] == [2, 3]
@@ -28,8 +28,8 @@ def test_beginning_token_is_prepended_once():
 
 def test_tokenizer_without_or_with_automatic_beginning_token_is_refused():
     with pytest.raises(ModelError, match="a model: its tokenizer knows no beginning token; leave --bos out"):
-        begin(tokenizer(), "a model")
+        add_bos(tokenizer(), "a model")
     words = tokenizer(bos_token="<s>")
-    begin(words, "a model")
+    add_bos(words, "a model")
     with pytest.raises(ModelError, match="puts <s> in front already"):
-        begin(words, "a model")
+        add_bos(words, "a model")

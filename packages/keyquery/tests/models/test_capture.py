@@ -294,7 +294,7 @@ def test_a_full_disk_says_how_to_continue(
             capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(layout._File, "flush", full)
+        patch.setattr(layout._VectorFile, "flush", full)
         with pytest.raises(ThesisError, match=words):
             capture(options(place, tmp_path / "out"))
     assert len(parts.complete_parts(tmp_path / "out")) == DOCUMENTS
@@ -318,7 +318,7 @@ def test_out_of_memory_says_which_context_fits(place: Path, tmp_path: Path, monk
     with pytest.raises(ModelError, match=r"context of 32 tokens ran out of memory \(CUDA.*--context 8 would fit"):
         record(asked, loaded=loaded)
     monkeypatch.undo()
-    monkeypatch.setattr(memory, "available", lambda device: 20_000)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 20_000)
     monkeypatch.setattr(memory, "STEP", 4)
     needed = memory.least(loaded.model, survey(loaded.model), CONTEXT)
     assert needed == CONTEXT * (2 * 32 + 2 * 48) * 4
@@ -331,11 +331,11 @@ def test_memory_estimate_counts_masks_and_scores() -> None:
     linear = 100 * (64 + 96) * 4
     assert memory.least(windowed, survey(windowed), 100) == linear + 100 * 100
     assert memory.least(eager, survey(eager), 100) == linear + 100 * 100 * 4 * (4 + 4)
-    assert memory.largest(lambda count: count * 10, 5000, 4096) == 256
-    assert memory.largest(lambda count: count * 10, 50, 4096) == 0
+    assert memory.largest_fitting(lambda count: count * 10, 5000, 4096) == 256
+    assert memory.largest_fitting(lambda count: count * 10, 50, 4096) == 0
     assert memory.exhausted(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"))
     assert not memory.exhausted(RuntimeError("shapes do not match"))
-    room = memory.available("cpu")
+    room = memory.free_memory("cpu")
     assert room is None or room > 0
 
 

@@ -11,7 +11,7 @@ import torch
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import choices
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import run
+from keyquery.models.architecture import run_forward
 from keyquery.models.attention.calls import recording
 from keyquery.models.captures import capture as session
 from keyquery.models.captures import room
@@ -65,7 +65,7 @@ def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Te
         block.module.register_forward_hook(keep("residual", block.layer))
         block.mlp.register_forward_hook(keep("mlp", block.layer))
     with recording(loaded.model, lambda call: None, attended):
-        run(loaded.model, ids)
+        run_forward(loaded.model, ids)
     return seen
 
 

@@ -38,7 +38,7 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
                     for row, head in enumerate(rows):
                         held.setdefault((layer.index, side, head), []).append(vectors[row])
             part.describe({"number": document})
-    layout.gather(root, layers, HEADS, BUCKETS)
+    layout.gather_parts(root, layers, HEADS, BUCKETS)
     return {key: np.concatenate(found) for key, found in held.items()}
 
 
@@ -172,7 +172,7 @@ def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeyp
     files = list((tmp_path / "halted").glob("l*/*"))
     assert len(files) == 4
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
-    layout.gather(tmp_path / "halted", layers, HEADS, BUCKETS)
+    layout.gather_parts(tmp_path / "halted", layers, HEADS, BUCKETS)
     held = open_capture(tmp_path / "halted")
     assert np.array_equal(held.queries(HEADS[3]).vectors, whole[2, "q", 2])
     assert not list((tmp_path / "halted").glob("l*/.*"))
@@ -301,11 +301,11 @@ def test_deeply_nested_manifest_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("queries", "keys", "group"), [(4, 2, 2), (6, 2, 3), (8, 8, 1)])
 def test_query_heads_per_key_head_follow_from_a_complete_capture(queries: int, keys: int, group: int) -> None:
     files = {"q": {(0, head) for head in range(queries)}, "k": {(0, head) for head in range(keys)}}
-    assert captures._group(Path("x"), files) == group
+    assert captures._query_group(Path("x"), files) == group
     if group > 1:
         files["q"].discard((0, 0))
         with pytest.raises(DataError, match="cannot be told"):
-            captures._group(Path("x"), files)
+            captures._query_group(Path("x"), files)
 
 
 DAMAGES = {

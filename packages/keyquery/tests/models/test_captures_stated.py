@@ -24,9 +24,9 @@ from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.measure.heads.analysis import run as heads_command
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures.reading import Capture, open_capture
-from keyquery.models.captures.stated import with_stated
+from keyquery.models.captures.stated import with_stated_rotation
 from keyquery.models.checkpoints.gguf import dequantise
-from keyquery.models.checkpoints.gguf_keys import hold_keys
+from keyquery.models.checkpoints.gguf_keys import apply_keys
 from keyquery.rotary import NO_ROTATION, Rotary, from_theta
 from models_tiny import SIZES, saved, text
 
@@ -66,7 +66,7 @@ STATED: list[Any] = [
 
 @pytest.mark.parametrize("content", STATED)
 def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
-    found = with_stated(models["llama"]["bare"], written(tmp_path, content)).rotations
+    found = with_stated_rotation(models["llama"]["bare"], written(tmp_path, content)).rotations
     assert found is not None
     for layer, said in models["llama"]["said"].items():
         stated = found[layer]
@@ -78,13 +78,13 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
     """By a narrow twin: also which part of a head turns (GPT-NeoX), and whether from a folder or a file."""
     for name, place in (("llama", ""), ("gpt_neox", "config.json")):
-        found = with_stated(models[name]["bare"], models[name]["model"] / place).rotations
+        found = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
         assert found == models[name]["said"]
     scaled = json.loads((models["llama"]["model"] / "config.json").read_text())
     scaled["rope_parameters"] = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0} | {
         "original_max_position_embeddings": 16
     }
-    found = with_stated(models["llama"]["bare"], written(tmp_path, scaled)).rotations
+    found = with_stated_rotation(models["llama"]["bare"], written(tmp_path, scaled)).rotations
     assert found is not None
     assert isinstance(found[0], Rotary)
     assert found[0].factor == pytest.approx(0.1 * np.log(4) + 1)
@@ -137,17 +137,17 @@ def test_incomplete_or_contradictory_rotation_statements_are_refused(
     models: dict[str, Any], tmp_path: Path, content: Any, words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
-        with_stated(models["llama"]["bare"], written(tmp_path, content))
+        with_stated_rotation(models["llama"]["bare"], written(tmp_path, content))
 
 
 def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -> None:
     held = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
     with pytest.raises(DataError, match="already states its rotation"):
-        with_stated(held, written(tmp_path, STATED[0]))
+        with_stated_rotation(held, written(tmp_path, STATED[0]))
     path = tmp_path / "no.yaml"
     path.write_text("theta: [\n")
     with pytest.raises(DataError, match=r"no\.yaml:2: did not find"):
-        with_stated(without_manifest(held), path)
+        with_stated_rotation(without_manifest(held), path)
 
 
 def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,11 +197,11 @@ def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
             parquet.write_table(pyarrow.table(columns), place)
     right = written(tmp_path, {"theta": 100.0, "layout": "interleaved"})
     held = open_capture(tmp_path / "turned")
-    assert with_stated(held, right).rotation(0) == rotary
+    assert with_stated_rotation(held, right).rotation(0) == rotary
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* with layout interleaved"):
-        with_stated(held, written(tmp_path, {"theta": 100.0, "layout": "half"}))
+        with_stated_rotation(held, written(tmp_path, {"theta": 100.0, "layout": "half"}))
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* as they are"):
-        with_stated(open_capture(tmp_path / "plain"), right)
+        with_stated_rotation(open_capture(tmp_path / "plain"), right)
 
 
 def linear(writer: Any) -> None:
@@ -260,7 +260,7 @@ def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
     """The class that is made of the file turns as many, whatever its own default is."""
     config = getattr(transformers, f"{kind}Config")(**SIZES)
     name = kind.lower()
-    hold_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
+    apply_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
     torch.manual_seed(0)
     found = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
     assert {2 * len(each.frequencies) for each in found.values() if isinstance(each, Rotary)} == {count}
@@ -269,4 +269,4 @@ def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
 def test_partial_rotation_is_refused_for_a_class_that_rotates_whole_heads() -> None:
     keys = {"general.architecture": "llama", "llama.rope.dimension_count": 4}
     with pytest.raises(ModelError, match=r"llama.rope.dimension_count is 4"):
-        hold_keys(keys, None, transformers.LlamaConfig(**SIZES))
+        apply_keys(keys, None, transformers.LlamaConfig(**SIZES))

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import forward
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.positions import encoding, positional
+from keyquery.models.attention.positions import encoding, positional_of
 from keyquery.models.checkpoints import builtin
 from keyquery.models.checkpoints.builtin import NAMES, resolve
 from keyquery.models.checkpoints.loading import ModelSource, configuration, load
@@ -63,7 +63,7 @@ def logits(model: Any) -> torch.Tensor:
 def test_custom_class_weights_load_into_the_plain_class_without_positions(published: Path) -> None:
     loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="drope"))
     assert type(loaded.model).__name__ == "LlamaForCausalLM"
-    assert positional(loaded.model) == "drope"
+    assert positional_of(loaded.model) == "drope"
     twin = built("llama")
     with encoding(twin, "drope"):
         assert torch.equal(logits(loaded.model), logits(twin))
@@ -78,7 +78,7 @@ def test_custom_class_weights_load_into_the_plain_class_without_positions(publis
 
 def test_load_as_with_rope_equals_the_original(published: Path) -> None:
     loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="rope"), tokenizer=False)
-    assert positional(loaded.model) == "rope"
+    assert positional_of(loaded.model) == "rope"
     assert torch.equal(logits(loaded.model), logits(built("llama")))
 
 
@@ -93,7 +93,7 @@ def test_quantized_weights_of_another_class(tmp_path: Path) -> None:
     )
     loaded = load(source)
     assert type(loaded.model.model.layers[0].self_attn.q_proj.weight).__name__ == "Params4bit"
-    assert positional(loaded.model) == "drope"
+    assert positional_of(loaded.model) == "drope"
     assert loaded.facts["scaling"] == 0.5
 
 

@@ -11,7 +11,7 @@ import transformers
 from boundpaper.errors import ModelError
 from keyquery.models.checkpoints import estimate as module
 from keyquery.models.checkpoints import loading
-from keyquery.models.checkpoints.estimate import MemoryEstimate, check, estimate, of_config, room
+from keyquery.models.checkpoints.estimate import MemoryEstimate, check_memory, estimate, free_bytes, of_config
 from keyquery.models.checkpoints.loading import ModelSource, load
 from models_tiny import BUILDERS, WITH_IMAGES, built, saved
 
@@ -98,24 +98,24 @@ def test_activations_grow_with_tokens_texts_and_logits() -> None:
 
 def test_estimate_line_states_the_need_and_the_free_memory() -> None:
     need = MemoryEstimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
-    assert check(need, 24 * 10**9) == (
+    assert check_memory(need, 24 * 10**9) == (
         "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
         "2.00 GB and activations 1.00 GB for 4,096 tokens"
     )
-    assert " free" not in check(need, None)
+    assert " free" not in check_memory(need, None)
     assert "2 x 4,096 tokens" in MemoryEstimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
 
 
 def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
     need = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
-        check(need, 5_600_000_000)
+        check_memory(need, 5_600_000_000)
     with pytest.raises(ModelError, match="take shorter texts"):
-        check(need, 4_000_000_001)
+        check_memory(need, 4_000_000_001)
     with pytest.raises(ModelError, match="--quantize nf4"):
-        check(need, 3 * 10**9)
-    assert "does not fit, going on as asked" in check(need, 3 * 10**9, anyway=True)
-    assert check(need, need.total) == need.line(need.total), "exactly enough is enough"
+        check_memory(need, 3 * 10**9)
+    assert "does not fit, going on as asked" in check_memory(need, 3 * 10**9, anyway=True)
+    assert check_memory(need, need.total) == need.line(need.total), "exactly enough is enough"
 
 
 def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:
@@ -138,14 +138,14 @@ def test_estimate_with_position_encoding_and_refusal_of_zero_tokens(wide: Path) 
 
 
 def test_free_memory_of_several_gpus_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
-    free = room("cpu")
+    free = free_bytes("cpu")
     assert free is None or free > 0
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     asked: list[Any] = []
-    monkeypatch.setattr(module, "available", lambda device: asked.append(device) or 10)
-    assert room("auto") == 20
-    assert room("cuda:1") == 10
+    monkeypatch.setattr(module, "free_memory", lambda device: asked.append(device) or 10)
+    assert free_bytes("auto") == 20
+    assert free_bytes("cuda:1") == 10
     assert asked == ["cuda:0", "cuda:1", "cuda:1"]
 
 

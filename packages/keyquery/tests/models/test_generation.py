@@ -22,7 +22,7 @@ from keyquery.models.answers import likelihood
 from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
-from keyquery.models.answers.scoring import Scores, continuation, grouped_logprobs, options_logprobs
+from keyquery.models.answers.scoring import Scores, answer_tokens, grouped_logprobs, options_logprobs
 from models_tiny import WORDS, built, text, word_tokenizer
 
 pytestmark = pytest.mark.models
@@ -170,9 +170,9 @@ def test_tokenizer_that_merges_prompt_and_answer_is_refused() -> None:
     inner = Tokenizer(BPE(letters, [("Ġ", "b"), ("Ġ", "a")]))
     inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
-    assert continuation(tokenizer, "a a", "b") == [4]
+    assert answer_tokens(tokenizer, "a a", "b") == [4]
     with pytest.raises(ModelError, match="merges the answer 'b'"):
-        continuation(tokenizer, "a a ", "b")
+        answer_tokens(tokenizer, "a a ", "b")
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])

@@ -70,7 +70,7 @@ def test_incomplete_capture_is_not_uploaded(capture, missing):
     else:
         path.unlink()
     with pytest.raises(DataError, match="no complete capture"):
-        hub.files(capture)
+        hub.data_set_files(capture)
 
 
 @pytest.mark.parametrize("name", ["name", "a/b/c", "/b", "../b", "a b/c"])

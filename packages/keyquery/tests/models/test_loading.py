@@ -213,7 +213,7 @@ def test_weights_are_spread_over_all_gpus(folder: Path, device: str, monkeypatch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(libraries, "need", lambda name, *_: name == "accelerate" or importlib.import_module(name))
-    monkeypatch.setattr(loading, "factory", lambda *_: SimpleNamespace(from_pretrained=from_pretrained))
+    monkeypatch.setattr(loading, "model_class", lambda *_: SimpleNamespace(from_pretrained=from_pretrained))
     with pytest.raises(ModelError, match="placed 'auto'"):
         load(ModelSource(str(folder), device=device))
 
@@ -323,7 +323,7 @@ def test_weight_names_that_change_attention_scores_are_recognised() -> None:
 
 def test_bitsandbytes_warning_is_logged_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "_said", set())
-    loading._quantization(ModelSource("m", quantize="int8"))
+    loading._quantization_config(ModelSource("m", quantize="int8"))
     logger = logging.getLogger(loading.PRODUCTS)
     with caplog.at_level(logging.WARNING, logger.name):
         for _ in range(3):

@@ -16,9 +16,9 @@ from keyquery.models.attention.positions import (
     TOLERANCE,
     check_position_blind,
     encoding,
-    positional,
-    rotary,
-    rotates,
+    may_rotate,
+    positional_of,
+    rotary_modules,
     shift_error,
 )
 from keyquery.models.attention.reach import refuse_longer
@@ -47,14 +47,14 @@ def remade(model: Any, kind: str, **options: Any) -> Any:
 def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> None:
     model = built(name)
     assert shift_error(model, TOKENS, 7) > 1e-3
-    assert positional(model) == "rope"
+    assert positional_of(model) == "rope"
     with encoding(model, "drope"):
         assert shift_error(model, TOKENS, 7) == 0
-        assert positional(model) == "drope"
+        assert positional_of(model) == "drope"
         dropped = logits(model)
-    assert positional(model) == "rope"
+    assert positional_of(model) == "rope"
     twin = remade(model, "drope")
-    assert positional(twin) == "drope"
+    assert positional_of(twin) == "drope"
     assert check_position_blind(twin, TOKENS, 5000) <= TOLERANCE
     assert (logits(twin) - dropped).abs().max() <= 1e-6
     assert (dropped - logits(model)).abs().max() > 1e-3
@@ -88,9 +88,9 @@ def test_hooks_equal_configurations(name: str, kind: str, factor: float) -> None
     model = built(name)
     plain = logits(model)
     twin = remade(model, kind, factor=factor)
-    assert positional(twin) == kind
+    assert positional_of(twin) == kind
     with encoding(model, kind, factor=factor):
-        assert positional(model) == kind
+        assert positional_of(model) == kind
         assert torch.equal(logits(model), logits(twin))
         assert not torch.equal(logits(model), plain)
     assert torch.equal(logits(model), plain)
@@ -137,9 +137,9 @@ def test_identity_rotation_is_recognised_as_position_blind() -> None:
     )
     assert check_position_blind(model) == 0
     with pytest.raises(ModelError, match="says rope, but its rotary module gives no rotation"):
-        positional(model)
+        positional_of(model)
     hook.remove()
-    assert positional(model) == "rope"
+    assert positional_of(model) == "rope"
 
 
 def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
@@ -148,7 +148,7 @@ def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
         check_position_blind(model)
     model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module was built before
     with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):
-        positional(model)
+        positional_of(model)
 
 
 def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
@@ -162,9 +162,9 @@ def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
 
     hook = attention.register_forward_pre_hook(rotate, with_kwargs=True)
     with pytest.raises(ModelError, match="is called drope but depends on positions"):
-        positional(model)
+        positional_of(model)
     hook.remove()
-    assert positional(model) == "drope"
+    assert positional_of(model) == "drope"
 
 
 def test_encoding_is_undone_after_an_error() -> None:
@@ -175,7 +175,7 @@ def test_encoding_is_undone_after_an_error() -> None:
         raise KeyboardInterrupt
     assert len(model.model.rotary_emb._forward_hooks) == hooks
     assert torch.equal(logits(model), plain)
-    assert positional(model) == "rope"
+    assert positional_of(model) == "rope"
 
 
 def test_the_innermost_encoding_counts() -> None:
@@ -185,7 +185,7 @@ def test_the_innermost_encoding_counts() -> None:
         dropped = logits(model)
         with encoding(model, "rope"):
             assert torch.equal(logits(model), plain)
-            assert positional(model) == "rope"
+            assert positional_of(model) == "rope"
         assert torch.equal(logits(model), dropped)
 
 
@@ -194,7 +194,7 @@ def test_drope_survives_saving_and_can_be_reverted(tmp_path: Path) -> None:
     twin = remade(model, "drope")
     twin.save_pretrained(tmp_path)
     loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
-    assert positional(loaded) == "drope"
+    assert positional_of(loaded) == "drope"
     assert torch.equal(logits(loaded), logits(twin))
     with encoding(loaded, "rope"):
         assert torch.equal(logits(loaded), logits(model)), "base frequency and partial rotation are kept"
@@ -245,19 +245,19 @@ def test_checkpoint_frequencies_count_as_rope_and_are_not_scaled_twice() -> None
     config = built("llama").config
     config.rope_parameters = rope
     model = transformers.LlamaForCausalLM(config).eval()
-    assert positional(model) == "rope"
+    assert positional_of(model) == "rope"
     plain = logits(model)
     with encoding(model, "rope"):
         assert torch.equal(logits(model), plain)
     with pytest.raises(ModelError, match="frequencies of type llama3 already"), encoding(model, "pi", factor=2):
         pass
     with encoding(model, "drope"):
-        assert positional(model) == "drope"
+        assert positional_of(model) == "drope"
 
 
 def test_drope_is_refused_for_queries_scaled_by_position() -> None:
     model = built("ministral3")
-    assert positional(model) == "yarn"
+    assert positional_of(model) == "yarn"
     with pytest.raises(ModelError, match="scales its queries by position"), encoding(model, "drope"):
         pass
     with pytest.raises(ModelError, match="scales its queries by position"):
@@ -266,7 +266,7 @@ def test_drope_is_refused_for_queries_scaled_by_position() -> None:
 
 def test_learned_positions_count_as_no_rotation() -> None:
     model = built("gpt_neo")
-    assert positional(model) == "none"
+    assert positional_of(model) == "none"
     with pytest.raises(ModelError, match="rotates nothing"), encoding(model, "drope"):
         pass
 
@@ -274,14 +274,14 @@ def test_learned_positions_count_as_no_rotation() -> None:
 @pytest.mark.parametrize("name", ["granitemoehybrid", "openai-gpt"])
 def test_models_without_any_rotation_are_told_by_running_them(name: str) -> None:
     """A configuration may have a base though nothing turns (Granite 4); positions may be learned under another name."""
-    assert positional(architectures.built(name)) == "none"
+    assert positional_of(architectures.built(name)) == "none"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
     """Only differences of positions count where attention rotates, and positions themselves where sines are added."""
     model = architectures.built(name)
-    assert positional(model) == kind
+    assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))
     mask, places = torch.ones_like(TOKENS), torch.arange(24)[None]
     with torch.inference_mode():
@@ -298,15 +298,15 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
         table[:] = table[:1].clone() if name.endswith("embed_positions") else table
     if kind == "rope":
         with pytest.raises(ModelError, match="has a table of rotations, but its logits do not depend on positions"):
-            positional(model)
+            positional_of(model)
 
 
 @pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
 def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias(name: str) -> None:
     """A rotary module is not what it lacks: none would help."""
     model = built(name)
-    assert rotates(model)
-    for look in (rotary, positional, lambda made: encoding(made, "drope").__enter__()):
+    assert may_rotate(model)
+    for look in (rotary_modules, positional_of, lambda made: encoding(made, "drope").__enter__()):
         with pytest.raises(ModelError, match=r"adds a position bias to its scores \(ALiBi\)"):
             look(model)
 

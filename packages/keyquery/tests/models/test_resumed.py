@@ -11,7 +11,7 @@ from keyquery.measure.subject import Options
 from keyquery.models import resumed as resuming
 from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.resumed import Known, known, resumed, untouched
+from keyquery.models.resumed import Known, skip_stored_blocks, stored_outputs, untouched_blocks
 from models_planted import model as planted_model
 from models_planted import subject
 from models_tiny import built
@@ -43,14 +43,14 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
         block.attention.register_forward_hook(lambda *given: ran.append(1))
     usual = logits(model, [], **inputs)
     states: Known = {}
-    with resumed(model, states, untouched(model, [])):
+    with skip_stored_blocks(model, states, untouched_blocks(model, [])):
         assert torch.equal(logits(model, [], **inputs), usual)
     for place, block in enumerate(parts):
         for site in ("attention", "mlp", "heads"):
             acting = [Intervention(site, "zero", layers=(block.layer,))]
             whole = logits(model, acting, **inputs)
             ran.clear()
-            with resumed(model, states, untouched(model, acting)):
+            with skip_stored_blocks(model, states, untouched_blocks(model, acting)):
                 assert torch.equal(logits(model, acting, **inputs), whole)
             assert len(ran) == len(parts) - place
             assert not torch.equal(whole, usual)
@@ -64,21 +64,21 @@ def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.M
     left: list[Any] = []
     first.register_forward_hook(lambda module, inputs, output: left.append(output))
     last.register_forward_hook(lambda module, inputs, output: output + left[-1])
-    assert untouched(model, []) == 0
-    assert untouched(planted_model(), []) == 3
-    assert untouched(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
+    assert untouched_blocks(model, []) == 0
+    assert untouched_blocks(planted_model(), []) == 3
+    assert untouched_blocks(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
     model = planted_model()
     model.config.num_hidden_layers = 4
-    assert untouched(model, []) == 0
+    assert untouched_blocks(model, []) == 0
     assert (
-        untouched(
+        untouched_blocks(
             transformers.MambaForCausalLM(transformers.MambaConfig(hidden_size=16, num_hidden_layers=2)).eval(), []
         )
         == 0
     )
     monkeypatch.setattr(resuming, "MOST", 0)
     model, states = planted_model(), Known()
-    with resumed(model, states, 3):
+    with skip_stored_blocks(model, states, 3):
         logits(model, [])
     assert not states, "no more is kept than there is room for"
 
@@ -97,4 +97,4 @@ def test_losses_reuse_known_states_of_an_identified_model() -> None:
         ran.append(0)
     assert nats[0] == nats[1]
     assert ran == [1] * 9 + [0] + [1] * (3 + 2 + 1) + [0]
-    assert len(known(asked.model, torch.cat([text.tokens for text in texts]))) == 3
+    assert len(stored_outputs(asked.model, torch.cat([text.tokens for text in texts]))) == 3

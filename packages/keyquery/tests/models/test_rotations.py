@@ -11,11 +11,11 @@ transformers = pytest.importorskip("transformers")
 
 from transformers.models.llama import modeling_llama  # noqa: E402
 
-from keyquery.models.architecture import run, survey  # noqa: E402
+from keyquery.models.architecture import run_forward, survey  # noqa: E402
 from keyquery.models.attention.calls import recording  # noqa: E402
 from keyquery.models.attention.rotations import rotations  # noqa: E402
 from keyquery.models.captures.manifest import rotations_of  # noqa: E402
-from keyquery.rotary import NO_ROTATION, Rotary, records  # noqa: E402
+from keyquery.rotary import NO_ROTATION, Rotary, rotation_records  # noqa: E402
 
 pytestmark = pytest.mark.models
 CONTEXT = 200
@@ -129,7 +129,7 @@ def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
         else:
             assert (one.layout, one.start, len(one.frequencies)) == (kind.layout, kind.start, kind.pairs)
             assert one.factor == pytest.approx(kind.factor, rel=1e-6 if precision == "float32" else 5e-3)
-    assert rotations_of({"settings": {"captured_heads": []}, "rotations": records(found)}) == found
+    assert rotations_of({"settings": {"captured_heads": []}, "rotations": rotation_records(found)}) == found
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
@@ -143,7 +143,7 @@ def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     tokens = torch.full((1, len(PLACES)), 7)
     places = torch.tensor([PLACES])
     with recording(model, lambda call: seen.append(call.query[0].double().numpy()) if call.layer == 0 else None):
-        run(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
+        run_forward(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
     [queries] = seen
     if scale is not None:
         queries = queries / scale.at(np.array(PLACES))[None, :, None]
@@ -169,7 +169,7 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
     for reason in found.values():
         assert isinstance(reason, str)
         assert reason.startswith("HunYuanDenseV1Attention: ")
-    [record] = records(found)
+    [record] = rotation_records(found)
     assert record["layers"] == [0, 1]
     assert "refused" in record
 

@@ -9,7 +9,7 @@ import sentence_transformers as library
 import torch
 
 from boundpaper.errors import ModelError
-from keyquery.models.similarity import similarity
+from keyquery.models.similarity import load_similarity
 from models_tiny import built, saved
 
 pytestmark = pytest.mark.models
@@ -36,7 +36,7 @@ def vector(*tokens):
 
 
 def test_similarity_is_the_best_cosine_regardless_of_padding(embedder):
-    compare = similarity(str(embedder), "cpu")
+    compare = load_similarity(str(embedder), "cpu")
     first, second, other = vector(5, 6, 7), vector(8), vector(9, 10)
     cosines = [float(first @ other), float(second @ other)]
     assert compare(["w5 w6 w7"], "w9 w10") == pytest.approx(cosines[0], abs=1e-4)
@@ -47,4 +47,4 @@ def test_similarity_is_the_best_cosine_regardless_of_padding(embedder):
 
 def test_folder_without_an_embedding_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not an embedding model that can be loaded"):
-        similarity(str(tmp_path), "cpu")
+        load_similarity(str(tmp_path), "cpu")

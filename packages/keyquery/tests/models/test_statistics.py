@@ -11,7 +11,7 @@ import torch
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import forward
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics, edges
+from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics, bin_limits
 from models_tiny import BUILDERS, WINDOW, built
 
 pytestmark = pytest.mark.models
@@ -42,7 +42,7 @@ def dense(weights: Any, window: int | None) -> dict[str, Any]:
     tokens = weights.shape[-1]
     gap = np.arange(tokens)[:, None] - np.arange(tokens)
     visible = (gap >= 0) & (gap < (window or tokens))
-    limits = edges(tokens)
+    limits = bin_limits(tokens)
     share = weights / weights.sum(axis=-1, keepdims=True)
     entropy = -np.where(share > 0, share * np.log(np.where(share > 0, share, 1)), 0).sum(axis=-1)
     bins = [visible & (gap >= low) & (gap < high) for low, high in pairwise(limits)]

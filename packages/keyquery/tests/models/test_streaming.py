@@ -88,13 +88,13 @@ def test_streamed_capture_equals_that_of_a_loaded_model(place: Path, name: str, 
 
 def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: Counter[str] = Counter()
-    read = streaming._Weights.get_tensor
+    read = streaming._StreamedFile.get_tensor
 
-    def counted(self: streaming._Weights, name: str) -> torch.Tensor:
+    def counted(self: streaming._StreamedFile, name: str) -> torch.Tensor:
         reads[name] += 1
         return read(self, name)
 
-    monkeypatch.setattr(streaming._Weights, "get_tensor", counted)
+    monkeypatch.setattr(streaming._StreamedFile, "get_tensor", counted)
     totals = []
     for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is read for its checks as well
         reads.clear()

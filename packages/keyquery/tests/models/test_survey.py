@@ -11,7 +11,7 @@ import torch
 from boundpaper.errors import DataError, ModelError
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.hidden_entropy import entropies, hidden_entropy
 from keyquery.models.surveys.record import TextSurvey
 from keyquery.models.surveys.record import load as read
@@ -37,7 +37,7 @@ def zero(module: Any) -> None:
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
 def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
     """What attention and MLP add, read off hooks, is the whole update of the residual stream."""
-    seen = survey(built(name), ids(), text="one")
+    seen = survey_text(built(name), ids(), text="one")
     assert seen.first.shape == (3, 4)
     assert seen.norms_q.shape[:2] == (3, 4)
     assert seen.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
@@ -58,7 +58,7 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
         module.register_forward_hook(lambda _, __, output, name=name: kept.__setitem__(name, output[0]))
     layer.self_attn.register_forward_hook(lambda _, __, output: kept.__setitem__("attention", output[0][0]))
     layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
-    seen = survey(model, ids())
+    seen = survey_text(model, ids())
     with torch.inference_mode():
         states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
     lengths = states[2].norm(dim=-1).numpy()  # after layer 1; the last of the list is normed
@@ -86,16 +86,16 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
 def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
     """Rows of the query and key projections, scaled a hundredfold: before the rotation just these dimensions grow."""
     model = built("llama")
-    plain = survey(model, ids())
+    plain = survey_text(model, ids())
     model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
     model.model.layers[1].self_attn.k_proj.weight.data[1 * 8 + 5] *= 100
-    seen = survey(model, ids())
+    seen = survey_text(model, ids())
     for norms, before, place in ((seen.norms_q, plain.norms_q, (2, 0)), (seen.norms_k, plain.norms_k, (1, 5))):
         grown = norms[1] / before[1]
         assert grown[place] == pytest.approx(100, rel=1e-4)
         others = np.delete(grown, np.ravel_multi_index(place, grown.shape))
         np.testing.assert_allclose(others, 1, rtol=1e-5)
-    turned = survey(model, ids(), SurveyOptions(where="post"))
+    turned = survey_text(model, ids(), SurveyOptions(where="post"))
     assert turned.where == "post"
     assert turned.norms_q[1, 2, 0] < 0.95 * seen.norms_q[1, 2, 0], "rotation shares it with its partner"
     assert turned.norms_q[1, 2, 4] > 10 * seen.norms_q[1, 2, 4]
@@ -115,7 +115,7 @@ def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
         return output
 
     attention.v_proj.register_forward_hook(plant)
-    seen = survey(model, ids(), SurveyOptions(where="post"))
+    seen = survey_text(model, ids(), SurveyOptions(where="post"))
     np.testing.assert_allclose(seen.value_first[1], [10, 5], rtol=1e-6)
     assert (seen.value_content[1] == 0).all()
     later = np.mean(1 / np.arange(2, TOKENS + 1))
@@ -132,7 +132,7 @@ def test_a_planted_spike_is_found() -> None:
         return output
 
     model.model.layers[1].mlp.register_forward_hook(plant)
-    plain, seen = survey(built("llama"), ids()), survey(model, ids())
+    plain, seen = survey_text(built("llama"), ids()), survey_text(model, ids())
     np.testing.assert_allclose(seen.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
     assert seen.residual_first[2] == pytest.approx(1000, rel=0.05)
     assert seen.residual_ratio[2] > 10 > seen.residual_ratio[1]
@@ -149,34 +149,34 @@ def test_a_planted_spike_is_found() -> None:
 def test_survey_measures_the_model_under_interventions() -> None:
     model = built("llama")
     with applied(model, [Intervention("mlp", "zero", layers=(1,)), Intervention("attention", "zero", layers=(2,))]):
-        seen = survey(model, ids())
+        seen = survey_text(model, ids())
     assert (seen.mlp_norm[1] == 0).all()
     assert (seen.share[1] == 1).all()
     assert np.isnan(seen.cosine_mlp[1]).all(), "a vector of zeros has no direction"
     assert (seen.attention_norm[2] == 0).all()
     assert (seen.share[2] == 0).all()
     with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
-        still = survey(model, ids())
+        still = survey_text(model, ids())
     assert np.isnan(still.share).all(), "nothing is added, so nothing has a share"
     np.testing.assert_allclose(still.residual_first, still.residual_first[0])
 
 
 def test_survey_removes_its_hooks() -> None:
     model = built("gemma3")
-    survey(model, ids())
+    survey_text(model, ids())
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
     with pytest.raises(ModelError):
-        survey(model, ids()[:, :1])
+        survey_text(model, ids()[:, :1])
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
 def test_survey_reports_whether_the_first_token_is_bos() -> None:
     model = built("llama")
-    assert survey(model, ids()).first_is_bos
-    assert not survey(model, ids()[:, 1:]).first_is_bos
-    assert survey(model, ids()[:, 1:], SurveyOptions(bos=int(ids()[0, 1]))).first_is_bos
+    assert survey_text(model, ids()).first_is_bos
+    assert not survey_text(model, ids()[:, 1:]).first_is_bos
+    assert survey_text(model, ids()[:, 1:], SurveyOptions(bos=int(ids()[0, 1]))).first_is_bos
     model.config.bos_token_id = None
-    assert not survey(model, ids()).first_is_bos
+    assert not survey_text(model, ids()).first_is_bos
 
 
 def test_scaled_residual_updates_are_detected() -> None:
@@ -188,7 +188,7 @@ def test_scaled_residual_updates_are_detected() -> None:
     torch.manual_seed(0)
     config = transformers.GraniteConfig(**SIZES, residual_multiplier=0.25)
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
-    assert survey(model, ids()).unexplained.min() > 0.02
+    assert survey_text(model, ids()).unexplained.min() > 0.02
 
 
 @pytest.mark.parametrize(("quantize", "dtype"), [("nf4", "fp32"), (None, "bf16")])
@@ -198,8 +198,8 @@ def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: st
         pytest.importorskip("bitsandbytes")
         pytest.importorskip("accelerate")
     folder = saved("llama-wide", tmp_path / "model")
-    exact = survey(built("llama-wide"), ids())
-    seen = survey(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
+    exact = survey_text(built("llama-wide"), ids())
+    seen = survey_text(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
     for name in ("norms_q", "norms_v", "first_later", "residual_mean", "attention_norm", "hidden_entropy"):
         one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(seen, name))
         error = np.linalg.norm(one - other) / np.linalg.norm(one)
@@ -208,7 +208,7 @@ def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: st
 
 
 def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
-    seen = survey(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
+    seen = survey_text(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
     assert np.isnan(seen.hidden_entropy).all()
     assert (seen.hidden_rank == 0).all()
     place = tmp_path / "deep/survey.npz"
@@ -264,6 +264,6 @@ def test_hidden_entropy_is_defined_for_wide_and_tall_matrices(shape: tuple[int, 
 
 
 def test_derived_measures_are_missing_when_undefined() -> None:
-    seen = survey(built("llama"), ids())
+    seen = survey_text(built("llama"), ids())
     flat = replace(seen, residual_mean=np.zeros(4))
     assert np.isnan(flat.residual_ratio).all()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from boundpaper.errors import DataError, MissingDependency
-from keyquery.models.texts import TextSource, count, documents, texts
+from keyquery.models.texts import TextSource, count_texts, documents, texts
 
 pytestmark = pytest.mark.models
 
@@ -24,7 +24,7 @@ def test_a_text_file_is_one_document(tmp_path: Path) -> None:
     path.write_text("a bb ccc dddd")
     parts = list(documents(TextSource(str(path)), Words(), 3))
     assert [(one.number, one.name, one.tokens) for one in parts] == [(0, "book", (1, 1, 2))]
-    assert count(TextSource(str(path))) == 1
+    assert count_texts(TextSource(str(path))) == 1
 
 
 def test_windows_cut_a_long_text(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_windows_cut_a_long_text(tmp_path: Path) -> None:
         (2, "b#0", (1, 1, 2)),
         (3, "b#1", (1, 3, 4)),
     ]
-    assert count(TextSource(str(tmp_path))) == 2
+    assert count_texts(TextSource(str(tmp_path))) == 2
 
 
 def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
     source = TextSource(str(path), field="body")
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
-    assert count(source) == 3
+    assert count_texts(source) == 3
     parts = list(documents(source, Words(), 3, skip_short=True))
     assert [(one.number, one.name) for one in parts] == [(0, "x"), (2, "7")], "numbers are places in the source"
     assert parts[0].digest != parts[1].digest

@@ -54,7 +54,7 @@ def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
     def fetched(*asked):
         raise AssertionError("the samples were fetched for predictions that nobody can read")
 
-    monkeypatch.setattr(lbp_data, "load", fetched)
+    monkeypatch.setattr(lbp_data, "load_samples", fetched)
     for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
         path = tmp_path / f"{words[-5:].strip()}.jsonl"
         if content is not None:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import values
+from boundpaper.store.json_lines import line_values
 from keyquery.experiments._anchoring.questions import questions
 from keyquery.models.texts import TextSource, texts
 from keyquery.scores import records
@@ -17,7 +17,7 @@ from keyquery.scores.ruler import run as needle_run
 
 
 def lines(path):
-    return list(values(path))
+    return list(line_values(path))
 
 
 def documents(path):
@@ -25,11 +25,11 @@ def documents(path):
 
 
 def answers(path):
-    return predictions.read([path])
+    return predictions.read_predictions([path])
 
 
 def samples(path):
-    return data.load(str(path), ["8k"])
+    return data.load_samples(str(path), ["8k"])
 
 
 def asked(path):
@@ -40,7 +40,7 @@ def needles(path):
     """The samples of the harness beside its results."""
     beside = path.with_name("samples_ruler_qa_squad_x.jsonl")
     beside.write_bytes(path.read_bytes())
-    return results._any_reference(path.with_name("results_x.json"), "ruler_qa_squad", 4096, 0.5)
+    return results._mean_of_any_reference(path.with_name("results_x.json"), "ruler_qa_squad", 4096, 0.5)
 
 
 DAMAGED = {
@@ -68,12 +68,12 @@ def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
 def test_lines_are_numbered_and_a_byte_order_mark_is_skipped(tmp_path):
     path = tmp_path / "given.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n  \n{"a": "\\u00e9\\ud83d\\ude00"}')
-    assert list(values(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:4", {"a": "é😀"})]
+    assert list(line_values(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:4", {"a": "é😀"})]
 
 
 def test_missing_file_is_reported(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
-        list(values(tmp_path / "gone.jsonl"))
+        list(line_values(tmp_path / "gone.jsonl"))
 
 
 @pytest.mark.parametrize("held", [None, float("nan"), 3, ["a"]])
@@ -154,11 +154,11 @@ def test_needle_record_of_wrong_structure_is_refused(changed, tmp_path):
     good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
     path, asked = tmp_path / "needles.jsonl", needle_run.RulerSettings(tasks=("t",), lengths=("4k",), samples=1)
     records.append(path, [good])
-    assert needle_run.cells(path, asked)[0].value == 100
+    assert needle_run.score_records(path, asked)[0].value == 100
     path.unlink()
     records.append(path, [{**good, **changed}])
     with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
-        needle_run.cells(path, asked)
+        needle_run.score_records(path, asked)
 
 
 def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):

@@ -13,7 +13,7 @@ from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp import prompts as lbp_prompts
 from keyquery.scores.lbp import rouge
 from keyquery.scores.lbp import scores as lbp_scores
-from keyquery.scores.lbp.answers import area, lines
+from keyquery.scores.lbp.answers import answer_lines, area
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.metrics import score
 from keyquery.scores.lbp.predictions import Prediction
@@ -57,8 +57,8 @@ def test_answer_is_the_text_after_the_last_mark(text, answer):
 
 
 def test_answer_lines_are_lower_cased_and_whitespace_collapsed():
-    assert lines("[Answer]\n  The  RED\t house \r\nＡ b\n\nlast ") == ["the red house", "ａ b", "", "last"]
-    assert lines("[Answer] 1 11") != lines("[Answer] 11 1")
+    assert answer_lines("[Answer]\n  The  RED\t house \r\nＡ b\n\nlast ") == ["the red house", "ａ b", "", "last"]
+    assert answer_lines("[Answer] 1 11") != answer_lines("[Answer] 11 1")
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_rouge_l_matches_the_library_of_the_benchmark(reference, prediction, sha
 
 
 def test_common_subsequence_ties_are_broken_as_in_the_library():
-    assert rouge.common(["a", "b", "c", "d"], ["b", "a", "d", "c"]) == ["b", "d"]
-    assert rouge.common(["b", "a", "d", "c"], ["a", "b", "c", "d"]) == ["a", "c"]
+    assert rouge.longest_common(["a", "b", "c", "d"], ["b", "a", "d", "c"]) == ["b", "d"]
+    assert rouge.longest_common(["b", "a", "d", "c"], ["a", "b", "c", "d"]) == ["a", "c"]
 
 
 def test_reordered_sentences_keep_the_full_score():
@@ -218,7 +218,7 @@ def test_duplicate_gold_lines_count_as_often_as_they_occur():
 def test_new_token_limit_grows_with_the_context_of_the_model(mode, positions, tokens):
     assert lbp_prompts.new_tokens_for(mode, positions) == tokens
     if positions is not None:
-        assert lbp_prompts.limit_for(positions, tokens, None, "m") == (224_000 if positions == 262_144 else 120_000)
+        assert lbp_prompts.prompt_limit(positions, tokens, None, "m") == (224_000 if positions == 262_144 else 120_000)
 
 
 @pytest.mark.parametrize("task", TASKS)

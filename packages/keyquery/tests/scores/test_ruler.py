@@ -9,10 +9,10 @@ from keyquery.scores.ruler.scores import (
     MEAN,
     TASKS,
     Score,
-    interval,
     length_key,
     length_tokens,
     lengths_of,
+    score_interval,
     share_contained,
     tabulate,
 )
@@ -99,10 +99,10 @@ def test_incomplete_set_of_tasks_has_no_mean_but_a_reason():
 
 
 def test_intervals_hold_the_mean_and_narrow_with_samples():
-    assert interval(0.0, 40)[0] == 0.0
-    assert interval(0.0, 40)[1] == pytest.approx(8.76, abs=0.01), "Wilson, none of 40"
-    assert interval(12.5, 40) == pytest.approx((5.46, 26.11), abs=0.01), "Wilson, 5 of 40"
-    low, high = interval(63.3, 40)
+    assert score_interval(0.0, 40)[0] == 0.0
+    assert score_interval(0.0, 40)[1] == pytest.approx(8.76, abs=0.01), "Wilson, none of 40"
+    assert score_interval(12.5, 40) == pytest.approx((5.46, 26.11), abs=0.01), "Wilson, 5 of 40"
+    low, high = score_interval(63.3, 40)
     assert low < 63.3 < high
     table = tabulate(cells({"4k": 50.0}), TASKS, MEAN)
     one, all_of_them = row(table, "vt", "4k"), row(table, MEAN, "4k")
@@ -149,7 +149,7 @@ def test_needle_samples_fill_but_do_not_exceed_the_token_budget(kind, task, requ
     tokenizer = request.getfixturevalue(kind)
     count = counter(tokenizer)
     line = count("\n".join([NOISE] * 3), "") - count("\n".join([NOISE] * 2), "")
-    for sample in ruler_needles.samples(task, "1k", 1280, 8, count):
+    for sample in ruler_needles.make_samples(task, "1k", 1280, 8, count):
         assert count(sample.question, sample.begin) == sample.tokens
         assert 1280 - NEW_TOKENS - line < sample.tokens <= 1280 - NEW_TOKENS
         assert len(sample.references) == (4 if task in ("noise_multivalue", "noise_multiquery") else 1)
@@ -158,7 +158,7 @@ def test_needle_samples_fill_but_do_not_exceed_the_token_budget(kind, task, requ
 
 
 def test_needles_are_placed_at_40_depths(byte_level):
-    samples = ruler_needles.samples("noise_single", "2k", 2048, 40, counter(byte_level))
+    samples = ruler_needles.make_samples("noise_single", "2k", 2048, 40, counter(byte_level))
     assert [sample.depth for sample in samples] == list(DEPTHS)
     assert len(DEPTHS) == 40
     assert (DEPTHS[0], DEPTHS[-1]) == (0, 100)
@@ -171,15 +171,15 @@ def test_needles_are_placed_at_40_depths(byte_level):
 
 def test_needle_samples_are_seeded_and_prefix_stable(byte_level):
     count = counter(byte_level)
-    some = ruler_needles.samples("noise_multikey", "1k", 1024 + 512, 6, count)
-    assert ruler_needles.samples("noise_multikey", "1k", 1024 + 512, 3, count) == some[:3]
-    other = ruler_needles.samples("noise_multikey", "1k", 1024 + 512, 6, count, seed=7)
+    some = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count)
+    assert ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 3, count) == some[:3]
+    other = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count, seed=7)
     assert not {sample.references for sample in other} & {sample.references for sample in some}
     assert len({sample.references for sample in some}) == 6
 
 
 def test_multikey_needles_have_distinct_keys_and_name_the_asked_one(byte_level):
-    for sample in ruler_needles.samples("noise_multiquery", "2k", 2048, 5, counter(byte_level)):
+    for sample in ruler_needles.make_samples("noise_multiquery", "2k", 2048, 5, counter(byte_level)):
         needles = [line for line in sample.question.split("\n") if line.startswith("The locker")]
         keys = [line.removeprefix("The locker of the ").partition(" has")[0] for line in needles]
         assert len(set(keys)) == 4
@@ -188,9 +188,9 @@ def test_multikey_needles_have_distinct_keys_and_name_the_asked_one(byte_level):
 
 def test_a_length_too_short_and_an_unknown_task_are_refused(byte_level):
     with pytest.raises(DataError, match=r"noise_multikey-300-0000: .* take \d+ tokens"):
-        ruler_needles.samples("noise_multikey", "300", 300, 2, counter(byte_level))
+        ruler_needles.make_samples("noise_multikey", "300", 300, 2, counter(byte_level))
     with pytest.raises(DataError, match="no needle task"):
-        ruler_needles.samples("niah_single_1", "4k", 4096, 1, counter(byte_level))
+        ruler_needles.make_samples("niah_single_1", "4k", 4096, 1, counter(byte_level))
 
 
 def test_a_tokenizer_without_digits_is_refused(byte_level):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from boundpaper.errors import DataError
-from boundpaper.store.cached_files import sealed
+from boundpaper.store.cached_files import with_hash
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler import run as ruler_run
 from keyquery.scores.ruler.needles import NEW_TOKENS
@@ -59,10 +59,10 @@ def harness(tmp_path):
 def tiny(tmp_path_factory):
     """A random model of 2048 positions that reads bytes."""
     pytest.importorskip("torch")
-    from keyquery.scores.ruler.smoke import make
+    from keyquery.scores.ruler.smoke import make_network
 
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "max_position_embeddings": 2048}
-    return make(tmp_path_factory.mktemp("models"), **sizes)
+    return make_network(tmp_path_factory.mktemp("models"), **sizes)
 
 
 @pytest.mark.models
@@ -192,7 +192,7 @@ def test_runs_are_refused_with_a_reason(lab, tiny):
     (folder / "needles.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink(missing_ok=True)
     assert "its settings are unknown" in needled(tiny).output
-    (folder / "needles.settings.json").write_text(json.dumps(sealed({"seed": 1})))
+    (folder / "needles.settings.json").write_text(json.dumps(with_hash({"seed": 1})))
     assert "other settings" in needled(tiny).output
     assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "kept as it was"
     (folder / "needles.jsonl").write_text("{\n" + json.dumps(record) + "\n")
@@ -226,14 +226,14 @@ def test_duplicate_or_damaged_records_are_refused(tmp_path):
         ([without(good, "references")], "not a record of a needle"),
         ([], "no answer to noise_single-1k-0000"),
     ):
-        path.write_text("".join(json.dumps(sealed(line)) + "\n" for line in lines))
+        path.write_text("".join(json.dumps(with_hash(line)) + "\n" for line in lines))
         with pytest.raises(DataError, match=words):
-            ruler_run.cells(path, settings)
-    path.write_text('{"id": 3}\n' + json.dumps(sealed(good)) + "\n")
+            ruler_run.score_records(path, settings)
+    path.write_text('{"id": 3}\n' + json.dumps(with_hash(good)) + "\n")
     with pytest.raises(DataError, match=r"needles\.jsonl:1: no record with an id"):
-        ruler_run.cells(path, settings)
-    path.write_text(json.dumps(sealed(good)) + "\n")
-    [cell] = ruler_run.cells(path, settings)
+        ruler_run.score_records(path, settings)
+    path.write_text(json.dumps(with_hash(good)) + "\n")
+    [cell] = ruler_run.score_records(path, settings)
     assert (cell.value, cell.n) == (100, 1)
 
 

@@ -112,10 +112,10 @@ def _kinds(config: Any) -> set[str]:
 
 def _reopened(model: Any, folder: Path) -> Model:
     """The model saved with the tokenizer of the small language, and loaded again."""
-    from keyquery.language.tokenizer import build
+    from keyquery.language.tokenizer import build_tokenizer
 
     model.save_pretrained(folder)
-    build().save_pretrained(folder)
+    build_tokenizer().save_pretrained(folder)
     (folder / CARD).write_text(json.dumps({"language": "population", "training_length": LENGTH}), encoding="utf-8")
     return load(str(folder))
 

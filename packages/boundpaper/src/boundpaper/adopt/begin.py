@@ -28,7 +28,7 @@ class InitPlan:
     words: tuple[str, ...]
 
 
-def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
+def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
     """Find the main file, its document class, the data files and their keys.
 
     `mains` and `data` are found when empty; with `probe`, LaTeX is asked for the measures of the page. Raises SpecError
@@ -38,14 +38,14 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
         raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")
     if (root / MARK).is_file():
         raise SpecError(f"{root}: holds {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
-    main = mains or _main(root)
+    main = mains or _main_file(root)
     for name in main:
         if not (root / name).is_file():
             raise SpecError(f"{name}: no such file; name the one with \\documentclass")
     words: list[str] = []
     draft = Folder(root, main, data)
     files = source.sources(draft)
-    found = data or _data(root, words)
+    found = data or _data_patterns(root, words)
     if not found:
         raise SpecError(
             f"{root}: no CSV, TSV, JSON or Parquet file here or below; put the results there, or name them: --data FILE"
@@ -58,9 +58,9 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     folder = Folder(root, main, found, macro)
     kept = list(found)
     count, keys = 0, {}
-    for name, file in cells.files(folder).items():
+    for name, file in cells.data_files(folder).items():
         try:
-            one = cells.gathered({name: (file, cells.content(root / file, file))}, {})
+            one = cells.cells_of_texts({name: (file, cells.content_of(root / file, file))}, {})
         except DataError as error:
             kept.append(f"!{file}")
             words.append(f"left out: {error}")
@@ -76,10 +76,10 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     first = next(each for each in files if each.path == root / main[0])
     kind = _CLASS.search(first.code)
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
-    words.insert(1, f"{counted(len(cells.files(folder)), 'file')} of data, {counted(count, 'cell')}")
-    toml = _toml(folder, keys)
+    words.insert(1, f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}")
+    toml = _settings_text(folder, keys)
     if probe:
-        measured, notes = _page(first)
+        measured, notes = _page_table(first)
         toml += measured
         words += notes
     lines = {}
@@ -90,14 +90,14 @@ def plan(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *,
     return InitPlan(folder, toml, lines, tuple(words))
 
 
-def _page(main: source.LatexFile) -> tuple[str, list[str]]:
+def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
     """Return the `[page]` table of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
-    from boundpaper.adopt.probe import measured
+    from boundpaper.adopt.probe import measure_page
     from boundpaper.store import files
 
     try:
         with files.temporary() as scratch:
-            page, other = measured(main, scratch)
+            page, other = measure_page(main, scratch)
     except DataError as error:
         return "", [f"the page was not measured ({error}); its sizes may be written under [page]"]
     family = page.font or other
@@ -110,10 +110,10 @@ def _page(main: source.LatexFile) -> tuple[str, list[str]]:
     ), words
 
 
-def _main(root: Path) -> tuple[str, ...]:
+def _main_file(root: Path) -> tuple[str, ...]:
     r"""Find the main file: the one with `\documentclass` and a body that lies in the topmost folder."""
     found: dict[int, list[str]] = defaultdict(list)
-    for path in _below(root, (".tex", ".ltx")):
+    for path in _files_below(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
         kind = _CLASS.search(text)
         if kind and r"\begin{document}" in text and kind[1].strip() not in ("subfiles", "standalone"):
@@ -133,7 +133,7 @@ def _main(root: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
+def _files_below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return files with one of these endings, except those in hidden folders and in folders of installed programs."""
     found = []
     for path in sorted(root.rglob("*")):
@@ -144,11 +144,11 @@ def _below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def _data(root: Path, words: list[str]) -> tuple[str, ...]:
+def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
     """Return patterns that match the data files, each made of a folder and an ending."""
     patterns: dict[str, None] = {}
     away = []
-    for path in _below(root, cells.SUFFIXES):
+    for path in _files_below(root, cells.SUFFIXES):
         name = path.relative_to(root).as_posix()
         size = path.stat().st_size
         pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
@@ -172,21 +172,21 @@ def _data(root: Path, words: list[str]) -> tuple[str, ...]:
     return (*patterns, *given)
 
 
-def _toml(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
+def _settings_text(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
     lines = [
         "# How this paper's numbers are bound to its data; `boundpaper build` reads it.",
-        f"main = {_listed(folder.mains)}",
-        f"data = {_listed(folder.data, always=True)}",
+        f"main = {_as_toml_list(folder.mains)}",
+        f"data = {_as_toml_list(folder.data, always=True)}",
     ]
     if folder.macro != "val":
         lines.append(f'macro = "{folder.macro}"')
     for name, key in keys.items():
         lines += ["", f"[tables.{name}]" if re.fullmatch(r"[\w-]+", name) else f'[tables."{name}"]']
-        lines.append(f'key = "{BY_ROW}"' if key == (BY_ROW,) else f"key = {_listed(key, always=True)}")
+        lines.append(f'key = "{BY_ROW}"' if key == (BY_ROW,) else f"key = {_as_toml_list(key, always=True)}")
     return "\n".join(lines) + "\n"
 
 
-def _listed(texts: tuple[str, ...], always: bool = False) -> str:
+def _as_toml_list(texts: tuple[str, ...], always: bool = False) -> str:
     import json
 
     quoted = [json.dumps(text, ensure_ascii=False) for text in texts]

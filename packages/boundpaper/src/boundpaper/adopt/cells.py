@@ -60,19 +60,19 @@ class Data:
         table = address.partition("/")[0]
         if table not in self.tables:
             raise SpecError(f"no table {table!r} in the data{or_known(table, self.tables)}")
-        raise SpecError(f"no cell {address}{_suggestion(address, self.tables[table])}")
+        raise SpecError(f"no cell {address}{_nearest_address(address, self.tables[table])}")
 
 
-def _suggestion(address: str, known: Sequence[str]) -> str:
+def _nearest_address(address: str, known: Sequence[str]) -> str:
     """Suggest the nearest address, compared part by part: comparing whole addresses with thousands takes seconds."""
     found: list[str] = []
     for part in address.split("/"):
         level = len(found)
         there = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
         if part not in there:
-            from boundpaper.suggestions import close_to
+            from boundpaper.suggestions import similar_names
 
-            close = close_to(part, sorted(there)[:2_000], most=1, cutoff=0.3)
+            close = similar_names(part, sorted(there)[:2_000], most=1, cutoff=0.3)
             if not close:
                 return f"; {'/'.join(found)} has {', '.join(sorted(there)[:6])}" if there else ""
             part = close[0]
@@ -94,7 +94,7 @@ def slug(text: str) -> str:
 _slug = cache(slug)
 
 
-def files(folder: Folder) -> dict[str, str]:
+def data_files(folder: Folder) -> dict[str, str]:
     """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
     Raises SpecError for a pattern that fits no file, or a file of another kind.
@@ -133,22 +133,22 @@ def files(folder: Folder) -> dict[str, str]:
     return named
 
 
-def load(folder: Folder) -> Data:
+def load_data(folder: Folder) -> Data:
     """Read all data files.
 
     Raises DataError for a file that cannot be read as what its name says, a key that names no column or not one row
     each.
     """
     texts = {}
-    for name, file in files(folder).items():
-        texts[name] = file, content(folder.root / file, file)
+    for name, file in data_files(folder).items():
+        texts[name] = file, content_of(folder.root / file, file)
     for name in folder.keys:
         if name not in texts:
             raise SpecError(f"{ADOPTED}: tables: no table {name!r} in the data{or_known(name, texts)}")
-    return gathered(texts, folder.keys)
+    return cells_of_texts(texts, folder.keys)
 
 
-def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
+def cells_of_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
     """Return the cells of files that were already read; `texts` maps the name of a table to (file, content)."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
@@ -157,17 +157,17 @@ def gathered(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence
         records = rows_of(file, raw)
         if isinstance(records, tuple):
             header, rows = records
-            grid = _grid(name, file, header, rows, keys.get(name))
+            grid = _table_of_rows(name, file, header, rows, keys.get(name))
             grids[name] = grid
             own = {cell.address: cell for row in grid.rows.values() for cell in row.values()}
         else:
-            own = _leaves(name, file, records)
+            own = _leaf_cells(name, file, records)
         tables[name] = tuple(own)
         cells.update(own)
     return Data(cells, grids, tables)
 
 
-def content(path: Path, file: str) -> bytes:
+def content_of(path: Path, file: str) -> bytes:
     """Return the content of a data file; DataError if it cannot be read, or is not of the type that its ending says."""
     from boundpaper.store.text_file import text_of
 
@@ -187,10 +187,10 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     """
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".parquet":
-        return _parquet(file, raw)
+        return _read_parquet(file, raw)
     text = raw.decode("utf-8")
     if suffix in (".csv", ".tsv"):
-        return _separated(file, text)
+        return _read_separated(file, text)
     from boundpaper.store.json_text import parsed
 
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -198,17 +198,17 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
         held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not valid JSON ({error}); mend the file, or leave it out of data") from None
-    if isinstance(held, list) and held and all(isinstance(each, dict) and _flat(each) for each in held):
+    if isinstance(held, list) and held and all(isinstance(each, dict) and _is_flat(each) for each in held):
         header = list(dict.fromkeys(name for each in held for name in each))
         return header, [[each.get(name) for name in header] for each in held]
     return held
 
 
-def _flat(record: Mapping[str, Any]) -> bool:
+def _is_flat(record: Mapping[str, Any]) -> bool:
     return bool(record) and not any(isinstance(value, (dict, list)) for value in record.values())
 
 
-def _separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
+def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     first = text.partition("\n")[0]
     sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first.count)
     try:
@@ -228,7 +228,7 @@ def _separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     return header, rows
 
 
-def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
+def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -241,14 +241,14 @@ def _parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
 
 
-def _grid(
+def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
     """Make a table of rows whose cells have addresses; `key` is guessed if it is None."""
     doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
     if doubled:
         raise DataError(f"{file}: two columns would be called {doubled[0]}; rename one, or leave the file out of data")
-    chosen = guessed(header, rows) if key is None else tuple(key)
+    chosen = guess_key(header, rows) if key is None else tuple(key)
     at = {column: index for index, column in enumerate(header)}
     for column in chosen if chosen != (BY_ROW,) else ():
         if column not in at:
@@ -272,7 +272,7 @@ def _grid(
     return DataTable(name, file, tuple(header), chosen, grid)
 
 
-def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
     """Return the fewest columns that identify each row, text columns first; or the row number if no columns do."""
     from itertools import combinations, islice
 
@@ -292,12 +292,12 @@ def guessed(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, 
         for chosen in islice(combinations(choices, size), 200):
             if chosen[0] in counts and words:
                 continue
-            if _distinct(zip(*(marks[each] for each in chosen), strict=True)):
+            if _all_differ(zip(*(marks[each] for each in chosen), strict=True)):
                 return chosen
     return (BY_ROW,)
 
 
-def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
+def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
     """Return whether all marks differ; reading stops at the first repeated mark."""
     seen: set[tuple[str, ...]] = set()
     for mark in marks:
@@ -307,10 +307,10 @@ def _distinct(marks: Iterable[tuple[str, ...]]) -> bool:
     return True
 
 
-def _leaves(name: str, file: str, content: Any) -> dict[str, DataCell]:
+def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
     """Return the leaf values of a JSON file's content by their paths."""
     found: dict[str, DataCell] = {}
-    for path, value in _walk(content, ()):
+    for path, value in _walk_leaves(content, ()):
         text = _text(value)
         address = "/".join((name, *map(_slug, path)))
         place = ".".join(path)
@@ -323,11 +323,11 @@ def _leaves(name: str, file: str, content: Any) -> dict[str, DataCell]:
     return found
 
 
-def _walk(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _walk_leaves(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(content, (dict, list)):
         pairs: Iterable[tuple[Any, Any]] = content.items() if isinstance(content, dict) else enumerate(content)
         for key, value in pairs:
-            yield from _walk(value, (*path, str(key)))
+            yield from _walk_leaves(value, (*path, str(key)))
     else:
         yield path, content
 

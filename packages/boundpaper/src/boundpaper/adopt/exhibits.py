@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
-from boundpaper.adopt.functions import called, loaded
+from boundpaper.adopt.functions import call_function, load_functions
 from boundpaper.errors import SpecError
 from boundpaper.suggestions import or_known
 
@@ -36,15 +36,15 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     """
     from boundpaper.tables.latex import TablePlacement, latex
     from boundpaper.tables.read import read
-    from boundpaper.tables.width import PageWidths, fit, text_width
+    from boundpaper.tables.width import PageWidths, fit_table, text_width
 
-    cells: Cells = read(_made(folder, data, "table", name), name)
+    cells: Cells = read(_exhibit_of(folder, data, "table", name), name)
     page, text = folder.page.column, folder.page.text
     narrow = min(250.0, page)
-    chosen = fit(cells, PageWidths(page, text, narrow))
+    chosen = fit_table(cells, PageWidths(page, text, narrow))
     both = chosen.width > page + OVER and text > page and part == "float"
     if both:
-        chosen = fit(cells, PageWidths(text, text, narrow))
+        chosen = fit_table(cells, PageWidths(text, text, narrow))
     room = text if both or cells.table.landscape else page
     if chosen.width > room + OVER and part == "float":
         raise SpecError(
@@ -62,7 +62,7 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
         high = text if cells.table.landscape else folder.page.height
         lines = max(4.0, 0.85 * high / (1.2 * folder.page.size) - 8.0 - words)
     made = latex(cells, TablePlacement(PageWidths(room, text, narrow), both, lines, part))  # type: ignore[arg-type]
-    return _citing(made, folder)
+    return _with_cite_command(made, folder)
 
 
 def packages_of(made: str) -> list[str]:
@@ -94,10 +94,10 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     wider than the page; what the author's own code raises is told with its place.
     """
     from boundpaper.figures.metrics import MM_PER_POINT
-    from boundpaper.figures.render import assets, float_tex, preamble, tex
+    from boundpaper.figures.render import float_tex, picture_files, preamble, tex
     from boundpaper.figures.style import TEXT_WIDTH_MM
 
-    figure: Figure = _made(folder, data, "figure", name)
+    figure: Figure = _exhibit_of(folder, data, "figure", name)
     column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
     if figure.width is TEXT_WIDTH_MM:  # the default itself, and no equal number that the author gave
         figure = replace(figure, width=column)
@@ -106,17 +106,17 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
             f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, and the text only {text:.0f}: take "
             f"width={text:.0f}, or leave width out for a column's"
         )
-    head = preamble().replace(OWN_FONTS, _fonts(folder.page.font))
+    head = preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
         head = head.replace("[11pt,", "[10pt,")
     digest = hashlib.blake2b(tex(figure, name, head).encode(), digest_size=16)
-    for file, content in sorted(assets(figure, name).items()):
+    for file, content in sorted(picture_files(figure, name).items()):
         digest.update(file.encode() + content)
     made = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
-    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_citing(made, folder)}", figure, head)
+    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(made, folder)}", figure, head)
 
 
-def _fonts(family: str) -> str:
+def _font_commands(family: str) -> str:
     """Return the LaTeX that chooses the font family of a figure's text and formulas; Palatino if none is given."""
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
@@ -125,11 +125,11 @@ def _fonts(family: str) -> str:
     return f"\\renewcommand{{\\rmdefault}}{{{OUTLINES.get(family, family)}}}\n\\usepackage[italic]{{mathastext}}\n"
 
 
-def _citing(text: str, folder: Folder) -> str:
+def _with_cite_command(text: str, folder: Folder) -> str:
     return re.sub(r"\\citep\b", lambda _: CITED[folder.page.cite], text)
 
 
-def _made(folder: Folder, data: Data, kind: str, name: str) -> Any:
+def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:
     """The Table or Figure that the function `table` or `figure` of `tables/NAME.py` or `figures/NAME.py` returns."""
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
@@ -139,10 +139,10 @@ def _made(folder: Folder, data: Data, kind: str, name: str) -> Any:
     if not path.is_file():
         known = [each.stem for each in sorted(path.parent.glob("*.py"))]
         raise SpecError(f"no {file}{or_known(name, known)}")
-    functions = loaded(path, file)
+    functions = load_functions(path, file)
     if kind not in functions:
         raise SpecError(f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {wanted.__name__}(...)`")
-    made = called(functions[kind], file, path, data)
+    made = call_function(functions[kind], file, path, data)
     if not isinstance(made, wanted):
         raise SpecError(f"{file}: {kind}() returned {type(made).__name__}; end it with `return {wanted.__name__}(...)`")
     return made

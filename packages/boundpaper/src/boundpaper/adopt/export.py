@@ -13,7 +13,7 @@ from pathlib import Path
 from boundpaper.adopt import flatten, revision, source
 from boundpaper.adopt.folder import Folder, read
 from boundpaper.adopt.generate import AdoptedPaper
-from boundpaper.adopt.numerals import numerals, without
+from boundpaper.adopt.numerals import blank_between, typed_numbers
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.places import ADOPTED, MARK, VARIABLE
@@ -30,7 +30,7 @@ _STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
 _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
-def arxiv(folder: Folder) -> bytes:
+def zip_for_arxiv(folder: Folder) -> bytes:
     """Zip the files that LaTeX reads: the main file and its inputs, `bound/`, included pictures, and the `.bbl`.
 
     Raises SpecError when the paper cites and has no `.bbl`, which arXiv asks for.
@@ -39,7 +39,7 @@ def arxiv(folder: Folder) -> bytes:
     code = "\n".join(each.code for each in paper.sources)
     kept = {each.path for each in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
     included = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
-    for path in flatten.needed(folder):
+    for path in flatten.needed_files(folder):
         if path.suffix in PICTURES:
             kept |= {path} if path.stem in included else set()
         elif path.suffix not in (".tex", ".ltx", ".dat"):
@@ -48,49 +48,49 @@ def arxiv(folder: Folder) -> bytes:
         if _BIBLIOGRAPHY.search(code) and not (folder.root / main).with_suffix(".bbl").is_file():
             stem = Path(main).stem
             raise SpecError(f"{stem}.bbl: not there, and arXiv wants it; run `latexmk -pdf {stem}` first")
-    return _packed(folder, kept)
+    return _zip_files(folder, kept)
 
 
-def upload(folder: Folder, since: str) -> bytes:
+def zip_for_editor(folder: Folder, since: str) -> bytes:
     """Zip `bound/` and the files that differ from a git revision, to be uploaded to an online editor."""
-    revision.require(folder.root, since)
-    changed = revision.git(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
-    new = revision.git(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    revision.require_revision(folder.root, since)
+    changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    new = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
     names = {folder.root / name.decode() for name in (changed + new).split(b"\0") if name}
-    kept = {path for path in flatten.needed(folder) if path in names}
-    return _packed(folder, kept | {path for path in folder.generated.rglob("*") if path.is_file()})
+    kept = {path for path in flatten.needed_files(folder) if path in names}
+    return _zip_files(folder, kept | {path for path in folder.generated.rglob("*") if path.is_file()})
 
 
-def _packed(folder: Folder, paths: set[Path]) -> bytes:
-    from boundpaper.paper.bundle import zipped
+def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
+    from boundpaper.paper.bundle import zip_files
 
     outside = [path for path in paths if not path.is_relative_to(folder.paper)]
     if outside:
         raise SpecError(f"{folder.shown(outside[0])}: lies outside of {folder.paper.name}, where LaTeX runs; move it")
-    return zipped({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
+    return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
-def compared(folder: Folder, asked: str, scratch: Path) -> bytes:
+def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
     """Compile the paper with the differences from a git revision marked.
 
     latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked. Raises
     ThesisError when there is no such revision, a program is not installed, or LaTeX refuses the comparison.
     """
     process.require("latexdiff")
-    before = revision.unpacked(folder.root, asked, scratch / "before")
+    before = revision.unpack_files(folder.root, asked, scratch / "before")
     if (before / ADOPTED).is_file():
         old = read(before)
-        flatten.write(old, scratch / "old")
+        flatten.write_flattened(old, scratch / "old")
     else:
         shutil.copytree(before / folder.paper.relative_to(folder.root), scratch / "old")
-    flatten.write(folder, scratch / "new")
+    flatten.write_flattened(folder, scratch / "new")
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
         raise SpecError(f"{main}: is not there at {asked}; name a revision that has it")
-    return marked(scratch, main)
+    return marked_pdf(scratch, main)
 
 
-def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
+def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
     """The PDF of a paper built from chapters, with its differences from a git revision marked.
 
     What was committed is built in `scratch`, by its own `build.py`; `scratch/new` holds the paper as it is, flattened.
@@ -100,7 +100,7 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
     from boundpaper.paper.bundle import converters_text
 
     process.require("latexdiff")
-    before = revision.unpacked(root, asked, scratch / "before")
+    before = revision.unpack_files(root, asked, scratch / "before")
     if not (before / MARK).is_file():
         raise SpecError(f"{asked} holds no paper ({MARK} is not there); name a revision that has it")
     door = ("build.py",) if (before / "build.py").is_file() else ("-m", "boundpaper")
@@ -113,10 +113,10 @@ def compared_chapters(root: Path, asked: str, scratch: Path) -> bytes:
     for place in ("old", "new"):
         text = scratch / place / "thesis.tex"
         text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
-    return marked(scratch, "thesis.tex")
+    return marked_pdf(scratch, "thesis.tex")
 
 
-def marked(scratch: Path, main: str) -> bytes:
+def marked_pdf(scratch: Path, main: str) -> bytes:
     """Return the PDF of a main file in `new`, in which latexdiff marked the differences from the file in `old`."""
     for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
         file = source.read(text, text.name)  # latexdiff breaks \cmidrule(lr){2-3} apart, and LaTeX then never ends
@@ -131,10 +131,10 @@ def marked(scratch: Path, main: str) -> bytes:
     (scratch / "new/changes.tex").write_text(
         RULE + done.output[max(done.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
     )
-    return compiled(scratch / "new", "changes.tex")
+    return compile_pdf(scratch / "new", "changes.tex")
 
 
-def compiled(folder: Path, document: str) -> bytes:
+def compile_pdf(folder: Path, document: str) -> bytes:
     """Compile a document in its folder with latexmk; return the PDF, or raise ThesisError with LaTeX's message."""
     from boundpaper.paper.tex import latex, log
 
@@ -150,9 +150,9 @@ def compiled(folder: Path, document: str) -> bytes:
     return pdf.read_bytes()
 
 
-def converted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
+def convert_adopted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
     """Convert an adopted paper with `convert`, and return what `convert` returns."""
-    flatten.write(folder, scratch / "plain")
+    flatten.write_flattened(folder, scratch / "plain")
     return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
 
 
@@ -181,7 +181,7 @@ def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, 
     if done.returncode or not made.is_file():
         last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
         raise ThesisError(f"{argv[0]}: {last[0]}")
-    return made.read_bytes(), lost(plain, made.read_bytes(), form, argv[0], first)
+    return made.read_bytes(), lost_numbers(plain, made.read_bytes(), form, argv[0], first)
 
 
 def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
@@ -217,14 +217,14 @@ def _unboxed(text: str) -> str:
     return first
 
 
-def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
+def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
     """List the numbers that the converted paper has fewer times than the flattened one, and drawings, always lost."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
-    there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", words(made, form))))
+    there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
     wanted: Counter[str] = Counter()
     places: dict[str, str] = {}
     for text in texts:
-        for numeral in numerals(text, "boundval"):
+        for numeral in typed_numbers(text, "boundval"):
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
             wanted[digits] += 1
             places.setdefault(digits, numeral.place)
@@ -241,7 +241,7 @@ def lost(plain: Folder, made: bytes, form: str, program: str, first: int) -> lis
     return found
 
 
-def words(made: bytes, form: str) -> str:
+def document_words(made: bytes, form: str) -> str:
     """Return the text of a Word file or an HTML page."""
     import html
 
@@ -251,7 +251,7 @@ def words(made: bytes, form: str) -> str:
             text = "\n".join(archive.read(name).decode("utf-8") for name in names)
         text = re.sub(r"</(?:w:p|m:oMath|w:tc)>", " ", text)
     else:
-        text = without(made.decode("utf-8"), _UNPRINTED, "</%s>", lambda part: " ")
+        text = blank_between(made.decode("utf-8"), _UNPRINTED, "</%s>", lambda part: " ")
         text = re.sub(r"\s(?:alt|alttext|title)=\"[^\"]*\"", "", text)
         text = re.sub(r"</?(?:p|td|th|tr|div|li|h\d|math|br|figcaption|caption|section)\b[^<>]*>", " ", text)
     return html.unescape(re.sub(r"<[^<>]*>", "", text))

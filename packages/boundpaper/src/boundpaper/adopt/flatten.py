@@ -10,22 +10,22 @@ from boundpaper.adopt.source import LatexFile, Use
 from boundpaper.errors import SpecError, ThesisError
 
 
-def flattened(paper: AdoptedPaper) -> dict[Path, bytes]:
+def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
     """Return by path the paper's pictures and its files, with every value filled in and `bound/` no longer input.
 
     Raises SpecError for a value that is not there, or whose key is an argument of a macro; in all places.
     """
     faults: list[str] = []
-    files = {each.path: each.encoded(_plain(paper, each, faults)) for each in paper.sources}
+    files = {each.path: each.encoded(_filled_text(paper, each, faults)) for each in paper.sources}
     for use in paper.uses:
         if use.command == "figure" and not faults:
-            files[paper.folder.paper / f"figures/{use.key}.pdf"] = _picture(paper, use.key)
+            files[paper.folder.paper / f"figures/{use.key}.pdf"] = _built_picture(paper, use.key)
     if faults:
         raise SpecError("\n".join(faults))
     return files
 
 
-def _picture(paper: AdoptedPaper, name: str) -> bytes:
+def _built_picture(paper: AdoptedPaper, name: str) -> bytes:
     """Return the PDF of a figure as `build` wrote it, for a place beside the paper."""
     made = paper.folder.paper / picture_of(name)
     if not made.is_file():
@@ -36,7 +36,7 @@ def _picture(paper: AdoptedPaper, name: str) -> bytes:
     return made.read_bytes()
 
 
-def _plain(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
+def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
     text = file.text
     pieces, position = [], 0
     for use in sorted(paper.uses, key=lambda use: use.start):
@@ -45,7 +45,7 @@ def _plain(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
         try:
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} takes an argument of a macro; write the macro out where it is used")
-            written = _written(paper, use)
+            written = _filled_use(paper, use)
             joined = re.search(r"\\[A-Za-z]+$", written) and text[use.end : use.end + 1].isalpha()
             pieces += [text[position : use.start], written, " " if joined else ""]
         except ThesisError as error:
@@ -59,7 +59,7 @@ def _plain(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
     return without_line(text)
 
 
-def _written(paper: AdoptedPaper, use: Use) -> str:
+def _filled_use(paper: AdoptedPaper, use: Use) -> str:
     if use.command == "figure":
         return paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
     return paper.printed(use)
@@ -88,7 +88,7 @@ def without_line(text: str) -> str:
     return re.sub(rf"^{re.escape(source.LINE)}\r?\n", "", text, count=1, flags=re.MULTILINE)
 
 
-def write(folder: Folder, target: Path | None) -> list[str]:
+def write_flattened(folder: Folder, target: Path | None) -> list[str]:
     """Write the flattened files and all else that the paper needs into `target`; None overwrites the author's files.
 
     Return the files as messages name them.
@@ -97,7 +97,7 @@ def write(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    made = flattened(AdoptedPaper.read(folder))
+    made = flattened_files(AdoptedPaper.read(folder))
     if target is None:
         return [folder.shown(path) for path, content in made.items() if files.write(path, content)]
     names = {}
@@ -106,7 +106,7 @@ def write(folder: Folder, target: Path | None) -> list[str]:
             raise SpecError(f"{folder.shown(path)}: lies outside of {folder.paper.name}; move it there to flatten")
         names[path] = path.relative_to(folder.paper)
     with files.new_folder(target) as draft:
-        for path in needed(folder):
+        for path in needed_files(folder):
             place = draft / path.relative_to(folder.paper)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
@@ -121,7 +121,7 @@ PARTS = frozenset({
 })  # fmt: skip
 
 
-def needed(folder: Folder) -> list[Path]:
+def needed_files(folder: Folder) -> list[Path]:
     """Files beside the main file that LaTeX may read, except `bound/`, hidden files and LaTeX's own output."""
     made = {f"{Path(main).stem}.pdf" for main in folder.mains}
     found = []

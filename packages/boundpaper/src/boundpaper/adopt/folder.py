@@ -106,7 +106,7 @@ def read(root: Path) -> Folder:
     _require_known(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
-            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind(kinds)}")
+            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
     for name, words in _INNER.items():
         for each, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
@@ -128,32 +128,32 @@ def read(root: Path) -> Folder:
         root=root,
         mains=mains,
         data=_texts(settings["data"], "data"),
-        macro=_macro(settings.get("macro", "val")),
+        macro=_read_macro(settings.get("macro", "val")),
         cells=settings.get("cells", MOST_CELLS),
         keys={
             name: _texts(each.get("key", []), f"tables.{name}.key") for name, each in settings.get("tables", {}).items()
         },
-        values={name: _text(each, f"values.{name}") for name, each in settings.get("values", {}).items()},
-        rows={name: _rows(name, each) for name, each in settings.get("rows", {}).items()},
+        values={name: _read_text(each, f"values.{name}") for name, each in settings.get("values", {}).items()},
+        rows={name: _read_rows(name, each) for name, each in settings.get("rows", {}).items()},
         page=PageMeasures(**page),
-        names=_patterns(lint.get("names", []), "lint.names"),
+        names=_read_patterns(lint.get("names", []), "lint.names"),
         ignored=_texts(lint.get("ignore", []), "lint.ignore"),
     )
 
 
-def _rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
+def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
     where = settings.get("where", {})
     if not isinstance(where, dict) or "table" not in settings or not settings.get("columns"):
         raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
     return TabularRows(
-        _text(settings["table"], f"rows.{name}.table"),
+        _read_text(settings["table"], f"rows.{name}.table"),
         _texts(settings["columns"], f"rows.{name}.columns"),
         {column: str(value) for column, value in where.items()},
-        _text(settings.get("sort", ""), f"rows.{name}.sort"),
+        _read_text(settings.get("sort", ""), f"rows.{name}.sort"),
     )
 
 
-def _macro(name: str) -> str:
+def _read_macro(name: str) -> str:
     if not (name.isascii() and name.isalpha()):
         raise SpecError(f"{ADOPTED}: macro is {name!r}; give the name of a LaTeX command, letters only")
     return name
@@ -169,22 +169,22 @@ def _texts(value: Any, name: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
         raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a text or a list of texts")
-    return tuple(_text(each, name) for each in values)
+    return tuple(_read_text(each, name) for each in values)
 
 
-def _patterns(value: Any, name: str) -> tuple[str, ...]:
+def _read_patterns(value: Any, name: str) -> tuple[str, ...]:
     for pattern in (given := _texts(value, name)):
         if wrong := fault(pattern):
             raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {wrong}")
     return given
 
 
-def _text(value: Any, name: str) -> str:
+def _read_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise SpecError(f"{ADOPTED}: {name} holds {value!r}; give a text, in quotes")
     return value
 
 
-def _kind(kinds: tuple[type, ...]) -> str:
+def _kind_in_words(kinds: tuple[type, ...]) -> str:
     words = {str: "a text", list: "a list of texts", int: "a number", float: "a number", dict: "a table of its own"}
     return " or ".join(dict.fromkeys(words[kind] for kind in kinds))

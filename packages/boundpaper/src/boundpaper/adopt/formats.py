@@ -40,7 +40,7 @@ class NumberFormat:
         number = abs(number) if self.bare else number
         parted = bool(self.thousands)
         if self.kind in "ex":
-            return _power(Scientific(self.digits).show(number, "plain"), self.kind)
+            return _power_in_latex(Scientific(self.digits).show(number, "plain"), self.kind)
         if self.kind == "g":
             text = Significant(self.digits, thousands=parted).show(number, "plain")
         else:
@@ -51,7 +51,7 @@ class NumberFormat:
         return text.replace(",", self.thousands) if parted else text
 
 
-def _power(text: str, kind: str) -> str:
+def _power_in_latex(text: str, kind: str) -> str:
     mantissa, _, exponent = text.partition("e")
     if kind == "e" or not exponent:
         return text
@@ -59,7 +59,7 @@ def _power(text: str, kind: str) -> str:
 
 
 @cache
-def parsed(text: str) -> NumberFormat:
+def parse_format(text: str) -> NumberFormat:
     """Read a format.
 
     Raises SpecError for a text that is none.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def loaded(path: Path, file: str) -> dict[str, Function]:
+def load_functions(path: Path, file: str) -> dict[str, Function]:
     """Public functions of a file by name, in order; SpecError with the line if the file fails."""
     import importlib.util
     import inspect
@@ -39,7 +39,7 @@ def loaded(path: Path, file: str) -> dict[str, Function]:
     return dict(sorted(own, key=lambda pair: pair[1].__code__.co_firstlineno))
 
 
-def called(function: Function, file: str, path: Path, data: Data) -> Any:
+def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
     """Call a function with the data that its parameters name: a frame for a table, a dict for JSON.
 
     Raises SpecError when a parameter names no data, or the function raises; with the file and the line.
@@ -54,7 +54,7 @@ def called(function: Function, file: str, path: Path, data: Data) -> Any:
         if each.name not in known:
             raise SpecError(f"{file}: {function.__name__}: no data called {each.name}{or_known(each.name, known)}")
         name = known[each.name]
-        given[each.name] = frame(data.grids[name]) if name in data.grids else leaves(data, name)
+        given[each.name] = frame(data.grids[name]) if name in data.grids else leaf_values(data, name)
     try:
         return function(**given)
     except ThesisError as error:
@@ -72,7 +72,7 @@ def _located_error(error: Exception, file: str, path: Path) -> SpecError:
     return SpecError(f"{file}{f':{lines[-1]}' if lines else ''}: {type(error).__name__}: {error}")
 
 
-def leaves(data: Data, name: str) -> dict[str, float | str]:
+def leaf_values(data: Data, name: str) -> dict[str, float | str]:
     """Return the leaf values of a JSON file by their paths; numbers stay numbers."""
     cells = (data.cells[address] for address in data.tables[name])
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}

@@ -60,7 +60,7 @@ class AdoptedPaper:
         """
         files = source.sources(folder)
         return cls(
-            folder, files, cells.load(folder), [use for each in files for use in source.uses(each, folder.macro)]
+            folder, files, cells.load_data(folder), [use for each in files for use in source.uses(each, folder.macro)]
         )
 
     def value(self, key: str) -> str:
@@ -70,7 +70,7 @@ class AdoptedPaper:
         """
         address, _, form = self.folder.values.get(key, key).partition(":")
         cell = self.data.cell(address)
-        return shown(cell, form)
+        return formatted_cell(cell, form)
 
     def printed(self, use: Use) -> str:
         """Return the LaTeX that stands in place of a use."""
@@ -83,9 +83,9 @@ class AdoptedPaper:
         if use.command == "figure":
             return self.figure(use.key, picture_of(use.key)).text.rstrip("\n")
         if use.command == "claim":
-            from boundpaper.adopt.judged import word
+            from boundpaper.adopt.judged import verdict_word
 
-            return word(self.folder, self.data, use.key)
+            return verdict_word(self.folder, self.data, use.key)
         raise SpecError(f"\\bound{use.command} is not known")
 
     def table(self, name: str, part: str) -> str:
@@ -139,13 +139,13 @@ def _split(address: str) -> list[str]:
     return re.split(r"(#\d)", address)
 
 
-def shown(cell: DataCell, form: str) -> str:
+def formatted_cell(cell: DataCell, form: str) -> str:
     """Return a cell's value in a format; without a format, as it is written in the file."""
     if not cell.text:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
     if not form:
         return as_it_stands(cell)
-    asked = formats.parsed(form)
+    asked = formats.parse_format(form)
     if cell.number is None:
         raise SpecError(f"{cell.address} is {cell.text!r}, no number: leave out the format :{form}")
     return asked.show(cell.number)
@@ -157,10 +157,10 @@ def as_it_stands(cell: DataCell) -> str:
 
     if cell.number is not None:
         return cell.text
-    return re.sub(r"[^\x00-\x7f]", _letter, escape(cell.text, "latex"))
+    return re.sub(r"[^\x00-\x7f]", _escaped_letter, escape(cell.text, "latex"))
 
 
-def _letter(match: re.Match[str]) -> str:
+def _escaped_letter(match: re.Match[str]) -> str:
     import codecs
 
     import latexcodec  # noqa: F401 (registers the codec)
@@ -192,7 +192,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
         chosen.sort(key=lambda row: row[column].number if numbers else row[column].text, reverse=asked.sort[0] == "-")  # type: ignore[arg-type,return-value]
     lines = []
     for row in chosen:
-        texts = [shown(row[column], form) if row[column].text else "" for column, _, form in columns]
+        texts = [formatted_cell(row[column], form) if row[column].text else "" for column, _, form in columns]
         lines.append(" & ".join(texts) + r" \\")
     return "\n".join(lines)
 
@@ -255,11 +255,11 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
         lines.append(f"\\expandafter\\def\\csname bound rows:\\detokenize{{{name}}}\\endcsname{{%\n{text}}}\n")
     for name, text in sorted(claims.items()):
         lines.append(f"\\expandafter\\def\\csname bound claim:\\detokenize{{{name}}}\\endcsname{{{text}}}\n")
-    lines += _whole(paper, wanted)
+    lines += _lines_of_cells(paper, wanted)
     return "".join([*lines, TAIL]), faults
 
 
-def _whole(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[str]:
+def _lines_of_cells(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each cell of the small tables that the text does not use, with the cell as its file has it."""
     for name, addresses in sorted(paper.data.tables.items()):
         if len(addresses) > paper.folder.cells:
@@ -305,16 +305,16 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
         faults.append(f"{folder.mains[0]}: no line {source.LINE}; run `boundpaper init`, or write it before the body")
     if faults:
         raise SpecError("\n".join(faults))
-    before = _lock(folder, force)
+    before = _locked_hashes(folder, force)
     changed = []
     for name in figures:
-        made[f"figures/{name}.pdf"] = _picture(folder, name, figures[name], before, check)
+        made[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], before, check)
     for name, content in made.items():
         path = folder.generated / name
         there = path.read_bytes() if path.is_file() else None
         if there == content:
             continue
-        if there is not None and not force and before.get(name) not in (None, _digest(there)):
+        if there is not None and not force and before.get(name) not in (None, _content_digest(there)):
             raise SpecError(
                 f"{folder.shown(path)}: edited by hand since the last build (line {_differing(there, content)} at the "
                 f"latest): edit the data or the text instead, or run `boundpaper build --force`"
@@ -326,12 +326,12 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
             files.write(folder.generated / name, made[name])
         for name in gone:
             (folder.generated / name).unlink()
-        lock = {name: _digest(content) for name, content in sorted(made.items())}
+        lock = {name: _content_digest(content) for name, content in sorted(made.items())}
         files.write(folder.generated / LOCK, (json.dumps(lock, indent=1) + "\n").encode())
     return GenerateOutcome(tuple(folder.shown(folder.generated / name) for name in [*changed, *gone]), len(paper.uses))
 
 
-def _picture(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[str, str], check: bool) -> bytes:
+def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[str, str], check: bool) -> bytes:
     """Return the PDF of a figure: the existing file if its float says that it shows this figure, else a new PDF.
 
     With `check` no new PDF is made, and empty bytes are returned in its place.
@@ -339,16 +339,16 @@ def _picture(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[
     text, pdf = (folder.generated / f"figures/{name}{suffix}" for suffix in (".tex", ".pdf"))
     if text.is_file() and pdf.is_file() and text.read_bytes() == figure.text.encode():
         content = pdf.read_bytes()
-        if before.get(f"figures/{name}.pdf") == _digest(content):
+        if before.get(f"figures/{name}.pdf") == _content_digest(content):
             return content
     return b"" if check else figure.pdf(name)
 
 
-def _digest(content: bytes) -> str:
+def _content_digest(content: bytes) -> str:
     return hashlib.blake2b(content.replace(b"\r\n", b"\n"), digest_size=16).hexdigest()
 
 
-def _lock(folder: Folder, force: bool) -> dict[str, str]:
+def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
     """Return the hashes of the files that the last build wrote, by name."""
     path = folder.generated / LOCK
     if not path.is_file():
@@ -369,7 +369,7 @@ def _differing(there: bytes, content: bytes) -> int:
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
 
 
-def moved(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
+def changed_numbers(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
     """List the bound numbers that would print differently with the older cells `before`, one line each."""
     lines = []
     for use in paper.uses:
@@ -380,7 +380,7 @@ def moved(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
             continue
         now = paper.value(use.key)
         try:
-            was = shown(before[address], form)
+            was = formatted_cell(before[address], form)
         except SpecError:
             was = "empty"
         if was != now:
@@ -388,7 +388,7 @@ def moved(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
     return lines
 
 
-def traced(paper: AdoptedPaper, what: str) -> list[str]:
+def trace_value(paper: AdoptedPaper, what: str) -> list[str]:
     """Say where a printed value comes from, given `FILE:LINE`, an address, or a printed number.
 
     Raises SpecError when nothing is bound there, or no bound place prints the value.
@@ -413,10 +413,10 @@ def traced(paper: AdoptedPaper, what: str) -> list[str]:
         raise SpecError(
             f"{what}: no bound value is there; give FILE.tex:LINE, an address, or a number as it is printed"
         )
-    return [_origin(paper, use) for use in uses]
+    return [_origin_line(paper, use) for use in uses]
 
 
-def _origin(paper: AdoptedPaper, use: Use) -> str:
+def _origin_line(paper: AdoptedPaper, use: Use) -> str:
     if use.command != "val" or "#" in use.key:
         return f"{use.place}: \\bound{use.command}{{{use.key}}}"
     cell = paper.data.cell(paper.folder.values.get(use.key, use.key).partition(":")[0])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
-from boundpaper.adopt.functions import called, loaded
+from boundpaper.adopt.functions import call_function, load_functions
 from boundpaper.errors import SpecError
 from boundpaper.suggestions import or_known
 
@@ -27,7 +27,7 @@ class JudgedClaim:
         return f"{self.name}: {self.verdict}: {self.statement} {self.reason}"
 
 
-def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
+def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     """Return the verdicts of all claims by name; empty if there is no `claims.py`.
 
     Raises SpecError when a function fails, returns no verdict, or says in no docstring what it states.
@@ -36,20 +36,20 @@ def judged(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
 
     path = folder.root / FILE
     found = {}
-    for name, function in loaded(path, FILE).items() if path.is_file() else ():
+    for name, function in load_functions(path, FILE).items() if path.is_file() else ():
         statement = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         if not statement:
             raise SpecError(f"{FILE}: {name}: no docstring; its first paragraph is what the paper states")
-        verdict = called(function, FILE, path, data)
+        verdict = call_function(function, FILE, path, data)
         if not isinstance(verdict, Verdict):
             raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
         found[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
     return found
 
 
-def word(folder: Folder, data: Data, name: str) -> str:
+def verdict_word(folder: Folder, data: Data, name: str) -> str:
     """Return the verdict of one claim; if there is none, raise SpecError that names the nearest claim."""
-    found = judged(folder, data)
+    found = judge_claims(folder, data)
     if name not in found:
         raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")
     return found[name].verdict

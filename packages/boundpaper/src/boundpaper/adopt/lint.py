@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from boundpaper.adopt.cells import Data, DataCell
 from boundpaper.adopt.folder import Folder
-from boundpaper.adopt.formats import parsed
+from boundpaper.adopt.formats import parse_format
 from boundpaper.adopt.generate import AdoptedPaper
-from boundpaper.adopt.numerals import TypedNumber, numerals
+from boundpaper.adopt.numerals import TypedNumber, typed_numbers
 from boundpaper.adopt.source import LatexFile
 from boundpaper.typeset.rounding import round_half_up
 
@@ -94,14 +94,14 @@ class NumberFinding:
 
 
 @dataclass(frozen=True)
-class Index:
+class NumberIndex:
     """The numbers of cells in ascending order, to look up those that round to a typed number."""
 
     values: list[float] = field(default_factory=list)
     cells: list[DataCell] = field(default_factory=list)
 
     @classmethod
-    def of(cls, cells: Iterable[DataCell]) -> Index:
+    def of(cls, cells: Iterable[DataCell]) -> NumberIndex:
         """Sort the cells that are numbers."""
         numbers = ((float(cell.number), cell) for cell in cells if cell.number is not None)
         pairs = sorted(numbers, key=lambda pair: pair[0])
@@ -125,7 +125,7 @@ def boundable(data: Data) -> list[DataCell]:
     return [cell for cell in data.cells.values() if cell.address not in names]
 
 
-def candidates(numeral: TypedNumber, index: Index) -> list[Candidate]:
+def candidates(numeral: TypedNumber, index: NumberIndex) -> list[Candidate]:
     """Return cells that print as the typed number: unchanged, as a percentage, or without their minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
     found: dict[str, Candidate] = {}
@@ -139,12 +139,12 @@ def candidates(numeral: TypedNumber, index: Index) -> list[Candidate]:
             number = cell.number * scale
             if cell.address in found or not number or round_half_up(number, numeral.decimals) != value:
                 continue
-            if parsed(form).show(cell.number) == numeral.text:
+            if parse_format(form).show(cell.number) == numeral.text:
                 found[cell.address] = Candidate(cell, form, number == value, plain)
     return list(found.values())
 
 
-def ranked(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
+def rank_candidates(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
     """Order candidates so that cells whose address shares words with the text near the number come first."""
     if len(found) < 2 or len(found) > 200:
         return found
@@ -165,30 +165,30 @@ def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revi
     stale.
     """
     folder = paper.folder
-    index = Index.of(boundable(paper.data))
+    index = NumberIndex.of(boundable(paper.data))
     moved = [
         cell
         for address, cell in (before or {}).items()
         if address in paper.data.cells and paper.data.cells[address].number != cell.number
     ]
-    old = Index.of(moved)
+    old = NumberIndex.of(moved)
     found = []
-    for file in _read(paper.sources, folder):
-        for numeral in numerals(file, folder.macro, folder.names):
+    for file in _read_files(paper.sources, folder):
+        for numeral in typed_numbers(file, folder.macro, folder.names):
             now = candidates(numeral, index)
             stale = None
             if not now and moved and numeral.significant >= SAFE_DIGITS - 1 and (was := candidates(numeral, old)):
-                cell = ranked(numeral, was)[0].cell
+                cell = rank_candidates(numeral, was)[0].cell
                 stale = cell, paper.data.cells[cell.address].text or "empty"
-            found.append(NumberFinding(numeral, tuple(ranked(numeral, now)), stale, revision, folder.macro))
+            found.append(NumberFinding(numeral, tuple(rank_candidates(numeral, now)), stale, revision, folder.macro))
     return found
 
 
-def _read(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
+def _read_files(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
     return [each for each in sources if not any(fnmatch(each.shown, pattern) for pattern in folder.ignored)]
 
 
-def bind(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
+def bind_numbers(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
     """Bind the chosen numbers in the files, so that each is still printed as it was typed."""
     by_file: dict[int, list[tuple[TypedNumber, Candidate]]] = {}
     for numeral, candidate in chosen:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from boundpaper.adopt import source
 from boundpaper.adopt.formats import SPELLED
 from boundpaper.adopt.source import LatexFile
-from boundpaper.paper.visible import CITE, SILENT, blank, closed, without_commands
+from boundpaper.paper.visible import CITE, SILENT, blank_out, closing_places, without_commands
 
 # Commands whose braces hold no values, by how many of them; those of chapters and what whole papers have besides.
 _SILENT = SILENT | {
@@ -94,22 +94,22 @@ class TypedNumber:
         return self.source.place(self.start)
 
 
-def numerals(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
+def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
     """Return the numbers in a file that a reader sees: decimals, and whole numbers of three or more digits.
 
     `macro` is the command of bound values, whose keys are no numbers; `names` are regular expressions of names that
     hold digits.
     """
-    text = visible(file, macro, names)
+    text = visible_text(file, macro, names)
     found = []
     for match in _NUMBER.finditer(text):
-        numeral = _numeral(file, text, match)
+        numeral = _typed_number(file, text, match)
         if numeral is not None:
             found.append(numeral)
     return found
 
 
-def _numeral(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
+def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
     whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
     digits = re.sub(r"\D", "", whole)
     if not fraction and (len(digits) < 3 or (digits[0] == "0")):
@@ -144,24 +144,24 @@ def _numeral(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | 
     )
 
 
-def visible(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
+def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
     """Return a file's text with everything but words and values replaced by blanks, so that offsets stay the same."""
     text = file.code
-    text = without(text, _DRAWN, "\\end{%s}", blank)
+    text = blank_between(text, _DRAWN, "\\end{%s}", blank_out)
     for pattern in (_ASSIGNED, _LENGTH):
-        text = pattern.sub(lambda match: blank(match[0]), text)
-    text = _body(text)
-    text = CITE.sub(lambda match: blank(match[0]), text)
+        text = pattern.sub(lambda match: blank_out(match[0]), text)
+    text = _body_text(text)
+    text = CITE.sub(lambda match: blank_out(match[0]), text)
     bound = (macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure")))
     text = without_commands(text, _SILENT | dict.fromkeys(bound, 1))
     for pattern in (_DOI, _DATE, _POWER, _RAISED):
-        text = pattern.sub(lambda match: blank(match[0]), text)
+        text = pattern.sub(lambda match: blank_out(match[0]), text)
     for name in names:
-        text = re.sub(rf"(?<!\w)(?:{name})(?!\w)", lambda match: blank(match[0]), text)
+        text = re.sub(rf"(?<!\w)(?:{name})(?!\w)", lambda match: blank_out(match[0]), text)
     return text
 
 
-def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
+def blank_between(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
     """Replace each part from a match of `opening` to the next `closing`; `%s` stands for the match's first group."""
     pieces, position = [], 0
     never_closed: set[str] = set()
@@ -178,25 +178,25 @@ def without(text: str, opening: re.Pattern[str], closing: str, instead: Callable
     return "".join([*pieces, text[position:]])
 
 
-def _body(text: str) -> str:
+def _body_text(text: str) -> str:
     r"""Return the text with its preamble blanked, except the title and what the author's own commands print."""
     begin = text.find(r"\begin{document}")
     end = source.END.search(text)
     stop = end.start() if end else len(text)
     if begin < 0:
-        return text[:stop] + blank(text[stop:])
+        return text[:stop] + blank_out(text[stop:])
     head = text[:begin]
-    closing = closed(head)
-    kept = [span for match in _TITLED.finditer(head) for span in _definition(head, match.end(), closing)]
+    closing = closing_places(head)
+    kept = [span for match in _TITLED.finditer(head) for span in _brace_groups(head, match.end(), closing)]
     pieces, position = [], 0
     for start, close in kept:
         if start >= position:
-            pieces += [blank(head[position:start]), head[start:close]]
+            pieces += [blank_out(head[position:start]), head[start:close]]
             position = close
-    return "".join([*pieces, blank(head[position:])]) + text[begin:stop] + blank(text[stop:])
+    return "".join([*pieces, blank_out(head[position:])]) + text[begin:stop] + blank_out(text[stop:])
 
 
-def _definition(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
+def _brace_groups(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Yield start and end of the last of the brace groups that follow: a title, or the body of a definition."""
     last = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")

@@ -32,7 +32,7 @@ _ASKED = r"""x\par
 """
 
 
-def engine(main: LatexFile) -> str:
+def latex_program(main: LatexFile) -> str:
     """Return the program that compiles a paper: as `% !TeX program = ...` says, else as the packages require."""
     found = _PROGRAM.search(main.text)
     if found and found[1].lower() in ENGINES:
@@ -41,7 +41,7 @@ def engine(main: LatexFile) -> str:
     return "pdflatex" if needed is None else "lualatex" if needed[1] == "luacode" else "xelatex"
 
 
-def measured(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
+def measure_page(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
 
     LaTeX is asked after the title and a first word, as some classes (acmart, revtex) begin two columns there. `scratch`
@@ -51,7 +51,7 @@ def measured(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     from boundpaper.build import process
     from boundpaper.paper.tex import latex
 
-    program = engine(main)
+    program = latex_program(main)
     if process.missing(program):
         raise DataError(f"{program} is not installed")
     begin = main.code.find(BEGIN) + len(BEGIN)

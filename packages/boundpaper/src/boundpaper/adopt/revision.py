@@ -11,7 +11,7 @@ from boundpaper.adopt.folder import Folder
 from boundpaper.errors import DataError, SpecError
 
 
-def git(root: Path, *arguments: str) -> bytes | None:
+def git_output(root: Path, *arguments: str) -> bytes | None:
     """Return the output of a git command; None if it fails or git is not installed."""
     try:
         done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
@@ -20,38 +20,38 @@ def git(root: Path, *arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def known(root: Path, revision: str) -> bool:
+def is_known(root: Path, revision: str) -> bool:
     """Whether the folder's repository has a revision of this name."""
-    return git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None
+    return git_output(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None
 
 
-def require(root: Path, revision: str) -> None:
+def require_revision(root: Path, revision: str) -> None:
     """Raise SpecError unless git knows the revision in this folder."""
-    if not known(root, revision):
+    if not is_known(root, revision):
         raise SpecError(f"{revision!r} is not a git revision here; `git log --oneline` lists some")
 
 
-def unpacked(root: Path, revision: str, folder: Path) -> Path:
+def unpack_files(root: Path, revision: str, folder: Path) -> Path:
     """Write git's files below `root` at a revision into a new folder; SpecError if git does not know the revision."""
-    require(root, revision)
+    require_revision(root, revision)
     folder.mkdir()
-    with tarfile.open(fileobj=io.BytesIO(git(root, "archive", "--format=tar", revision) or b"")) as archive:
+    with tarfile.open(fileobj=io.BytesIO(git_output(root, "archive", "--format=tar", revision) or b"")) as archive:
         archive.extractall(folder, filter="data")
     return folder
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
     """Return the cells that the data files changed since a revision had at that revision."""
-    named = cells.files(folder)
-    changed = git(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
+    named = cells.data_files(folder)
+    changed = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}
     found: dict[str, DataCell] = {}
     for name, file in named.items():
-        raw = git(folder.root, "show", f"{revision}:./{file}") if file in there else None
+        raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in there else None
         if raw is None:
             continue
         try:
-            found |= cells.gathered({name: (file, raw)}, folder.keys).cells
+            found |= cells.cells_of_texts({name: (file, raw)}, folder.keys).cells
         except (DataError, UnicodeDecodeError):
             continue  # an older form of the file, of which no cell can be told
     return found

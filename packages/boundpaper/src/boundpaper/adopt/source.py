@@ -37,10 +37,10 @@ class LatexFile:
 
     def line(self, offset: int) -> int:
         """The line number of an offset."""
-        return bisect_left(self._ends, offset) + self.first
+        return bisect_left(self._line_ends, offset) + self.first
 
     @cached_property
-    def _ends(self) -> list[int]:
+    def _line_ends(self) -> list[int]:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def place(self, offset: int) -> str:
@@ -92,11 +92,11 @@ def sources(folder: Folder) -> list[LatexFile]:
         if path in found:
             continue
         found[path] = source = read(path, folder.shown(path))
-        waiting += reversed(list(_inputs(source, folder)))
+        waiting += reversed(list(_input_files(source, folder)))
     return list(found.values())
 
 
-def _inputs(source: LatexFile, folder: Folder) -> Iterator[Path]:
+def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
     for match in READ.finditer(source.code):
         name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
         inner = (match["folder"] or "").strip()

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from boundpaper.audit import number
 from boundpaper.audit.number import Number
-from boundpaper.paper.sentences import split
+from boundpaper.paper.sentences import split_sentences
 from boundpaper.statistics.rounding import Interval, printed_interval, shared_decimals
 
 NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
@@ -163,7 +163,7 @@ class ReadDocument:
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
         """Add the sentences of a text that begins at `line`, each with the line in which the sentence begins."""
         words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
-        for each in split(" ".join(word[0] for word in words)) if words else ():
+        for each in split_sentences(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
             self.sentences.append(Sentence(FileLine(self.file, begun), each, above, aside=aside))
             words = words[len(each.split()) :]

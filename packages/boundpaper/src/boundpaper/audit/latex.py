@@ -7,7 +7,7 @@ from pathlib import Path
 
 from boundpaper.adopt.source import LatexFile, body_of
 from boundpaper.audit.documents import FileLine, ReadDocument, Row
-from boundpaper.paper.visible import closed
+from boundpaper.paper.visible import closing_places
 from boundpaper.typeset.characters import MATH
 
 _LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
@@ -75,7 +75,7 @@ def read(text: str, file: str) -> ReadDocument:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = LatexFile(Path(file), file, text, "utf-8")
     (start, stop), code = body_of(source), source.code
-    document, ends = ReadDocument(file, "\\begin{document}" in code), closed(code)
+    document, ends = ReadDocument(file, "\\begin{document}" in code), closing_places(code)
     position, floated, caption = start, 0, ""
     for match in _BLOCK.finditer(code, start, stop):
         if match.start() < position:
@@ -154,7 +154,7 @@ def _spanned(cell: str) -> list[str]:
     span = _SPAN.search(cell)
     if span is None:
         return [plain(cell)]
-    ends, opened = closed(cell), cell.find("{", span.end())
+    ends, opened = closing_places(cell), cell.find("{", span.end())
     opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # behind the alignment or the width
     inner = plain(cell[opened + 1 : ends.get(opened, len(cell)) - 1]) if opened >= 0 else plain(cell)
     count = span["count"].strip() if span["kind"] == "column" else ""
@@ -166,7 +166,7 @@ def draw(document: ReadDocument, code: str, line: int) -> None:
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
     series = [{x.strip(): y.strip() for x, y in each} for each in points]
-    names, ends = list[str](), closed(code)
+    names, ends = list[str](), closing_places(code)
     for match in _LEGEND.finditer(code):
         start, stop = match.end() + 1, ends.get(match.end(), len(code)) - 1
         listed = [name for _, name, _ in _pieces(_COMMA, code, start, stop)]

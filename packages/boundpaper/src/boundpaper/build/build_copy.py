@@ -39,14 +39,14 @@ def build_in_copy(project: Session, *keys: str) -> Path:
     root, aside = project.root, project.root / ASIDE
     every = steps_of_results(project.graph)
     _link_rooms(root, aside)
-    if (seed := digest(root / STATE)) != _seed(aside):
-        _begin(project, aside, project.graph.order(every))
+    if (seed := digest(root / STATE)) != _stored_seed(aside):
+        _fill_copy(project, aside, project.graph.order(every))
         write(aside / _SEED, seed.encode())
     Session(aside, debug=project.debug).build(keys or every)
     return aside / RESULTS
 
 
-def _seed(aside: Path) -> str | None:
+def _stored_seed(aside: Path) -> str | None:
     try:
         return (aside / _SEED).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -68,7 +68,7 @@ def _link_rooms(root: Path, aside: Path) -> None:
             link.symlink_to(target.absolute())
 
 
-def _begin(project: Session, aside: Path, keys: Iterable[str]) -> None:
+def _fill_copy(project: Session, aside: Path, keys: Iterable[str]) -> None:
     """Put into `aside` what the project has built: its results, outputs of the steps `keys`, and the record of them."""
     for folder in ("out", RESULTS):
         shutil.rmtree(aside / folder, ignore_errors=True)

@@ -36,7 +36,7 @@ class Change:
     @property
     def words(self) -> str:
         """The place, and the values before and after."""
-        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by_how_much()}"
 
     @property
     def weight(self) -> tuple[int, float]:
@@ -51,7 +51,7 @@ class Change:
             return 1, 0.0
         return 1, abs(after - before) / max(abs(before), abs(after), 1e-300)
 
-    def _by(self) -> str:
+    def _by_how_much(self) -> str:
         try:
             before, after = float(self.before), float(self.after)
         except ValueError:
@@ -95,28 +95,28 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is no git checkout, or there is no such revision.
     """
     try:
-        known = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        known = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
         raise DataError("git is not installed; `apt-get install -y git`") from None
     if known.returncode:
-        inside = _git(root, "rev-parse", "--git-dir").returncode == 0
+        inside = _run_git(root, "rev-parse", "--git-dir").returncode == 0
         raise DataError(
             f"no revision {revision!r}; `git log --oneline` lists them"
             if inside
             else f"{root} is no checkout of git; begin one: git init && git add -A && git commit -m 'Begin'"
         )
-    text = _git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger checkout
+    text = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger checkout
     return text.stdout if text.returncode == 0 else None
 
 
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
 
 
 def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
     """Names of the files with `suffix` in a folder at a revision."""
     at_revision(root, revision, folder)
-    listed = _git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
+    listed = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
     return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
 
 
@@ -134,15 +134,15 @@ def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterato
         if old is None or new is None:
             yield Change(name, "whole table", "" if old is None else "present", "" if new is None else "present")
         elif old != new:
-            yield from _frames(name, _csv(old), _csv(new), tolerance)
+            yield from _frame_changes(name, _columns_of(old), _columns_of(new), tolerance)
 
 
 def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
     """Return the changes of a result between two CSV texts."""
-    return list(_frames(name, _csv(before), _csv(after), tolerance))
+    return list(_frame_changes(name, _columns_of(before), _columns_of(after), tolerance))
 
 
-def _csv(text: str) -> Columns:
+def _columns_of(text: str) -> Columns:
     header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
     if not header or max(map(len, rows), default=0) > len(header):
         raise ValueError("not a table: it has no header, or a row with more cells than the header")
@@ -150,14 +150,14 @@ def _csv(text: str) -> Columns:
     return {name: [row[place] for row in full] for place, name in enumerate(header)}
 
 
-def _frames(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
+def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
     for column in [name for name in old if name not in new]:
         yield Change(result, f"column {column}", "present", "")
     for column in [name for name in new if name not in old]:
         yield Change(result, f"column {column}", "", "present")
     shared = [name for name in new if name in old]
-    keys = _keys({name: old[name] for name in shared}, {name: new[name] for name in shared})
-    before, after = _places(old, keys), _places(new, keys)
+    keys = _key_columns({name: old[name] for name in shared}, {name: new[name] for name in shared})
+    before, after = _rows_by_name(old, keys), _rows_by_name(new, keys)
     for key in before:
         if key not in after:
             yield Change(result, f"row {key}", "present", "")
@@ -174,7 +174,7 @@ def _frames(result: str, old: Columns, new: Columns, tolerance: float) -> Iterat
         yield from cells[key] if key in before else [Change(result, f"row {key}", "", "present")]
 
 
-def _keys(old: Columns, new: Columns) -> list[str]:
+def _key_columns(old: Columns, new: Columns) -> list[str]:
     """Return the fewest leading text columns that identify the rows of both tables; empty if no columns do."""
     chosen: list[str] = []
     for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
@@ -192,7 +192,7 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _places(table: Columns, keys: list[str]) -> dict[str, int]:
+def _rows_by_name(table: Columns, keys: list[str]) -> dict[str, int]:
     """Map the name of each row to its index: the values of its key columns or, without key columns, its number."""
     if not keys:
         return {str(place + 1): place for place in range(len(next(iter(table.values()))))}

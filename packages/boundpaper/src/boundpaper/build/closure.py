@@ -47,11 +47,11 @@ class Closures:
         """Return the project's files that `file` imports directly."""
         if file not in self._imports:
             names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in self.folders]
-            parts = [part for name in names for part in (*self._module(name), *self._offered(name))]
+            parts = [part for name in names for part in (*self._files_of_module(name), *self._stub_files(name))]
             self._imports[file] = tuple(dict.fromkeys(parts))
         return self._imports[file]
 
-    def _offered(self, name: str) -> list[str]:
+    def _stub_files(self, name: str) -> list[str]:
         """Return a package's stub `__init__.pyi` and the files that define its name `name` (`package.*`: all names)."""
         package, _, wanted = name.rpartition(".")
         first, *rest = package.split(".")
@@ -61,10 +61,10 @@ class Closures:
         homes = self.reader.python(stub)["imports"]
         found = [home for home in homes if home != name and wanted in ("*", home.rpartition(".")[2])]
         modules = [part for home in found for part in (home, home.rpartition(".")[0])]
-        inner = [part for home in found if home.endswith(".*") for part in self._offered(home)]
-        return [stub, *inner, *(file for module in modules if module for file in self._module(module))]
+        inner = [part for home in found if home.endswith(".*") for part in self._stub_files(home)]
+        return [stub, *inner, *(file for module in modules if module for file in self._files_of_module(module))]
 
-    def _module(self, name: str) -> tuple[str, ...]:
+    def _files_of_module(self, name: str) -> tuple[str, ...]:
         """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""
         if name not in self._modules:
             first, *rest = name.split(".")
@@ -86,12 +86,12 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     files = set().union(*(closures.of_module(name) for name in modules))
     state = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        state.update(f"{file}\0{_bare(text_of(root, file))}\0".encode())
+        state.update(f"{file}\0{_code_only(text_of(root, file))}\0".encode())
     return state.hexdigest()
 
 
 @lru_cache(1024)  # experiments share most of their files
-def _bare(text: str) -> str:
+def _code_only(text: str) -> str:
     """Return a file's syntax tree without docstrings; if the file cannot be parsed, its text."""
     try:
         tree = ast.parse(text)

@@ -29,7 +29,7 @@ def report(root: Path) -> tuple[list[str], bool]:
     groups = {"": project["dependencies"], **project.get("optional-dependencies", {})}
     sound = True
     for group, needs in groups.items():
-        missing = [need for need in needs if not _installed(need)]
+        missing = [need for need in needs if not _is_installed(need)]
         title = f"[{group}]" if group else "light"
         purpose = f" ({purposes[group]})" if group in purposes else ""
         if not missing:
@@ -47,7 +47,7 @@ def report(root: Path) -> tuple[list[str], bool]:
     return lines, sound
 
 
-def _installed(need: str) -> bool:
+def _is_installed(need: str) -> bool:
     name = re.split(r"[<>=!~;\[ ]", need, maxsplit=1)[0]
     try:
         importlib.metadata.version(name)

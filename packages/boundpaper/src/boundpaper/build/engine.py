@@ -18,11 +18,11 @@ from boundpaper.build import process
 from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.job import Job
-from boundpaper.build.pool import Workers
-from boundpaper.build.running import Contents, StepOutput, made, named
+from boundpaper.build.pool import ProcessWorkers
+from boundpaper.build.running import Contents, StepOutput, located_error, run_builder
 from boundpaper.build.state import State
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.store.cached_files import hashed
+from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.files import write
 
 WORTH = 4.0  # seconds that steps which are due took last, for which processes are begun: each imports for a second
@@ -61,24 +61,24 @@ class Engine:
         order = self.graph.order(targets)
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
-        ahead = self._ahead(order)
+        ahead = self._longest_chains(order)
         serial: deque[str] = deque()
         side: list[str] = []
         apart: list[str] = []
         running: dict[Future[StepOutput], str] = {}
         before: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
-        workers = Workers(min(self.jobs, MOST_WORKERS))
+        workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
         process.start_again()
         try:
-            self._sweep()
+            self._remove_old_outputs()
             while sorter.is_active():
                 for key in sorter.get_ready():
                     (side if self.graph.steps[key].kind.parallel else serial).append(key)
                 side.sort(key=ahead.__getitem__)
                 while side and len(running) < self.jobs and not (workers.begun and apart):
                     key = side.pop()
-                    hashes = self._due(self.graph.steps[key])
+                    hashes = self._hashes_if_due(self.graph.steps[key])
                     if hashes is None:
                         sorter.done(key)
                     else:
@@ -87,30 +87,30 @@ class Engine:
                 if serial:
                     key = serial.popleft()
                     step = self.graph.steps[key]
-                    hashes = self._due(step)
+                    hashes = self._hashes_if_due(step)
                     if hashes is not None and step.kind.apart and not step.fault:
                         before[key] = hashes
                         apart.append(key)
                     else:
                         if hashes is not None:
-                            self._finish(step, partial(self._run, step), hashes)
+                            self._finish_step(step, partial(self._run, step), hashes)
                         sorter.done(key)
                 apart.sort(key=ahead.__getitem__, reverse=True)
                 may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
-                if may_begin and sum(self._seconds(key) or WORTH / MANY for key in apart) >= WORTH:
+                if may_begin and sum(self._last_seconds(key) or WORTH / MANY for key in apart) >= WORTH:
                     workers.begin()
                 while workers.begun and apart and len(running) <= workers.number:
                     step = self.graph.steps[apart[0]]
-                    if call := workers.submit(made, self._job(step), step.kind.builder, step.targets):
+                    if call := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
                         running[call] = apart.pop(0)
                 if apart and not workers.begun and not serial:
                     key = apart.pop(0)
-                    self._finish(self.graph.steps[key], partial(self._run, self.graph.steps[key]), before.pop(key))
+                    self._finish_step(self.graph.steps[key], partial(self._run, self.graph.steps[key]), before.pop(key))
                     sorter.done(key)
                 busy = serial or (apart and not workers.begun)
                 for future in wait(running, 0 if busy else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
-                    self._finish(self.graph.steps[key], partial(workers.result, future), before.pop(key))
+                    self._finish_step(self.graph.steps[key], partial(workers.result, future), before.pop(key))
                     sorter.done(key)
         except BaseException:
             process.end_all()
@@ -122,16 +122,16 @@ class Engine:
             self.state.save()
         return self.outcome
 
-    def _ahead(self, order: Sequence[str]) -> dict[str, float]:
+    def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
         """Return for each step the seconds of the longest chain that begins with it; long chains are built first."""
         after = dict.fromkeys(order, 0.0)
         for key in reversed(order):
-            after[key] += self._seconds(key) or WORTH / MANY
+            after[key] += self._last_seconds(key) or WORTH / MANY
             for need in self.graph.steps[key].needs:
                 after[need] = max(after[need], after[key])
         return after
 
-    def _due(self, step: Step) -> dict[str, str] | None:
+    def _hashes_if_due(self, step: Step) -> dict[str, str] | None:
         """Return the hashes of the step's inputs if it must be built, else None."""
         blocked = [need for need in step.needs if need in self.outcome.failed or need in self.outcome.left_out]
         if blocked:
@@ -156,7 +156,7 @@ class Engine:
 
     def stamp(self, step: Step) -> str:
         """A hash of all that a step depends on, as it is now."""
-        return hashed(repr(self._hashes(step)).encode()).decode()
+        return hash_bytes(repr(self._hashes(step)).encode()).decode()
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Say in words why a step is out of date; empty if it is up to date."""
@@ -178,7 +178,7 @@ class Engine:
                 words.append(f"{path} changed since it was built" if digest else f"{path} was removed")
         return words
 
-    def _job(self, step: Step) -> Job:
+    def _job_of(self, step: Step) -> Job:
         return Job(
             root=self.root,
             kind=step.kind.name,
@@ -194,7 +194,7 @@ class Engine:
         """Run a step's builder; it may run in a thread of its own, so the reader of facts is not used here."""
         if step.fault:
             raise SpecError(step.fault)
-        return made(self._job(step), step.kind.builder, step.targets)
+        return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
         """Say what the results that a step's error names are computed from; empty if it names none."""
@@ -203,26 +203,26 @@ class Engine:
         origins = [f"{name} is computed from {sources}" for name, sources in of.items()]
         return f"; {'; '.join(origins)}" if origins else ""
 
-    def _finish(self, step: Step, result: Callable[[], StepOutput], hashes: dict[str, str]) -> None:
+    def _finish_step(self, step: Step, result: Callable[[], StepOutput], hashes: dict[str, str]) -> None:
         try:
             found = result()
             for text in found.notes:
                 self.report("note", step.key, text)
-            self._keep(step, found.contents, hashes, found.seconds)
+            self._store_outputs(step, found.contents, hashes, found.seconds)
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except Exception as error:
-            failure = named(self._job(step), error)
+            failure = located_error(self._job_of(step), error)
             failure.args = (f"{failure}{self._origins(step, str(failure))}",)
-            self._fail(step, failure, None if isinstance(error, ThesisError) else error)
+            self._record_failure(step, failure, None if isinstance(error, ThesisError) else error)
 
-    def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
+    def _record_failure(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__
         self.outcome.failed[step.key] = error
-        self._own_what_was_left(step)
+        self._record_leftovers(step)
         self.report("failed", step.key, str(error))
 
-    def _own_what_was_left(self, step: Step) -> None:
+    def _record_leftovers(self, step: Step) -> None:
         """Record outputs that a failed builder left, such as LaTeX source, so that none counts as a user's edit."""
         entry = self.state.steps.get(step.key)
         if entry is None:
@@ -236,7 +236,7 @@ class Engine:
         if outputs != entry["outputs"]:
             self.state.record(step.key, {**entry, "inputs": {}, "outputs": outputs})
 
-    def _keep(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
+    def _store_outputs(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
         for path in hashes:
             self.reader.forget(path)
         changed = [path for path, known in hashes.items() if self.reader.digest(path) != known]
@@ -255,10 +255,10 @@ class Engine:
             (self.root / path).unlink(missing_ok=True)
         self.state.record(step.key, {"inputs": hashes, "outputs": outputs, "seconds": round(seconds, 3)})
 
-    def _seconds(self, key: str) -> float:
+    def _last_seconds(self, key: str) -> float:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
 
-    def _sweep(self) -> None:
+    def _remove_old_outputs(self) -> None:
         """Remove outputs of steps that no longer exist, unless a file is unreadable: its steps only seem gone."""
         gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in gone:

@@ -11,7 +11,7 @@ from typing import Any
 
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 from boundpaper.store.files import digest
 
 Facts = dict[str, Any]
@@ -21,7 +21,7 @@ _READING = "Artifact"  # what a declaration calls an artifact by: Artifact("heig
 
 
 @lru_cache(1024)
-def of_python(text: str) -> Facts:
+def python_facts(text: str) -> Facts:
     """Imports and public functions of a Python file.
 
     Returns
@@ -70,33 +70,33 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
     """Yield the steps that a file declares as `name = Cells("What is said.", ...)`."""
-    variables = {name: value for node in tree.body for name, value in _assigned(node)}
+    variables = {name: value for node in tree.body for name, value in _assigned_variables(node)}
     made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     made |= variables
     for name, value in variables.items():
-        if _called(value) in _DECLARING and not name.startswith("_"):
+        if _called_name(value) in _DECLARING and not name.startswith("_"):
             yield {
                 "name": name,
                 "line": value.lineno,
-                "artifacts": list(dict.fromkeys(_named(value, made, set()))),
+                "artifacts": list(dict.fromkeys(_artifacts_named(value, made, set()))),
                 "options": [],
-                "doc": " ".join(" ".join(_texts(value)).split()),
-                "by": _called(value),
+                "doc": " ".join(" ".join(_first_text(value)).split()),
+                "by": _called_name(value),
             }
 
 
-def _called(node: ast.AST) -> str:
+def _called_name(node: ast.AST) -> str:
     """Return the bare name of the called function; empty if the node is not a call."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def _texts(call: ast.AST) -> list[str]:
+def _first_text(call: ast.AST) -> list[str]:
     """Return the first argument of a call if it is a string literal; an empty list otherwise."""
     first = call.args[:1] if isinstance(call, ast.Call) else []
     return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+def _assigned_variables(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Yield the variables that a statement assigns, with the assigned expressions."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     for target in targets:
@@ -104,18 +104,18 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
             yield target.id, node.value
 
 
-def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
+def _artifacts_named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
     """Yield the artifacts that an expression names, directly or through variables of the file, in order."""
-    if _called(node) == _READING:
-        yield from _texts(node)
+    if _called_name(node) == _READING:
+        yield from _first_text(node)
     if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
         seen.add(node.id)
-        yield from _named(made[node.id], made, seen)
+        yield from _artifacts_named(made[node.id], made, seen)
     for part in ast.iter_child_nodes(node):
-        yield from _named(part, made, seen)
+        yield from _artifacts_named(part, made, seen)
 
 
-def resolve(name: str) -> Callable[..., Any]:
+def function_named(name: str) -> Callable[..., Any]:
     """The function that a dotted name `module:function` points to."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
@@ -160,21 +160,21 @@ class FactReader:
         self._hashes.pop(path, None)
 
     def python(self, path: str) -> Facts:
-        """Facts of a Python file (see `of_python`)."""
-        return self._read(path, "", of_python)
+        """Facts of a Python file (see `python_facts`)."""
+        return self._cached_facts(path, "", python_facts)
 
     def calls(self, path: str, reader: str) -> Facts:
         """Return a template's facts: `error`, and `calls` as (function, name, line), found by the function `reader`."""
 
         def parse(text: str) -> Facts:
             try:
-                return {"calls": [list(call) for call in resolve(reader)(text)], "error": ""}
+                return {"calls": [list(call) for call in function_named(reader)(text)], "error": ""}
             except SpecError as error:
                 return {"calls": [], "error": str(error)}
 
-        return self._read(path, reader, parse)
+        return self._cached_facts(path, reader, parse)
 
-    def _read(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
+    def _cached_facts(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
         known = self._facts.get(path)
         stamp = f"{self.digest(path)} {reader}"
         if not known or known["stamp"] != stamp:
@@ -198,7 +198,7 @@ class FactReader:
         """Save the facts if any is new; where the cache cannot be written, the facts are read again in the next run."""
         if self._changed and self._cache:
             with suppress(ThesisError):
-                keep(self._cache, {"format": _FORMAT, "facts": self._facts})
+                keep_value(self._cache, {"format": _FORMAT, "facts": self._facts})
             self._changed = False
 
 

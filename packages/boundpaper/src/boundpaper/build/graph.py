@@ -14,7 +14,7 @@ from boundpaper.build.kinds import KINDS, NAMED, Kind
 from boundpaper.errors import SpecError
 from boundpaper.places import file_of
 from boundpaper.store.paths import DOCUMENTS, PLACES, SCHEMA, SUFFIXES, TABLES, VOCABULARY
-from boundpaper.suggestions import nearest
+from boundpaper.suggestions import suggest
 
 _TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 
@@ -69,11 +69,11 @@ class Graph:
             return steps[0]
         kind, _, bare = name.rpartition(":")
         if kind and kind not in kinds:
-            raise SpecError(f"{name!r}: no kind {kind!r} here; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+            raise SpecError(f"{name!r}: no kind {kind!r} here; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
         asked = [kind] if kind else kinds
         names = [step.name for step in self.steps.values() if step.kind.name in asked]
         label = " or ".join(asked) if len(asked) < 4 else "step"
-        raise SpecError(f"no {label} called {bare!r}; {nearest(bare, names)}`python build.py list` shows all")
+        raise SpecError(f"no {label} called {bare!r}; {suggest(bare, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
         """Return `targets` and all that they need, each step after the steps that it needs.
@@ -124,11 +124,11 @@ class _Loader:
 
     def collect(self) -> None:
         for kind in KINDS:
-            for path in sorted(self._files(kind)):
-                for step in self._steps(kind, path):
-                    self._add(step)
+            for path in sorted(self._files_of_kind(kind)):
+                for step in self._steps_in_file(kind, path):
+                    self._add_step(step)
 
-    def _files(self, kind: Kind) -> Iterator[str]:
+    def _files_of_kind(self, kind: Kind) -> Iterator[str]:
         if kind.single:
             single = kind.single if "/" in kind.single else file_of(self.root, kind.single)
             if (self.root / single).is_file():
@@ -141,7 +141,7 @@ class _Loader:
             if not hidden and path.is_dir() == kind.folders:
                 yield path.relative_to(self.root).as_posix()
 
-    def _steps(self, kind: Kind, path: str) -> Iterator[Step]:
+    def _steps_in_file(self, kind: Kind, path: str) -> Iterator[Step]:
         name = kind.step or Path(path).name.removesuffix(kind.pattern.rpartition("*")[2])
         if kind.function is None:
             yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path)
@@ -170,7 +170,7 @@ class _Loader:
             )
             yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=fault)
 
-    def _add(self, step: Step) -> None:
+    def _add_step(self, step: Step) -> None:
         if step.key in self.steps:
             first = self.steps[step.key]
             fault = f"{step.file}:{step.line}: {step.key} is also defined in {first.file}"
@@ -187,7 +187,7 @@ class _Loader:
             self.artifacts[step.name] = step.kind.artifact.format(name=step.name)
         for kind in KINDS:
             if kind.follows == step.kind.name:
-                self._add(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
+                self._add_step(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
 
     def connect(self, step: Step) -> Step:
         """Fill in the step's needs, inputs and faults, now that every name is known."""
@@ -198,7 +198,7 @@ class _Loader:
         if kind.follows:
             needs[f"{kind.follows}:{step.name}"] = None
         if kind.calls:
-            reads, wrong = self._chapter(step)
+            reads, wrong = self._chapter_reads(step)
             faults += wrong
         for need in kind.gathers:
             needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
@@ -206,19 +206,19 @@ class _Loader:
         if kind.name == "thesis":
             for other in self.steps.values():
                 if other.kind.calls:
-                    needs.update(dict.fromkeys(self._exhibits(other)))
+                    needs.update(dict.fromkeys(self._exhibits_shown(other)))
         artifacts = {}
         for name in reads:
             if name not in self.makers:
                 place = f"{step.file}:{reads[name] or step.line}"
-                hint = nearest(name, self.makers)
+                hint = suggest(name, self.makers)
                 faults.append(f"{place}: {step.key} reads {name!r}, which no artifact is called; {hint}".rstrip("; "))
                 continue
             artifacts[name] = self.artifacts[name]
             needs[self.makers[name]] = None
         needs.pop(step.key, None)
-        inputs = self._inputs(step, artifacts)
-        if VOCABULARY in inputs and (facts := self._vocabulary()) and (error := facts["error"]):
+        inputs = self._input_files(step, artifacts)
+        if VOCABULARY in inputs and (facts := self._tables_by_chapter()) and (error := facts["error"]):
             faults.append(error if error.startswith(VOCABULARY) else f"{VOCABULARY}:{error}")
         return Step(
             **{
@@ -230,26 +230,26 @@ class _Loader:
             }
         )
 
-    def _inputs(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
+    def _input_files(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
         files = {*self._closures.of_module(step.kind.builder_module)} if step.kind.builder else set()
         if step.file.endswith(".py") and step.function:
             files |= self._closures.of(step.file)
         elif not step.kind.follows and step.file and not step.kind.folders:
             files.add(step.file)
         if step.kind.checks:
-            files |= {SCHEMA, DOCUMENTS, PLACES, *self._found(NAMED)}
+            files |= {SCHEMA, DOCUMENTS, PLACES, *self._matching_files(NAMED)}
         for pattern in step.kind.also:
-            files |= self._found(pattern)
+            files |= self._matching_files(pattern)
         if SCHEMA in files:
             files |= {f"{folder}/{TABLES}" for folder in self._closures.folders.values()}
         for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
             files |= self._held(path, step.kind.checks)
         return tuple(sorted(files))
 
-    def _found(self, pattern: str) -> frozenset[str]:
+    def _matching_files(self, pattern: str) -> frozenset[str]:
         """Return the files that match a pattern, searched only once, since hundreds of steps use the same pattern."""
         if pattern not in self._globbed and pattern == NAMED:
-            self._globbed[pattern] = self._named()
+            self._globbed[pattern] = self._vocabulary_tables()
         if pattern not in self._globbed:
             package, _, rest = pattern.partition("/")
             folder = self._closures.folders.get(package, "")
@@ -258,12 +258,12 @@ class _Loader:
             self._globbed[pattern] = frozenset(path.as_posix().removeprefix(before) for path in paths)
         return self._globbed[pattern]
 
-    def _named(self) -> frozenset[str]:
+    def _vocabulary_tables(self) -> frozenset[str]:
         """The tables that the paper's vocabulary names."""
-        facts = self._vocabulary()
+        facts = self._tables_by_chapter()
         return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
 
-    def _vocabulary(self) -> Facts | None:
+    def _tables_by_chapter(self) -> Facts | None:
         """Return the tables that the paper's vocabulary names, as calls, with the vocabulary's fault if it has one."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
@@ -281,7 +281,7 @@ class _Loader:
     def _facts(self, step: Step) -> Facts:
         return self.reader.calls(step.file, step.kind.calls)
 
-    def _chapter(self, step: Step) -> tuple[dict[str, str], list[str]]:
+    def _chapter_reads(self, step: Step) -> tuple[dict[str, str], list[str]]:
         facts = self._facts(step)
         faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
         reads: dict[str, str] = {}
@@ -291,7 +291,7 @@ class _Loader:
             elif function in ("claim", "mark"):
                 reads.setdefault("claims", str(line))
                 if f"claim:{name.partition('.')[0]}" not in self.steps:
-                    hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
+                    hint = suggest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
                     faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
             else:
                 kind, wanted = function, name
@@ -301,11 +301,11 @@ class _Loader:
                     faults.append(f"{step.file}:{line}: supplement({name!r}): write 'table/NAME' or 'figure/NAME'")
                 elif f"{kind}:{wanted}" not in self.steps:
                     names = [other.name for other in self.steps.values() if other.kind.name == kind]
-                    fault = f"{step.file}:{line}: no {kind} called {wanted!r}; {nearest(wanted, names)}"
+                    fault = f"{step.file}:{line}: no {kind} called {wanted!r}; {suggest(wanted, names)}"
                     faults.append(fault.rstrip("; "))
         return reads, faults
 
-    def _exhibits(self, chapter: Step) -> Iterator[str]:
+    def _exhibits_shown(self, chapter: Step) -> Iterator[str]:
         for function, name, _ in self._facts(chapter)["calls"]:
             kinds = {"table": ("table",), "figure": ("figure", "picture")}.get(function, ())
             yield from (f"{kind}:{name}" for kind in kinds if f"{kind}:{name}" in self.steps)

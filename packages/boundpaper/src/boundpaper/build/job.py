@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.suggestions import close_to
+from boundpaper.suggestions import similar_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
 
-def _unheard(text: str) -> None:
+def _discard(text: str) -> None:
     """Discard a note: the default where nobody collects notes."""
 
 
@@ -45,7 +45,7 @@ class Job:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     line: int = 1
-    note: Callable[[str], None] = field(default=_unheard, compare=False)
+    note: Callable[[str], None] = field(default=_discard, compare=False)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Read every artifact of the step.
@@ -59,18 +59,18 @@ class Job:
         by_name = {name: read(self.root, name) for name in self.artifacts}
         if self.kind in TYPESET:
             return {name: armour.frame(each) for name, each in by_name.items()}
-        return self._examined(by_name) if self.kind in EXAMINING else by_name
+        return self._own_rows(by_name) if self.kind in EXAMINING else by_name
 
-    def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    def _own_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Drop rows that only concern other documents; results have no such rows and stay unchanged."""
-        from boundpaper.store.documents import THESIS, readers
+        from boundpaper.store.documents import THESIS, readers_of
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
             return found
         place = getattr(self.load(), "stated", None)
-        whose = readers(self.root, place.document if place else THESIS)
+        whose = readers_of(self.root, place.document if place else THESIS)
         named = [each for each in vocabulary(self.root).named if each.table in found]
         added = {each.key: whose.others(found[each.table], each.key) for each in named}
         return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
@@ -99,15 +99,15 @@ class Job:
             with pd.option_context("mode.string_storage", "python"):  # of many choices of few rows, faster than Arrow
                 return function(**frames)
         except KeyError as error:
-            error.add_note(_columns(error, frames) or _artifacts(frames))
+            error.add_note(_column_list(error, frames) or _artifact_list(frames))
             raise
         except ThesisError:
             raise
         except Exception as error:
-            error.add_note(_artifacts(frames))
+            error.add_note(_artifact_list(frames))
             raise
 
-    def holding(self, message: str) -> str:
+    def artifact_with(self, message: str) -> str:
         """Name the artifact that holds a text quoted in a message; empty if none does or the message names it."""
         from boundpaper.store.reader import read
 
@@ -126,18 +126,18 @@ class Job:
         return ""
 
 
-def _artifacts(frames: Mapping[str, pd.DataFrame]) -> str:
+def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
     """List the artifacts that a step reads, the first five by name."""
     more = f" and {len(frames) - NAMED} more" if len(frames) > NAMED else ""
     return f"; it reads {', '.join(list(frames)[:NAMED])}{more}" if frames else ""
 
 
-def _columns(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
+def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
     """List the columns of a step's frames: those of the frame whose name is nearest to the missing one."""
     absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
     for word in absent:
-        for near in close_to(word, (column for each in columns.values() for column in each), most=1):
+        for near in similar_names(word, (column for each in columns.values() for column in each), most=1):
             name = next(name for name, each in columns.items() if near in each)
             return f"; {name} has the columns {', '.join(columns[name])}; did you mean {near!r}?"
     shown = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from boundpaper.build import process
 from boundpaper.errors import ThesisError
-from boundpaper.store.files import unwritable
+from boundpaper.store.files import unwritable_message
 
 
 @contextmanager
@@ -18,21 +18,21 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     Programs that `boundpaper.build.process` starts meanwhile hold the lock too, so that it lasts until the last of
     these programs has ended.
     """
-    stream = _locked(path, waiting)
+    stream = _open_locked(path, waiting)
     try:
         try:
             os.ftruncate(stream, 0)
             os.write(stream, f"process {os.getpid()}\n".encode())
         except OSError as error:
-            raise ThesisError(unwritable(path, error)) from error
-        with process.holding(stream):
+            raise ThesisError(unwritable_message(path, error)) from error
+        with process.inherit(stream):
             yield
         fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
     finally:
         os.close(stream)
 
 
-def _locked(path: Path, waiting: Callable[[str], None]) -> int:
+def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
     """Open and lock the file at `path`, and again if the file was removed while we waited."""
     announced = False
     while True:
@@ -40,7 +40,7 @@ def _locked(path: Path, waiting: Callable[[str], None]) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise ThesisError(unwritable(path, error)) from error
+            raise ThesisError(unwritable_message(path, error)) from error
         try:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,14 +25,14 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     """
     if above := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
         raise SpecError(f"{folder}: lies inside the paper {above}; name a folder outside of it")
-    files = {HIDDEN.get(name, name): text for name, text in _frame(title, date).items()}
+    files = {HIDDEN.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
             write(frame / name, text.encode())
     return sorted(files)
 
 
-def _frame(title: str, date: str) -> dict[str, str]:
+def _frame_files(title: str, date: str) -> dict[str, str]:
     """Return the files of an empty paper, with its title, date and name filled in."""
     cell = io.StringIO()
     csv.writer(cell, lineterminator="").writerow([title])
@@ -40,7 +40,7 @@ def _frame(title: str, date: str) -> dict[str, str]:
         "@title@": json.dumps(title, ensure_ascii=False),  # as YAML and TOML have a text on one line
         "@plain@": title,
         "@cell@": cell.getvalue(),
-        "@name@": _slug(title),
+        "@name@": _package_name(title),
         "@date@": date,
         "@version@": boundpaper.__version__,
     }
@@ -52,7 +52,7 @@ def _frame(title: str, date: str) -> dict[str, str]:
     return texts
 
 
-def _slug(title: str) -> str:
+def _package_name(title: str) -> str:
     """Turn a title into a package name: lower-case letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "paper"

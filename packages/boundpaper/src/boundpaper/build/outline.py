@@ -83,14 +83,14 @@ class Outline:
 
     def below(self, key: str) -> tuple[str, ...]:
         """All nodes that a node depends on, the nearest first."""
-        return self._reach(key, self.down)
+        return self._reachable(key, self.down)
 
     def above(self, key: str) -> tuple[str, ...]:
         """All nodes that depend on a node, the nearest first."""
-        return self._reach(key, self.up)
+        return self._reachable(key, self.up)
 
     @staticmethod
-    def _reach(key: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    def _reachable(key: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         reach: dict[str, None] = {}
         front = list(edges[key])
         while front:
@@ -99,7 +99,7 @@ class Outline:
         return tuple(reach)
 
 
-def nodes(steps: Iterable[_Step]) -> list[Node]:
+def outline_nodes(steps: Iterable[_Step]) -> list[Node]:
     """Make nodes of a graph's steps; a step that follows another (a figure's picture) belongs to that step's node."""
     return [
         Node(

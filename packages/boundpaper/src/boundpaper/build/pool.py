@@ -27,7 +27,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 Result = TypeVar("Result")
 
 
-class _Worker(SpawnProcess):
+class _WatchedProcess(SpawnProcess):
     """A Python process that the watchman can end, since a process that is importing a library cannot end itself."""
 
     def start(self) -> None:
@@ -43,16 +43,16 @@ class _Worker(SpawnProcess):
             watchman.forget_process(self.pid)
 
 
-class _Context(SpawnContext):
-    Process = _Worker
+class _WatchedContext(SpawnContext):
+    Process = _WatchedProcess
 
 
 def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
     """Return a pool of worker processes that ignore Ctrl-C; `seldom` is their collection threshold, 0 for Python's."""
-    return ProcessPoolExecutor(workers, _Context(), _begin, (seldom,))
+    return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (seldom,))
 
 
-class Workers:
+class ProcessWorkers:
     """Processes that a build starts at most once, for steps that need nothing but their arguments."""
 
     def __init__(self, number: int) -> None:
@@ -62,7 +62,7 @@ class Workers:
 
     def begin(self) -> None:
         """Accept calls; processes start only when there is a call for them."""
-        self._stack.enter_context(single_threads())
+        self._stack.enter_context(limit_to_one_thread())
         self._pool = process_pool(self.number, SELDOM)
         self.begun = True
 
@@ -91,7 +91,7 @@ class Workers:
     def give_up(self) -> None:
         """End the processes at once, as on Ctrl-C, and start no more."""
         if self.begun:
-            end(self._pool)
+            end_pool(self._pool)
         self.begun, self.broken = False, True
         self._stack.close()
 
@@ -103,16 +103,16 @@ class Workers:
         self._stack.close()
 
 
-def end(pool: ProcessPoolExecutor) -> None:
+def end_pool(pool: ProcessPoolExecutor) -> None:
     """End the workers of a pool in the middle of their work, as on Ctrl-C."""
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in active_children():
-        if isinstance(worker, _Worker):
+        if isinstance(worker, _WatchedProcess):
             worker.kill()
 
 
 @contextmanager
-def single_threads() -> Iterator[None]:
+def limit_to_one_thread() -> Iterator[None]:
     """Limit each process started in the block to one thread, since the processes share the cores."""
     before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
     os.environ.update(dict.fromkeys(before, "1"))
@@ -127,7 +127,7 @@ def single_threads() -> Iterator[None]:
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def collect_seldom() -> Iterator[None]:
     """In the block, look for cycles of objects only after every `SELDOM` new ones."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM, *before[1:])
@@ -137,16 +137,16 @@ def seldom_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _begin(seldom: int) -> None:
+def _begin_worker(seldom: int) -> None:
     """Set up a new process: it leaves Ctrl-C to the command, and ends when the command ends."""
     if seldom:
         gc.set_threshold(seldom, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
 
 
-def _follow(parent: BaseProcess) -> None:
+def _end_with_parent(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)

@@ -52,7 +52,7 @@ _closed = False
 
 
 @contextmanager
-def holding(descriptor: int) -> Iterator[None]:
+def inherit(descriptor: int) -> Iterator[None]:
     """Let programs that start in this block inherit an open file, so that a lock on it lasts until all have ended."""
     _held.add(descriptor)
     try:
@@ -90,14 +90,14 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
     """
     # A file, not a pipe: a pipe that some grandchild keeps open would hold the caller past the end of its program.
     with tempfile.TemporaryFile() as output:
-        process = _begin(argv, cwd, env, output)
+        process = _start_program(argv, cwd, env, output)
         expired = threading.Event()
         # A timer and a blocking wait: Popen.wait(timeout) polls, which costs up to 50 ms a call.
-        timer = threading.Timer(timeout, _expire, (process, expired))
+        timer = threading.Timer(timeout, _end_at_limit, (process, expired))
         timer.daemon = True
         timer.start()
         try:
-            returncode = _wait(process, argv[0])
+            returncode = _wait_for(process, argv[0])
         finally:
             timer.cancel()
         output.seek(0)
@@ -110,10 +110,10 @@ def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> i
 
     Raises MissingDependency when the program is not installed; Ended when `end_all` was called, before or while it ran.
     """
-    return _wait(_begin(argv, cwd, None, log), argv[0])
+    return _wait_for(_start_program(argv, cwd, None, log), argv[0])
 
 
-def _begin(
+def _start_program(
     argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, output: IO[bytes] | None
 ) -> subprocess.Popen[bytes]:
     """Start a program in a process group of its own, once the watchman knows of it."""
@@ -141,17 +141,17 @@ def _begin(
     return process
 
 
-def _wait(process: subprocess.Popen[bytes], name: str) -> int:
+def _wait_for(process: subprocess.Popen[bytes], name: str) -> int:
     """Wait for a program to end, and end it if this process is interrupted; return its exit status."""
     try:
         returncode = process.wait()
     except BaseException:
-        _end([process])
+        _end_groups([process])
         process.wait()
         raise
     finally:
-        _signal(process, signal.SIGKILL)  # whatever its group still holds goes with it
-        watchman.forget(process.pid)
+        _signal_group(process, signal.SIGKILL)  # whatever its group still holds goes with it
+        watchman.forget_group(process.pid)
         with _lock:
             _live.discard(process)
             ended = _closed
@@ -170,7 +170,7 @@ def end_all() -> None:
     with _lock:
         _closed = True
         processes = list(_live)
-    _end(processes)
+    _end_groups(processes)
     with _lock:
         _lock.wait_for(lambda: not _live, timeout=GRACE)
 
@@ -182,25 +182,25 @@ def start_again() -> None:
         _closed = False
 
 
-def _expire(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
+def _end_at_limit(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
     if process in _live:
         expired.set()
-        _end([process])
+        _end_groups([process])
 
 
-def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+def _end_groups(processes: list[subprocess.Popen[bytes]]) -> None:
     """Send SIGTERM to each group, and SIGKILL to those whose leader still runs after `GRACE` seconds."""
     for process in processes:
-        _signal(process, signal.SIGTERM)
+        _signal_group(process, signal.SIGTERM)
     deadline = time.monotonic() + GRACE
     for process in processes:
-        while _runs(process) and time.monotonic() < deadline:
+        while _is_running(process) and time.monotonic() < deadline:
             time.sleep(0.02)
-        if _runs(process):
-            _signal(process, signal.SIGKILL)
+        if _is_running(process):
+            _signal_group(process, signal.SIGKILL)
 
 
-def _runs(process: subprocess.Popen[bytes]) -> bool:
+def _is_running(process: subprocess.Popen[bytes]) -> bool:
     if process.returncode is not None:
         return False
     # WNOWAIT leaves the zombie to the thread that waits for it.
@@ -210,6 +210,6 @@ def _runs(process: subprocess.Popen[bytes]) -> bool:
         return False
 
 
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
         os.killpg(process.pid, number)

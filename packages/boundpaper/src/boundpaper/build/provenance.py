@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.build.job import Job
-from boundpaper.store.checked import content
+from boundpaper.store.checked import recorded_content
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.manifest import manifest
 from boundpaper.store.paths import SUFFIXES
@@ -25,31 +25,31 @@ def build(job: Job) -> dict[str, bytes]:
         names = sorted({part.parts[0].removesuffix(part.suffix) for part in tables})
         for name in (name for name in names if name != "provenance"):
             for file in files(job.root, name):
-                entries.append(_entry(job, name, kind, file))
+                entries.append(_inventory_row(job, name, kind, file))
     return {path: bytes_to_keep(job.root / path, text(pd.DataFrame(entries), "provenance").encode())}
 
 
-def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
+def _inventory_row(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
     described = resource(job.root, name) or {}
     origins = described.get("origin") or []
     awaited = f"awaits {described['awaits']}" if "awaits" in described else ""
     commands = {"source": "transcribed", "result": f"python build.py analyze {name}", "measurement": awaited}
     note = manifest(job.root, file)
     versions = note.get("versions", {})
-    rows, hashed = content(job.root, name, file)
+    rows, hashed = recorded_content(job.root, name, file)
     return {
         "artifact": name,
         "kind": kind,
         "file": file.removeprefix("artifacts/"),
         "rows": rows,
-        "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
+        "origin": "; ".join(_origin_in_words(origin) for origin in origins) or str(described.get("title", "computed")),
         "command": note.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
         "hash": hashed[:12],
     }
 
 
-def _words(origin: object) -> str:
+def _origin_in_words(origin: object) -> str:
     if isinstance(origin, dict):
         return ", ".join(str(part) for part in origin.values() if part)
     return str(origin)

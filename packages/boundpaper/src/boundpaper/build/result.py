@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.build.job import Job
 from boundpaper.errors import SpecError
-from boundpaper.store.checked import note_of_result
+from boundpaper.store.checked import result_record
 from boundpaper.store.results import bytes_to_keep, text
 
 
@@ -15,4 +15,4 @@ def build(job: Job) -> dict[str, str | bytes]:
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
     path = f"artifacts/results/{job.name}.csv"
     made = bytes_to_keep(job.root / path, text(frame, job.name).encode())
-    return {path: made, **note_of_result(job.name, path, made)}
+    return {path: made, **result_record(job.name, path, made)}

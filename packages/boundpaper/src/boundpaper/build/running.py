@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from boundpaper.build.facts import resolve
+from boundpaper.build.facts import function_named
 from boundpaper.build.job import Job
 from boundpaper.build.state import writable
 from boundpaper.errors import MissingDependency, SpecError, ThesisError
@@ -26,7 +26,7 @@ class StepOutput:
     seconds: float
 
 
-def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
+def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     """Return what the builder of a step makes, and how long it took.
 
     Raises ThesisError for whatever goes wrong, named by file and line (`named`); also where the builder made other
@@ -36,9 +36,9 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     notes: list[str] = []
     try:
         try:
-            contents: Contents = resolve(builder)(replace(job, note=notes.append))
+            contents: Contents = function_named(builder)(replace(job, note=notes.append))
         except ThesisError as error:
-            error.args = (f"{error}{job.holding(str(error))}",)
+            error.args = (f"{error}{job.artifact_with(str(error))}",)
             raise
         missing = [path for path in targets if path not in contents]
         astray = [path for path in contents if not writable(path)]
@@ -48,25 +48,25 @@ def made(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
                 "see boundpaper/build/kinds.py"
             )
     except ThesisError as error:
-        named(job, error)
+        located_error(job, error)
         raise
     except Exception as error:
-        raise named(job, error) from error
+        raise located_error(job, error) from error
     finally:
         sys.stdout.flush()  # another process may be ended without a word
     return StepOutput(contents, notes, time.monotonic() - start)
 
 
-def named(job: Job, error: Exception) -> ThesisError:
+def located_error(job: Job, error: Exception) -> ThesisError:
     """Convert a step's error to an error of the project; the message names the step's file if it names no file."""
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
     if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
         text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
-        return SpecError(f"{_place(job, error)}: {text}")
+        return SpecError(f"{_place_of_error(job, error)}: {text}")
     own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
     if own and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
-        error.args = (f"{_own_place(job, error) or job.file}: {error}",)
+        error.args = (f"{_place_in_file(job, error) or job.file}: {error}",)
     return error
 
 
@@ -79,21 +79,21 @@ def _begins_with_a_file(root: Path, message: str) -> bool:
     return path is not None and (root / path[0]).is_file()
 
 
-def _place(job: Job, error: BaseException) -> str:
+def _place_of_error(job: Job, error: BaseException) -> str:
     """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest in the project."""
-    places = _frames(job, error)
-    own = _own_place(job, error)
+    places = _project_frames(job, error)
+    own = _place_in_file(job, error)
     deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
     return own or ": ".join(filter(None, (job.file and f"{job.file}:{job.line}", deepest)))
 
 
-def _own_place(job: Job, error: BaseException) -> str:
+def _place_in_file(job: Job, error: BaseException) -> str:
     """Return `file:line` of the deepest frame in the step's own file; empty if there is none."""
-    own = [line for file, line in _frames(job, error) if file == job.file]
+    own = [line for file, line in _project_frames(job, error) if file == job.file]
     return f"{job.file}:{own[-1]}" if own else ""
 
 
-def _frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
+def _project_frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
     """Return file (relative to the project) and line of each frame of an error that lies in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     place = (job.root / job.file).resolve()  # below another root for a project that is built aside

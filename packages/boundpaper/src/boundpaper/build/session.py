@@ -16,10 +16,10 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Step, load
 from boundpaper.build.job import Job
 from boundpaper.build.lock import lock
-from boundpaper.build.pool import seldom_collected
-from boundpaper.build.unchanged import Watch
+from boundpaper.build.pool import collect_seldom
+from boundpaper.build.unchanged import FileStamps
 from boundpaper.errors import ThesisError
-from boundpaper.store.files import sweep
+from boundpaper.store.files import remove_drafts
 from boundpaper.typeset.armour import plain
 from boundpaper.typeset.plural import counted
 
@@ -35,7 +35,7 @@ class Session:
     the project's stamps, to be kept after a build; without them nothing is kept.
     """
 
-    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: Watch | None = None) -> None:
+    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: FileStamps | None = None) -> None:
         self.root, self.debug, self._watch = root, debug, watch
         reader = FactReader(root, root / "out/state/facts.json")
         self.graph = load(root, reader)
@@ -47,10 +47,10 @@ class Session:
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """A session that holds the build lock, so that two builds wait for each other."""
         waits = lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it"))
-        with waits, seldom_collected():
+        with waits, collect_seldom():
             for folder in ("out", "artifacts/results"):
-                sweep(root / folder)
-            yield cls(root, jobs, debug, Watch(root, root / LOCK))
+                remove_drafts(root / folder)
+            yield cls(root, jobs, debug, FileStamps(root, root / LOCK))
 
     def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`.
@@ -72,7 +72,7 @@ class Session:
                 say(f"{key}: {error}")
                 if self.debug:
                     traceback.print_exception(error)
-            left = _words_on_left_out(len(outcome.left_out), len(outcome.failed))
+            left = _left_out_sentence(len(outcome.left_out), len(outcome.failed))
             raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
         if self.progress.is_long and sys.stderr.isatty():
             say(f"{len(outcome.built)} of {counted(len(reached), 'step')} built in {self.progress.seconds:.1f} s")
@@ -161,7 +161,7 @@ class Progress:
             if self._bar:
                 self._bar.stop()
                 self._bar = None
-            for note in [*self._notes, *_words_on_edits(self._rewritten)]:
+            for note in [*self._notes, *_edits_sentence(self._rewritten)]:
                 say(note)
             self._notes.clear()
             self._rewritten.clear()
@@ -187,14 +187,14 @@ class Progress:
             self._bar.update(self._task, completed=self._done, description=key)
 
 
-def _words_on_left_out(count: int, failed: int) -> str:
+def _left_out_sentence(count: int, failed: int) -> str:
     if not count:
         return ""
     verbs = ("needs", "was") if count == 1 else ("need", "were")
     return f"; {counted(count, 'step')} that {verbs[0]} {'it' if failed == 1 else 'them'} {verbs[1]} left out"
 
 
-def _words_on_edits(paths: Sequence[str], most: int = 3) -> list[str]:
+def _edits_sentence(paths: Sequence[str], most: int = 3) -> list[str]:
     """Say in one line which outputs were edited by hand and built again; return nothing if there are none."""
     if not paths:
         return []

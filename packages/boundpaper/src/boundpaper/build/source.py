@@ -1,7 +1,7 @@
 """Check sources and measurements before a step reads them."""
 
 from boundpaper.build.job import Job
-from boundpaper.store.checked import note
+from boundpaper.store.checked import checked_record
 from boundpaper.store.descriptor import files
 from boundpaper.store.schema import require
 
@@ -9,4 +9,4 @@ from boundpaper.store.schema import require
 def build(job: Job) -> dict[str, str]:
     """Check a source or an experiment's measurements, and record what was checked."""
     require(job.root, [job.name])
-    return note(job.root, job.name, files(job.root, job.name))
+    return checked_record(job.root, job.name, files(job.root, job.name))

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 
 _FORMAT = 2
 WRITABLE = ("out/", "artifacts/results/")
@@ -18,7 +18,7 @@ class State:
         self._changed, self._saved = False, 0.0
         try:
             found = read_kept(path)
-            steps = _spread(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
+            steps = _restore_entries(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable, or not what was written: build all
@@ -47,7 +47,7 @@ def keep_steps(path: Path, steps: dict[str, Any]) -> None:
         key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
         for key, entry in steps.items()
     }
-    keep(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
+    keep_value(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
 
 
 def writable(path: str) -> bool:
@@ -55,7 +55,7 @@ def writable(path: str) -> bool:
     return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
 
 
-def _spread(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
+def _restore_entries(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
     """Restore entries in the compact form that `keep_steps` writes."""
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 

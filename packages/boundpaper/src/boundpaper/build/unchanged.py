@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 from boundpaper.store.files import digest
 
 FILE = "out/state/unchanged.json"
@@ -28,13 +28,13 @@ _TRIES = 5
 Stamp = tuple[int, int, int, int]
 
 
-def unchanged(root: Path, keys: Iterable[str]) -> bool:
+def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
     """Return whether the steps `keys` and all that they need were up to date, and no file was touched since."""
-    kept = _read(root)
-    return kept is not None and set(keys) <= set(kept["steps"]) and _holds(root, kept)
+    kept = _read_kept_stamps(root)
+    return kept is not None and set(keys) <= set(kept["steps"]) and _is_unchanged(root, kept)
 
 
-class Watch:
+class FileStamps:
     """The time stamps and sizes of a project's files before a build, to be saved after it.
 
     `mark` is a file of its file system that was written just now: what is older than it was not touched since.
@@ -43,7 +43,7 @@ class Watch:
     def __init__(self, root: Path, mark: Path) -> None:
         self.root, self.mark = root, mark
         self._since = mark.stat().st_mtime_ns
-        self._before = _stamps(root, _project(root))
+        self._before = _stamps_of(root, _project_paths(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
         """Save that `steps` are up to date, with their state entries; return whether time stamps can prove that later.
@@ -58,33 +58,33 @@ class Watch:
         others = sorted(path for path in known if path not in self._before)
         if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
             return False
-        if _stamps(self.root, _project(self.root)) != self._before:
+        if _stamps_of(self.root, _project_paths(self.root)) != self._before:
             return False
-        stamps = self._settled(others, known)
+        stamps = self._stamps_after_build(others, known)
         if stamps is None:
             return False
-        kept = _read(self.root)
-        if kept is not None and names < set(kept["steps"]) and _holds(self.root, kept):
+        kept = _read_kept_stamps(self.root)
+        if kept is not None and names < set(kept["steps"]) and _is_unchanged(self.root, kept):
             return True
         content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *others]}
-        content["stamps"] = _hash({**self._before, **stamps})
-        keep(self.root / FILE, content)
+        content["stamps"] = _stamps_hash({**self._before, **stamps})
+        keep_value(self.root / FILE, content)
         return True
 
-    def _settled(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
+    def _stamps_after_build(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
         """Return stamps of files that the build wrote or read elsewhere; None if one changed meanwhile."""
-        mark, stamps = self._since, _stamps(self.root, paths)
+        mark, stamps = self._since, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
                 late = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
                 return stamps if all(digest(self.root / path) == known.get(path) for path in late) else None
             time.sleep(_TICK)
             os.utime(self.mark)
-            mark, stamps = self.mark.stat().st_mtime_ns, _stamps(self.root, paths)
+            mark, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)
         return None
 
 
-def _project(root: Path) -> Iterator[str]:
+def _project_paths(root: Path) -> Iterator[str]:
     """Yield every file and folder below the project's top folders, except what steps make."""
     for room in ROOMS:
         queue = [room] if (root / room).is_dir() else []
@@ -102,7 +102,7 @@ def _project(root: Path) -> Iterator[str]:
                         yield path
 
 
-def _stamps(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
+def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
     place, stat, join = str(root), os.stat, os.path.join
     stamps: dict[str, Stamp | None] = {}
     for path in paths:
@@ -114,16 +114,16 @@ def _stamps(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
     return stamps
 
 
-def _hash(stamps: Mapping[str, Stamp | None]) -> str:
+def _stamps_hash(stamps: Mapping[str, Stamp | None]) -> str:
     return hashlib.blake2b(repr(list(stamps.items())).encode(), digest_size=16).hexdigest()
 
 
-def _holds(root: Path, kept: Mapping[str, Any]) -> bool:
+def _is_unchanged(root: Path, kept: Mapping[str, Any]) -> bool:
     stamps: str = kept["stamps"]
-    return _hash(_stamps(root, kept["paths"])) == stamps
+    return _stamps_hash(_stamps_of(root, kept["paths"])) == stamps
 
 
-def _read(root: Path) -> dict[str, Any] | None:
+def _read_kept_stamps(root: Path) -> dict[str, Any] | None:
     try:
         found: dict[str, Any] = read_kept(root / FILE)
         sound = found["format"] == _FORMAT and isinstance(found["stamps"], str)

@@ -17,7 +17,7 @@ _RECORDED = ("METADATA", "entry_points.txt", "licenses/LICENSE")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
+def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
     """Write wheels of installed packages to `vendor/` of a paper; return their paths.
 
     A wheel is put together from the package as it is installed here, also where it is installed from a checkout; it
@@ -34,12 +34,12 @@ def vendor(folder: Path, packages: tuple[str, ...]) -> list[Path]:
         if (version := import_module(name).__version__) != installed.version:
             raise SpecError(f"{name} is {version}, but installed as {installed.version}; install it again, then retry")
         path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
-        write(path, _wheel(name, installed))
+        write(path, _wheel_content(name, installed))
         made.append(path)
     return made
 
 
-def _wheel(name: str, installed: Distribution) -> bytes:
+def _wheel_content(name: str, installed: Distribution) -> bytes:
     package = Path(import_module(name).__path__[0])
     described = f"{name}-{installed.version}.dist-info"
     contents = {
@@ -51,7 +51,7 @@ def _wheel(name: str, installed: Distribution) -> bytes:
         f"{described}/{file}": text.encode() for file in _RECORDED if (text := installed.read_text(file)) is not None
     }
     contents[f"{described}/WHEEL"] = _WHEEL.encode()
-    contents[f"{described}/RECORD"] = _record(contents, f"{described}/RECORD").encode()
+    contents[f"{described}/RECORD"] = _record_file(contents, f"{described}/RECORD").encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for file, content in contents.items():
@@ -61,7 +61,7 @@ def _wheel(name: str, installed: Distribution) -> bytes:
     return packed.getvalue()
 
 
-def _record(contents: dict[str, bytes], own: str) -> str:
+def _record_file(contents: dict[str, bytes], own: str) -> str:
     """The list of files with their hashes that a wheel holds, as PEP 427 has it."""
     lines = []
     for file, content in contents.items():

@@ -20,31 +20,31 @@ _line: IO[bytes] | None = None
 
 def watch(group: int) -> None:
     """Put a process group on the list."""
-    _tell(f"+{-group}\n")
+    _tell_watchman(f"+{-group}\n")
 
 
-def forget(group: int) -> None:
+def forget_group(group: int) -> None:
     """Take a process group off the list."""
-    _tell(f"-{-group}\n")
+    _tell_watchman(f"-{-group}\n")
 
 
 def watch_process(process: int) -> None:
     """Put a process that shares its group with others on the list."""
-    _tell(f"+{process}\n")
+    _tell_watchman(f"+{process}\n")
 
 
 def forget_process(process: int) -> None:
     """Take a process off the list, once it has been waited for."""
-    _tell(f"-{process}\n")
+    _tell_watchman(f"-{process}\n")
 
 
-def _tell(word: str) -> None:
+def _tell_watchman(word: str) -> None:
     """Write to the watchman, starting it first if it does not run or was killed."""
     global _line
     with _lock:
         for _ in range(2):
             if _line is None:
-                _line = _start()
+                _line = _start_watchman()
             try:
                 _line.write(word.encode())
                 _line.flush()
@@ -55,7 +55,7 @@ def _tell(word: str) -> None:
                 _line = None
 
 
-def _start() -> IO[bytes]:
+def _start_watchman() -> IO[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", __file__],
         stdin=subprocess.PIPE,

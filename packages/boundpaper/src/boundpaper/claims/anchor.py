@@ -20,7 +20,7 @@ from pathlib import Path
 from boundpaper import places
 from boundpaper.errors import DataError
 from boundpaper.store.files import write
-from boundpaper.store.sentences import anchored, sentences
+from boundpaper.store.sentences import anchor_of, sentences
 
 LEDGER = "artifacts/results/claims.csv"
 ANCHORS = "artifacts/sources/claim_anchors.csv"
@@ -35,9 +35,9 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     with (root / LEDGER).open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
-    texts = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
+    texts = {source: _document_text(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
     documents = {source: sentences(text) for source, text in texts.items()}
-    anchors = [anchored(row, documents[row["source"]], texts[row["source"]]) for row in rows]
+    anchors = [anchor_of(row, documents[row["source"]], texts[row["source"]]) for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _document(folder: Path, source: str) -> str:
+def _document_text(folder: Path, source: str) -> str:
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
         raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")

@@ -15,7 +15,7 @@ from boundpaper.errors import SpecError
 from boundpaper.store.documents import documents
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
-from boundpaper.suggestions import nearest
+from boundpaper.suggestions import suggest
 
 # A word that may begin a sentence, not a symbol or a name.
 _WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
@@ -48,7 +48,7 @@ def build(job: Job) -> dict[str, str]:
     known = [each.key for each in documents(job.root)]
     if place.document not in known:
         raise SpecError(
-            f"{where}: no document {place.document!r}; {nearest(place.document, known)}{DOCUMENTS} has "
+            f"{where}: no document {place.document!r}; {suggest(place.document, known)}{DOCUMENTS} has "
             f"{', '.join(known)}: add a row there with its title"
         )
     found = job.call()
@@ -61,15 +61,15 @@ def build(job: Job) -> dict[str, str]:
     refuse_by_p(job.root, job.file, job.function)
     own = vocabulary(job.root)
     for verdict in verdicts:
-        _absence(verdict, verdict.statement or statement, where)
+        _require_margin(verdict, verdict.statement or statement, where)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
-            "failure": _failure(verdict, place.failure),
+            "failure": _failure_kind(verdict, place.failure),
             "severity": severity(verdict, place.section, place.severity, own.headlines),
-            "reason": _sentence(typeset(verdict.reason, own.ledger)),
+            "reason": _as_sentence(typeset(verdict.reason, own.ledger)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
-            "statement": _sentence(typeset(verdict.statement or statement, own.ledger)),
+            "statement": _as_sentence(typeset(verdict.statement or statement, own.ledger)),
             "source": place.document,
             "section": place.section,
             "order": [place.document, job.file, job.line],
@@ -80,7 +80,7 @@ def build(job: Job) -> dict[str, str]:
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
 
 
-def _absence(verdict: Verdict, statement: str, where: str) -> None:
+def _require_margin(verdict: Verdict, statement: str, where: str) -> None:
     """Refuse `holds` for a statement of no difference that was tested without a margin: a large p does not prove it."""
     tested = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
@@ -102,13 +102,13 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
     return declared or ("headline" if named or _HEADLINE.search(section) else "supporting")
 
 
-def _failure(verdict: Verdict, declared: str) -> str:
+def _failure_kind(verdict: Verdict, declared: str) -> str:
     """Return the verdict's own kind of failure; if it names none, the kind that the claim's decorator declares."""
     derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
     return declared if derived else verdict.failure
 
 
-def _sentence(docstring: str) -> str:
+def _as_sentence(docstring: str) -> str:
     """Return a statement with a capital and a full stop, but a symbol or a name at its start unchanged."""
     text = docstring.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text

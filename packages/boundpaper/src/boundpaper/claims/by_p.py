@@ -32,37 +32,37 @@ def _lines(path: str) -> dict[str, list[int]]:
     except (OSError, SyntaxError, ValueError):
         return {}
     return {
-        node.name: [call.lineno for call in ast.walk(node) if isinstance(call, ast.Call) and _by_p(call)]
+        node.name: [call.lineno for call in ast.walk(node) if isinstance(call, ast.Call) and _is_judged_by_p(call)]
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
     }
 
 
-def _by_p(call: ast.Call) -> bool:
+def _is_judged_by_p(call: ast.Call) -> bool:
     """Whether a call is exactly `judge(p < level, ...)`, without a verdict given for the other outcome."""
     if not (isinstance(call.func, ast.Name) and call.func.id == "judge" and call.args):
         return False
     if any(keyword.arg in ("otherwise", None) for keyword in call.keywords):
         return False
-    asked = _bare(call.args[0])
+    asked = _without_conversion(call.args[0])
     if not (isinstance(asked, ast.Compare) and len(asked.ops) == 1):
         return False
-    left, right = _bare(asked.left), _bare(asked.comparators[0])
+    left, right = _without_conversion(asked.left), _without_conversion(asked.comparators[0])
     if isinstance(asked.ops[0], ast.Gt | ast.GtE):
         left, right = right, left
     elif not isinstance(asked.ops[0], ast.Lt | ast.LtE):
         return False
-    return bool(_P.fullmatch(_name(left))) and _is_level(right)
+    return bool(_P.fullmatch(_last_name(left))) and _is_significance_level(right)
 
 
-def _bare(node: ast.expr) -> ast.expr:
+def _without_conversion(node: ast.expr) -> ast.expr:
     """Return an expression without an enclosing `bool()` or `float()`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS and node.args:
-        return _bare(node.args[0])
+        return _without_conversion(node.args[0])
     return node
 
 
-def _name(node: ast.expr) -> str:
+def _last_name(node: ast.expr) -> str:
     """Return the last name in `p`, `test.p_value` or `row["p_holm"]`; empty for anything else."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
@@ -70,7 +70,7 @@ def _name(node: ast.expr) -> str:
     return ""
 
 
-def _is_level(node: ast.expr) -> bool:
+def _is_significance_level(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant) and isinstance(node.value, float):
         return node.value <= LARGEST
-    return _name(node).lower() == "alpha"
+    return _last_name(node).lower() == "alpha"

@@ -16,7 +16,7 @@ def changes(before: str, now: str) -> list[str]:
     """
     if before == now or agree(before.encode(), now.encode()):
         return []
-    old, new = _rows(before), _rows(now)
+    old, new = _rows_by_claim(before), _rows_by_claim(now)
     lines = [
         f"{claim}: {old[claim]['verdict']} -> {row['verdict']}"
         for claim, row in new.items()
@@ -28,7 +28,7 @@ def changes(before: str, now: str) -> list[str]:
     return lines or ["the rows stand in another order"]
 
 
-def _rows(text: str) -> Rows:
+def _rows_by_claim(text: str) -> Rows:
     return {row["claim"]: row for row in csv.DictReader(io.StringIO(text))}
 
 
@@ -40,7 +40,7 @@ def _other_columns(old: Rows, new: Rows) -> list[str]:
         for column in [name for name in row if name != "verdict"]:
             if column not in then:
                 differing.setdefault(f"{column} (a new column)", []).append(claim)
-            elif then[column] != row[column] and not _close(then[column], row[column]):
+            elif then[column] != row[column] and not _nearly_equal(then[column], row[column]):
                 differing.setdefault(column, []).append(claim)
     gone = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
     lines = [
@@ -51,7 +51,7 @@ def _other_columns(old: Rows, new: Rows) -> list[str]:
     return lines
 
 
-def _close(one: str, other: str) -> bool:
+def _nearly_equal(one: str, other: str) -> bool:
     return (
         agree(f"x\n{one}\n".encode(), f"x\n{other}\n".encode()) if one and other and '"' not in one + other else False
     )

@@ -7,7 +7,7 @@ import pandas as pd
 
 from boundpaper.claims.judge import QuotedCell, about, compare, judge, quote
 from boundpaper.claims.relations import DeclarationPart
-from boundpaper.claims.repeats import repeating
+from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.terms import Artifact, ArtifactCell, Frames
 from boundpaper.claims.verdict import Verdict
 from boundpaper.claims.worded_numbers import stated_number
@@ -64,10 +64,10 @@ class Repeats(DeclarationPart):
     def _verdict(self, frames: Frames, key: str, cell: ArtifactCell) -> Verdict:
         stated, original = self.of.frame(frames), cell.read(frames, {})
         row = pick(stated, statement=key)
-        reported = _spelled(row) if self.words else quote(stated, statement=key)
-        label = cell.artifact.label or _section(original.row)
+        reported = _cell_in_words(row) if self.words else quote(stated, statement=key)
+        label = cell.artifact.label or _place_name(original.row)
         reason = f"{label[:1].upper()}{label[1:]} prints {original.printed}."
-        statement = f"The {_place(row)} gives {_named(row)} as {row['printed']}."
+        statement = f"The {_place_in_words(row)} gives {_quantity_name(row)} as {row['printed']}."
         if original.value is None:
             same = reported.value is None and reported.interval == original.interval
             made = judge(
@@ -87,26 +87,26 @@ class Repeats(DeclarationPart):
                 statement=statement,
                 kind="cell check",
             )
-        return repeating(made, *cell.judged)
+        return mark_repeat(made, *cell.judged)
 
 
-def _spelled(row: pd.Series) -> QuotedCell:
+def _cell_in_words(row: pd.Series) -> QuotedCell:
     number = stated_number(row)
     return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
-def _section(row: pd.Series) -> str:
+def _place_name(row: pd.Series) -> str:
     """Return the name of a place in the text: the section that its row names, or the part of the document."""
     section = str(row["source"]).partition(" ")[2]
     return f"section {section}" if section[0].isdigit() else f"the part {section}"
 
 
-def _place(row: pd.Series) -> str:
+def _place_in_words(row: pd.Series) -> str:
     """Say where a repeated value stands: in a figure's caption, or in the text."""
     return f"caption of Figure {row['figure']}" if "figure" in row else "text"
 
 
-def _named(row: pd.Series) -> str:
+def _quantity_name(row: pd.Series) -> str:
     """Name the quantity and what it belongs to, from the first column of the vocabulary's `stated_of` that the row has.
 
     A quantity that is written as a heading begins with a small letter within a sentence, but for a symbol (`Q`).
@@ -157,12 +157,12 @@ class Copies(DeclarationPart):
     judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def _originals(self) -> tuple[Artifact, ...]:
+    def _original_tables(self) -> tuple[Artifact, ...]:
         return self.original if isinstance(self.original, tuple) else (self.original,)
 
     def reads(self) -> Iterator[Artifact]:
         """All tables."""
-        yield from (self.of, *self._originals)
+        yield from (self.of, *self._original_tables)
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
         """Return one verdict for each common cell, in the order of the copy.
@@ -173,13 +173,13 @@ class Copies(DeclarationPart):
             Artifacts by name.
         """
         copy = self.of.frame(frames)
-        original = pd.concat([table.frame(frames) for table in self._originals])
+        original = pd.concat([table.frame(frames) for table in self._original_tables])
         pairs = copy[copy["low"].notna()].merge(original[original["low"].notna()], on=list(self.on))
         places = pairs[list(self.on)].to_dict("records")
         return [self._verdict(copy, original, {str(name): value for name, value in place.items()}) for place in places]
 
     def _verdict(self, copy: pd.DataFrame, original: pd.DataFrame, place: Mapping[str, object]) -> Verdict:
-        cell, label = quote(original, **place), self._originals[0].label
+        cell, label = quote(original, **place), self._original_tables[0].label
         names = [str(value) for value in place.values()]
         key = self.prefix + "-".join(names)
         made = compare(
@@ -192,4 +192,4 @@ class Copies(DeclarationPart):
             statement=f"The cell {', '.join(names)} equals {label}.",
             kind="cell check",
         )
-        return repeating(made, *self.judged.get(key, "").split())
+        return mark_repeat(made, *self.judged.get(key, "").split())

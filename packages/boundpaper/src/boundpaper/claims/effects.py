@@ -1,7 +1,7 @@
 """Effects: judge from an interval that something differs, or that nothing does."""
 
 from boundpaper.claims.verdict import ALPHA, Verdict
-from boundpaper.claims.words import as_text
+from boundpaper.claims.words import number_text
 
 
 def directed(
@@ -81,7 +81,7 @@ def directed(
         verdict=verdict,
         reason=f"{reason}{end}{more}",
         reported=reported,
-        recomputed=recomputed if isinstance(recomputed, str) else as_text(recomputed, 4),
+        recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,
         ci_low=low,
         ci_high=high,
@@ -149,7 +149,7 @@ def equivalent(
         verdict="holds" if inside else "contradicted" if outside else "not supported",
         reason=f"{reason}{end} The interval {word} {margin:g}, the margin for no difference.",
         reported=reported,
-        recomputed=recomputed if isinstance(recomputed, str) else as_text(recomputed, 4),
+        recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,
         ci_low=low,
         ci_high=high,

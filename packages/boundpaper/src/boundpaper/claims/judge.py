@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from boundpaper.claims.verdict import Verdict
-from boundpaper.claims.words import as_text
+from boundpaper.claims.words import number_text
 from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, agreement, exact, meets, overlaps
 from boundpaper.store.frames import PARSED, parsed, pick
@@ -153,7 +153,7 @@ def compare(
         verdict=verdict,
         reason=reason,
         reported=reported.printed,
-        recomputed=as_text(value, decimals),
+        recomputed=number_text(value, decimals),
         n=n,
         ci_low=ci[0] if ci else None,
         ci_high=ci[1] if ci else None,
@@ -237,7 +237,7 @@ def about(
         verdict=verdict,
         reason=f"{reason} {reported.printed} is read as {range_.low:g} to {range_.high:g}.",
         reported=reported.printed,
-        recomputed=as_text(value, max(decimals, 0) + 1),
+        recomputed=number_text(value, max(decimals, 0) + 1),
         n=n,
         key=key,
         statement=statement,
@@ -303,7 +303,7 @@ def judge(
         verdict="holds" if true else otherwise,
         reason=words,
         reported=reported,
-        recomputed=recomputed if isinstance(recomputed, str) else as_text(recomputed, 4),
+        recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,
         p_value=p_value,
         p_adjusted=p_adjusted,

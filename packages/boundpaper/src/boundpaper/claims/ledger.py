@@ -33,10 +33,10 @@ COLUMNS = (
 def build(job: Job) -> dict[str, bytes]:
     """Build the ledger: one row per verdict, ordered by source document, file and line."""
     path = "artifacts/results/claims.csv"
-    return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
+    return {path: bytes_to_keep(job.root / path, text(ledger_frame(all_rows(job)), "claims").encode())}
 
 
-def gather(job: Job) -> list[dict[str, Any]]:
+def all_rows(job: Job) -> list[dict[str, Any]]:
     """Return the rows of all claims, ordered by document, file and line; repeats take the verdict of their origin.
 
     Raises SpecError when there is no claim.
@@ -45,15 +45,15 @@ def gather(job: Job) -> list[dict[str, Any]]:
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
     if not rows:
         raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
-    return ordered(rows)
+    return order_rows(rows)
 
 
-def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def order_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Order rows as the ledger does, and give each repeat the verdict of its origin."""
     return [row for _, row in sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))]
 
 
-def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def ledger_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Return the ledger's rows as a DataFrame with the columns `COLUMNS`."""
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")

@@ -69,10 +69,10 @@ class Tally:
 
 def claims(folder: Path) -> dict[str, Claim]:
     """Every claim below the folder of claims, by name."""
-    return dict(functions(folder))
+    return dict(steps_in(folder))
 
 
-def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
+def steps_in(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
@@ -85,20 +85,20 @@ def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield name, step
 
 
-def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
+def read_inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
     """The artifacts that a claim reads."""
     parameters = inspect.signature(claim).parameters.values()
     return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
 
 
-def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
+def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
     """Change the inputs of a claim one at a time, until each of its verdicts has changed.
 
     At most `most` mutations are tried; with `words`, it is enough that one verdict turns or says something else. Return
     what turned each verdict, if anything did.
     """
     tally = Tally()
-    base = called(claim, frames)
+    base = verdicts_by_key(claim, frames)
     for key, verdict in base.items():
         tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
     for what, changed in mutations(frames, base.values()):
@@ -106,23 +106,23 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: 
             break
         tally.tried += 1
         try:
-            now = called(claim, changed)
+            now = verdicts_by_key(claim, changed)
         except NOTICED:
             tally.noticed += 1
             continue
         for key, verdict in now.items():
             if key in base:
-                _compare(tally.answers[key], base[key], verdict, what)
+                _record_outcome(tally.answers[key], base[key], verdict, what)
     return tally
 
 
-def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
+def verdicts_by_key(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     """Return the verdicts of a claim on these artifacts, by key."""
     verdicts = claim(**frames)
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _compare(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) -> None:
+def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) -> None:
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what
@@ -139,13 +139,13 @@ def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
     interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
     before.
     """
-    if before.reason != now.reason or before.reported != now.reported or _tested(before) != _tested(now):
+    if before.reason != now.reason or before.reported != now.reported or _test_numbers(before) != _test_numbers(now):
         return False
     compared = "number" in (before.failure, now.failure)
     return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
 
 
-def _tested(verdict: Verdict) -> tuple[float | None, ...]:
+def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
     """Return the interval and the p-value by which an effect is judged."""
     return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
@@ -162,7 +162,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     """
     repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
     for name, frame in frames.items():
-        for what, changed in _repaired(frame, repairs):
+        for what, changed in _repaired_frames(frame, repairs):
             yield f"{name}: {what}", {**frames, name: changed}
     for size in ("test", "column", "cell", "row"):
         for name, frame in frames.items():
@@ -170,15 +170,15 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
                 yield f"{name}: {what}", {**frames, name: changed}
 
 
-def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
+def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the frame in which all printed cells that verdicts report are replaced by recomputed values at once."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
-    yield from _read("what is reported replaced by what was recomputed", frame, texts)
+    yield from _reprinted_frames("what is reported replaced by what was recomputed", frame, texts)
 
 
-def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Make every estimate, with its interval and p-value, clear or unclear, of either sign; skip parsed columns."""
     parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
@@ -208,12 +208,12 @@ def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"every estimate made {what}", changed
 
 
-def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
         for what, change in _PRINTED.items():
-            yield from _read(f"printed {what}", frame, [change(text) for text in frame["printed"]])
-        yield from _read("printed in the opposite order", frame, list(frame["printed"])[::-1])
-    for column in _changeable(frame):
+            yield from _reprinted_frames(f"printed {what}", frame, [change(text) for text in frame["printed"]])
+        yield from _reprinted_frames("printed in the opposite order", frame, list(frame["printed"])[::-1])
+    for column in _changeable_columns(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
@@ -227,15 +227,15 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield f"{column} in the opposite order", frame.assign(**{column: values.to_numpy()[::-1]})
 
 
-def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    numeric = [name for name in _changeable(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    numeric = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
             for what, change in _PRINTED.items():
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield from _read(f"row {row + 2}, printed {what}", frame, texts)
+                    yield from _reprinted_frames(f"row {row + 2}, printed {what}", frame, texts)
         for column in numeric:
             for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
                 changed = frame.copy()
@@ -246,18 +246,18 @@ def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
                 yield f"row {row + 2}, {column} {what}", changed
 
 
-def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     for row in range(len(frame) if len(frame) > 1 else 0):
         yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
 
 
-def _changeable(frame: pd.DataFrame) -> list[str]:
+def _changeable_columns(frame: pd.DataFrame) -> list[str]:
     """Return the columns that mutations change one by one, without remarks and numbers parsed from printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
 
 
-def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+def _reprinted_frames(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the frame that prints these texts; nothing if one is not a number, such as a bound with a flipped sign."""
     try:
         yield what, reprinted(frame, texts)
@@ -271,7 +271,7 @@ def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
     return parsed(bare.assign(printed=texts), words=True)
 
 
-def moved(text: str, share: float) -> str:
+def shift_numbers(text: str, share: float) -> str:
     """Return a printed text with each number changed by a share of itself (zero by half), with the same decimals."""
 
     def number(match: re.Match[str]) -> str:
@@ -286,7 +286,7 @@ def moved(text: str, share: float) -> str:
     return _NUMBER.sub(number, text)
 
 
-def flipped(text: str) -> str:
+def flip_sign(text: str) -> str:
     """Return a printed text with the sign of its first number changed."""
     match = re.search(r"[-+−]?\d", text)
     if not match:
@@ -296,9 +296,9 @@ def flipped(text: str) -> str:
 
 
 _PRINTED = {
-    "moved up": lambda text: moved(text, 1 / 3),
-    "moved down": lambda text: moved(text, -1 / 3),
-    "flipped": flipped,
+    "moved up": lambda text: shift_numbers(text, 1 / 3),
+    "moved down": lambda text: shift_numbers(text, -1 / 3),
+    "flipped": flip_sign,
 }
 _NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "moved up": lambda values: values.astype(float) * (4 / 3) + 0.01 * values.astype(float).eq(0),
@@ -315,7 +315,7 @@ _SERIES: dict[str, Callable[[pd.Series], pd.Series]] = {
     "falling": lambda values: pd.Series(sorted(values.astype(float), reverse=True), index=values.index),
 }
 _BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
-_SIZES = {"test": _tests, "column": _columns, "cell": _cells, "row": _rows}
+_SIZES = {"test": _changed_tests, "column": _changed_columns, "cell": _changed_cells, "row": _without_rows}
 
 
 def main(names: list[str]) -> int:
@@ -326,7 +326,7 @@ def main(names: list[str]) -> int:
     chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
     stuck = 0
     for name, claim in chosen.items():
-        for answer in both_ways(name, claim, inputs(root, claim)).answers.values():
+        for answer in mutate_claim(name, claim, read_inputs(root, claim)).answers.values():
             if not answer.turned:
                 print(
                     f"{answer.claim}: {answer.verdict}, never turns{'' if answer.said else ', nor says another word'}"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from boundpaper import places
 from boundpaper.store.descriptor import resource
-from boundpaper.store.documents import sources
+from boundpaper.store.documents import judged_sources
 from boundpaper.store.files import write
 
 DIGITS = 4
@@ -28,7 +28,7 @@ BESIDE = ("printed", "source", "reason", "as_number")  # columns that say nothin
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
-def telling(printed: str) -> str | None:
+def distinctive_number(printed: str) -> str | None:
     """Return the number in a cell if it has enough digits that two quantities rarely share it; else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
@@ -42,7 +42,7 @@ def telling(printed: str) -> str | None:
     return number if len(digits) >= DIGITS else None
 
 
-def repeated(root: Path) -> list[dict[str, str]]:
+def repeated_numbers(root: Path) -> list[dict[str, str]]:
     """Return the rows of the list, without quantities; `cell` holds the values of the row's key."""
     places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
@@ -53,8 +53,8 @@ def repeated(root: Path) -> list[dict[str, str]]:
         described = resource(root, path.stem)
         key = described["schema"].get("primaryKey", []) if described else []
         for row in rows:
-            document, number = row["source"].partition(" ")[0], telling(row["printed"])
-            if number is not None and document in sources(root):
+            document, number = row["source"].partition(" ")[0], distinctive_number(row["printed"])
+            if number is not None and document in judged_sources(root):
                 cell = " / ".join(row[name] for name in key or row if name not in BESIDE and row[name])
                 places[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
     return [
@@ -80,7 +80,7 @@ def main() -> int:
     if (root / LISTED).exists():
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
             before = list(csv.DictReader(stream))
-    rows = keep_quantities(repeated(root), before)
+    rows = keep_quantities(repeated_numbers(root), before)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.build.job import Job
-from boundpaper.claims.ledger import gather
+from boundpaper.claims.ledger import all_rows
 from boundpaper.store.results import bytes_to_keep
 
 ANCHORS = "artifacts/sources/claim_anchors.csv"
@@ -20,16 +20,16 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 def build(job: Job) -> dict[str, bytes]:
     """Build the table of places: one row per verdict, in the order of the ledger."""
-    rows = places(job.root, gather(job))
+    rows = places_of_rows(job.root, all_rows(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
     return {path: bytes_to_keep(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
 
 
-def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Places where these rows of claims are stated, computed and used."""
-    anchors = _anchors(root / ANCHORS)
-    used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
+    anchors = _anchors_by_claim(root / ANCHORS)
+    used = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
     uses = []
     for row in rows:
         source, file, line = row["order"]
@@ -49,7 +49,7 @@ def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return uses
 
 
-def _anchors(path: Path) -> dict[str, dict[str, str]]:
+def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
     """Return the anchors in the documents by claim; empty if the table does not exist."""
     if not path.is_file():
         return {}
@@ -57,7 +57,7 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
         return {row["claim"]: row for row in csv.DictReader(stream)}
 
 
-def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
+def _chapters_by_verdict(chapters: Iterable[Path]) -> dict[str, list[str]]:
     """Return the chapters that print each verdict; a byte that is not UTF-8 is reported by the chapter's own step."""
     by_claim: dict[str, list[str]] = {}
     for path in chapters:

@@ -22,13 +22,13 @@ from typing import Any
 import pandas as pd
 
 from boundpaper import places
-from boundpaper.claims.mutate import NOTICED, called, claims, flipped, functions, reprinted
+from boundpaper.claims.mutate import NOTICED, claims, flip_sign, reprinted, steps_in, verdicts_by_key
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
-from boundpaper.store.documents import sources
+from boundpaper.store.documents import judged_sources
 from boundpaper.store.files import write
-from boundpaper.store.schema import beyond
+from boundpaper.store.schema import excluded_number
 from boundpaper.typeset.printed import parse
 
 SEED = 20251122
@@ -59,7 +59,7 @@ class ProjectInMemory:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.claims = claims(root / "analysis/claims")
-        self.studies = dict(functions(root / "analysis/studies"))
+        self.studies = dict(steps_in(root / "analysis/studies"))
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
@@ -74,7 +74,7 @@ class ProjectInMemory:
             for claim in [
                 each for each in self.claims if each not in asked and reads(self.claims[each]) & set(changed)
             ]:
-                if turned := self._turned(claim, changed):
+                if turned := self._changed_verdict(claim, changed):
                     return turned
             ready = next((each for each in waiting if not reads(self.studies[each]) & set(waiting)), None)
             if ready is None:
@@ -83,10 +83,10 @@ class ProjectInMemory:
             if not reads(self.studies[ready]) & set(changed):
                 continue
             try:
-                made = self.studies[ready](**self._frames(self.studies[ready], changed))
+                made = self.studies[ready](**self._frames_of(self.studies[ready], changed))
             except NOTICED:
                 return f"{ready} (refused)"
-            if not _equal(made, store.read(self.root, ready)):
+            if not _frames_agree(made, store.read(self.root, ready)):
                 changed[ready] = made
 
     def _followers(self, name: str) -> list[str]:
@@ -100,21 +100,21 @@ class ProjectInMemory:
             queue += new
         return followers
 
-    def _turned(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
+    def _changed_verdict(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
         function = self.claims[claim]
         if claim not in self._verdicts:
             self._verdicts[claim] = {
-                key: each.verdict for key, each in called(function, self._frames(function, {})).items()
+                key: each.verdict for key, each in verdicts_by_key(function, self._frames_of(function, {})).items()
             }
         try:
-            now = called(function, self._frames(function, changed))
+            now = verdicts_by_key(function, self._frames_of(function, changed))
         except NOTICED:
             return f"{claim} (refused)"
         before = self._verdicts[claim]
         turned = [key for key, each in now.items() if before.get(key) != each.verdict]
         return (f"{claim}.{turned[0]}" if turned[0] else claim) if turned else ""
 
-    def _frames(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    def _frames_of(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         return {name: changed[name] if name in changed else store.read(self.root, name) for name in reads(step)}
 
 
@@ -123,7 +123,7 @@ def reads(step: Step) -> set[str]:
     return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
 
 
-def _equal(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+def _frames_agree(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
     try:
         pd.testing.assert_frame_equal(made.reset_index(drop=True), kept, check_dtype=False, rtol=1e-6, atol=1e-9)
     except AssertionError:
@@ -131,7 +131,7 @@ def _equal(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
     return True
 
 
-def typo(text: str, chance: random.Random) -> tuple[str, str]:
+def plant_typo(text: str, chance: random.Random) -> tuple[str, str]:
     """Plant one typo in a printed number, so that its value differs; return it with its kind.
 
     Raises DataError when the text has no number.
@@ -142,13 +142,13 @@ def typo(text: str, chance: random.Random) -> tuple[str, str]:
     kinds = ["digit", "exchanged", "lost", "sign"]
     chance.shuffle(kinds)
     for kind in [*kinds, "digit"]:
-        new = _mistyped(text, kind, digits, chance)
-        if new is not None and _value(new) not in (None, _value(text)):
+        new = _mistyped_text(text, kind, digits, chance)
+        if new is not None and _value_range(new) not in (None, _value_range(text)):
             return new, kind
     raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
-def _mistyped(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
+def _mistyped_text(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
     at = chance.choice(digits)
     if kind == "digit":
         return text[:at] + chance.choice([each for each in "123456789" if each != text[at]]) + text[at + 1 :]
@@ -158,10 +158,10 @@ def _mistyped(text: str, kind: str, digits: list[int], chance: random.Random) ->
         return text[:at] + text[at + 1] + text[at] + text[at + 2 :] if pairs else None
     if kind == "lost":
         return text[:at] + text[at + 1 :] if len(digits) > 2 else None
-    return flipped(text) if text.lstrip()[0] in "+-−" else None
+    return flip_sign(text) if text.lstrip()[0] in "+-−" else None
 
 
-def _value(text: str) -> tuple[float, float] | None:
+def _value_range(text: str) -> tuple[float, float] | None:
     try:
         number = parse(text)
     except DataError:
@@ -169,12 +169,12 @@ def _value(text: str) -> tuple[float, float] | None:
     return (number.low, number.high)
 
 
-def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
+def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     """Choose the typos to plant: numbers from all tables of printed values, equally many per document.
 
     A document with fewer than `count` numbers gives fewer.
     """
-    chance, documents = random.Random(seed), sources(root)
+    chance, documents = random.Random(seed), judged_sources(root)
     pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
@@ -182,17 +182,17 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
         if rows and {"printed", "source"} <= rows[0].keys():
             for number, row in enumerate(rows, start=1):
                 document = row["source"].partition(" ")[0]
-                if document in pool and _value(row["printed"]) is not None:
+                if document in pool and _value_range(row["printed"]) is not None:
                     pool[document].append((path.stem, number, row["printed"]))
     changes = []
     for document, cells in pool.items():
         for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
-            after, kind = typo(text, chance)
+            after, kind = plant_typo(text, chance)
             changes.append(Typo(document, table, number, text, after, kind))
     return changes
 
 
-def detection(project: ProjectInMemory, each: Typo) -> str:
+def what_detects(project: ProjectInMemory, each: Typo) -> str:
     """Name what detects a typo; empty if nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -200,7 +200,7 @@ def detection(project: ProjectInMemory, each: Typo) -> str:
         raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r} and not {each.before!r}")
     row = frame.iloc[each.row - 1]
     value, described = parse(each.after).value, resource(project.root, each.table)
-    if described and value is not None and beyond(described, str(row.get("metric") or "printed"), value):
+    if described and value is not None and excluded_number(described, str(row.get("metric") or "printed"), value):
         return f"{each.table} (refused)"
     texts[each.row - 1] = each.after
     return project.detected(each.table, reprinted(frame, texts))
@@ -213,8 +213,8 @@ def main(arguments: list[str]) -> int:
     seed = int(arguments[1]) if len(arguments) > 1 else SEED
     project = ProjectInMemory(root)
     rows = []
-    for each in typos(root, count, seed):
-        by = detection(project, each)
+    for each in choose_typos(root, count, seed):
+        by = what_detects(project, each)
         rows.append(
             {
                 **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},
@@ -231,7 +231,7 @@ def main(arguments: list[str]) -> int:
         writer.writeheader()
         writer.writerows(rows)
         write(root / PLANTED, text.getvalue().encode())
-    for document in sources(root):
+    for document in judged_sources(root):
         own = [row["detected"] == "true" for row in rows if row["document"] == document]
         print(f"{document}: {sum(own)} of {len(own)} detected")
     print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")

@@ -27,8 +27,8 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.claims.judge import compare
-from boundpaper.claims.repeats import repeating
-from boundpaper.claims.statement import stated
+from boundpaper.claims.repeats import mark_repeat
+from boundpaper.claims.statement import parse_place
 from boundpaper.claims.terms import Artifact, ArtifactCell, Frames, Keys, Rows, Term, fill
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
@@ -79,7 +79,7 @@ class Cells:
         self.parts = parts
         self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
         self.__doc__ = statement
-        self.stated = stated(source)
+        self.stated = parse_place(source)
         self.__signature__ = inspect.Signature(
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
         )
@@ -163,9 +163,9 @@ class Relation(DeclarationPart):
         frames : mapping of str to DataFrame
             Artifacts by name.
         """
-        return [self._verdict(frames, keys) for keys in _sets(self.each, frames)]
+        return [self._judge_cell(frames, keys) for keys in _key_sets(self.each, frames)]
 
-    def _verdict(self, frames: Frames, keys: Keys) -> Verdict:
+    def _judge_cell(self, frames: Frames, keys: Keys) -> Verdict:
         reading, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
         inputs = list(self.follows.cells())
         read = [cell.read(frames, keys) for cell in inputs]
@@ -183,7 +183,7 @@ class Relation(DeclarationPart):
             kind="cell check",
         )
         origins = [claim for cell in inputs for claim in cell.judged]
-        return repeating(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
+        return mark_repeat(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
 
 
 def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
@@ -191,18 +191,18 @@ def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 
 
-def _sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
+def _key_sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
     """Return the sets of keys, one for each cell to check."""
     if isinstance(each, Rows):
         return each.keys(frames)
     parts = [
-        values.keys(frames) if isinstance(values, Rows) else [_named(names, value) for value in values]
+        values.keys(frames) if isinstance(values, Rows) else [_values_by_name(names, value) for value in values]
         for names, values in each.items()
     ]
     return [{name: value for one in chosen for name, value in one.items()} for chosen in itertools.product(*parts)]
 
 
-def _named(names: str, value: Any) -> dict[str, Any]:
+def _values_by_name(names: str, value: Any) -> dict[str, Any]:
     """Map a name to its value, or several names separated by commas to their values."""
     split = names.split(", ")
     return dict(zip(split, value, strict=True)) if len(split) > 1 else {names: value}

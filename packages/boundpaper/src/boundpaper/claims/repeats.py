@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
-from boundpaper.suggestions import nearest
+from boundpaper.suggestions import suggest
 
 _WORSE = ("holds", "holds after rounding", "not testable", "not significant", "not supported", "contradicted")
 _FAITHFUL = ("holds", "holds after rounding")
@@ -27,7 +27,7 @@ class Repeat(Verdict):
     repeats: str = ""
 
 
-def repeating(verdict: Verdict, *origins: str) -> Verdict:
+def mark_repeat(verdict: Verdict, *origins: str) -> Verdict:
     """Mark `verdict` as a repeat of the ledger rows `origins`; return it unchanged if there are no origins."""
     if not origins:
         return verdict
@@ -60,7 +60,7 @@ def _origins(name: str, by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
     origins = str(by_name[name].get("repeats") or "").split()
     for origin in origins:
         if origin not in by_name:
-            hint = nearest(origin, by_name)
+            hint = suggest(origin, by_name)
             raise SpecError(f"{name} repeats {origin!r}, which is no row of the ledger; {hint}see `build.py claims`")
     return origins
 

@@ -13,29 +13,29 @@ _COLOURS = {
 }
 
 
-def coloured(verdict: str) -> str:
+def in_colour(verdict: str) -> str:
     """Return a verdict in its colour; the function that prints it removes the colour if there is no terminal."""
     import click
 
     return click.style(verdict, fg=_COLOURS.get(verdict))
 
 
-def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return three lines per row, and the count of each verdict as the last line."""
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
         values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
         lines += [
-            f"{row['claim']}: {coloured(str(row['verdict']))}{values}",
+            f"{row['claim']}: {in_colour(str(row['verdict']))}{values}",
             f"    {row['statement']}",
             f"    {row['reason']}",
         ]
         counts[str(row["verdict"])] += 1
-    return [*lines, ", ".join(f"{count} {coloured(word)}" for word, count in counts.most_common())]
+    return [*lines, ", ".join(f"{count} {in_colour(word)}" for word, count in counts.most_common())]
 
 
-def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
+def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
     """Return all about one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
     where = f"{row['source']}, {row['section']}"
     if place.get("line"):
@@ -55,7 +55,7 @@ def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
     )
     weight = ", ".join(str(each) for each in (row["severity"], row["kind"], row["failure"]) if each)
     return [
-        f"{row['claim']}: {coloured(row['verdict'])} ({weight})",
+        f"{row['claim']}: {in_colour(row['verdict'])} ({weight})",
         f"    statement  {row['statement']}",
         f"    stands in  {where}",
         *([f"    numbers    {listing}"] if listing else []),

@@ -29,7 +29,7 @@ class ClaimPlace:
     severity: str = ""
 
 
-def stated(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
+def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
     """Read a place such as `002, Results`.
 
     Raises SpecError when the place lacks the document or the section, or no failure or severity has the name given.
@@ -86,7 +86,7 @@ def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
     >>> growth_doubles([9, 18]).verdict, growth_doubles.stated.section
     ('holds', 'Results')
     """
-    where = stated(place, failure, severity)
+    where = parse_place(place, failure, severity)
 
     def decorate(function: Callable[..., object]) -> Callable[..., object]:
         made = function

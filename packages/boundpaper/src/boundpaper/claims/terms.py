@@ -29,7 +29,7 @@ Keys = Mapping[str, Any]
 _PRINTED = object()
 
 
-class _Filling(string.Formatter):
+class _KeyFormatter(string.Formatter):
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         if conversion == "w":
             return str(value).replace("_", " ")
@@ -38,7 +38,7 @@ class _Filling(string.Formatter):
         return str(value).capitalize() if conversion == "c" else super().convert_field(value, conversion)
 
 
-_FILLING = _Filling()
+_FILLING = _KeyFormatter()
 
 
 def fill(text: Any, keys: Keys, *read: Any) -> Any:
@@ -176,7 +176,7 @@ class ArtifactCell(Term):
         row = pick(frame, **where)
         if not self.column:
             words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
-            cell = _in_words(row) if words else quote(frame, **where)
+            cell = _number_in_words(row) if words else quote(frame, **where)
             return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
@@ -187,7 +187,7 @@ class ArtifactCell(Term):
         yield self
 
 
-def _in_words(row: pd.Series) -> QuotedCell:
+def _number_in_words(row: pd.Series) -> QuotedCell:
     """Return the whole number that a cell writes in words; its range is half a unit to each side."""
     number = float(row["as_number"])
     return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))

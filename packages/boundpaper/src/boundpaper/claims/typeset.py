@@ -17,13 +17,13 @@ def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
     for pattern, shown in replacements:
         text = re.sub(pattern, shown, text)
     text = re.sub(r"\brho\b", "ρ", text)
-    text = _POWER.sub(_power, text)
+    text = _POWER.sub(_raise_power, text)
     text = re.sub(r"(?<=\d) - (?=\d)", " − ", text)
     text = re.sub(r"(?<![\w.%)])-(?=[\d.])", "−", text)
     return _ZERO.sub("", text)
 
 
-def _power(match: re.Match[str]) -> str:
+def _raise_power(match: re.Match[str]) -> str:
     if match[2]:
         return f" × 10{(match[1].replace('+', '') + match[2]).translate(_RAISED)}"
     return f"10{(match[3] + match[4]).translate(_RAISED)}"

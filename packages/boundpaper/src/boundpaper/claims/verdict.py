@@ -118,20 +118,20 @@ class Verdict:
             raise ValueError(f"kind {self.kind!r} is none of {', '.join(KINDS)}")
         if not self.reason.strip():
             raise ValueError("a verdict needs a reason that a reader can check")
-        self._numbers()
-        self._failure()
+        self._check_numbers()
+        self._check_failure()
         if self.sign is not None:
-            self._direction()
+            self._check_direction()
         elif self.verdict == "not significant":
             raise ValueError("'not significant' needs estimate, sign and interval; use directed()")
         if self.margin is not None and self.verdict == "holds":
-            low, high = self._interval()
+            low, high = self._require_interval()
             if max(abs(low - self.null), abs(high - self.null)) > self.margin:
                 raise ValueError(
                     f"'holds' within {self.margin:g} of {self.null:g}, but the interval is {low:g} to {high:g}"
                 )
 
-    def _numbers(self) -> None:
+    def _check_numbers(self) -> None:
         for name in ("ci_low", "ci_high", "p_value", "p_adjusted", "estimate", "null", "margin"):
             value = getattr(self, name)
             if value is not None and not math.isfinite(value):
@@ -147,7 +147,7 @@ class Verdict:
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
             raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}")
 
-    def _failure(self) -> None:
+    def _check_failure(self) -> None:
         if self.failure and self.failure not in FAILURES:
             raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
         if self.failure and self.verdict in GOOD:
@@ -155,16 +155,16 @@ class Verdict:
         if not self.failure:
             object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
 
-    def _interval(self) -> tuple[float, float]:
+    def _require_interval(self) -> tuple[float, float]:
         if self.ci_low is None or self.ci_high is None:
             raise ValueError(f"{self.verdict!r} is judged by an interval: give ci_low and ci_high")
         return self.ci_low, self.ci_high
 
-    def _direction(self) -> None:
+    def _check_direction(self) -> None:
         """Check a statement with a direction: the verdict must agree with the estimate and its interval."""
         if self.sign not in (1, 0, -1) or self.estimate is None:
             raise ValueError("a direction needs an estimate and a sign of 1, 0 or -1")
-        low, high = self._interval()
+        low, high = self._require_interval()
         includes = low <= self.null <= high
         agrees = not self.sign or self.sign * (self.estimate - self.null) > 0
         span = f"{low:g} to {high:g}"

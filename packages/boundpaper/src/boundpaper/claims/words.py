@@ -28,7 +28,7 @@ def of_trials(row: pd.Series) -> str:
     return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
 
 
-def as_text(value: float, decimals: int) -> str:
+def number_text(value: float, decimals: int) -> str:
     """Return a number with the given decimals; very large and small ones with three significant digits; never -0."""
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"

@@ -26,14 +26,14 @@ def commands(root: Path | None = None) -> Iterator[click.Command]:
     if root and (root / OF_THE_PAPER).is_file():
         modules.append(OF_THE_PAPER.removesuffix(".py").replace("/", "."))
     for name in modules:
-        yield from getattr(_imported(name), "COMMANDS", ())
+        yield from getattr(_import_module(name), "COMMANDS", ())
     if root is None:
         room = importlib.import_module(f"{__name__}.adopt")
         yield from room.OUTSIDE
         yield from room.ADOPTED_COMMANDS if nearest_adopted() else ()
 
 
-def _imported(name: str) -> ModuleType:
+def _import_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from boundpaper.adopt.lint import Candidate, NumberFinding
 
 
-def adopted() -> Folder:
+def adopted_folder() -> Folder:
     """Return the adopted paper in the working directory or above it; DataError if there is none."""
     from boundpaper.adopt.folder import read
     from boundpaper.errors import DataError
@@ -37,7 +37,7 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
     """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
     from boundpaper.adopt import begin
 
-    planned = begin.plan(Path.cwd(), mains, data)
+    planned = begin.plan_init(Path.cwd(), mains, data)
     for line in planned.words:
         click.echo(line, err=True)
     if dry_run:
@@ -58,7 +58,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
     from boundpaper.adopt.generate import build as written
     from boundpaper.typeset.plural import counted
 
-    done = written(adopted(), check=check, force=force)
+    done = written(adopted_folder(), check=check, force=force)
     for file in done.changed if not quiet or check else ():
         click.echo(f"{file}: is not as the data are; run `boundpaper build`" if check else file, err=check)
     if check and done.changed:
@@ -74,11 +74,11 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 @click.option("--in-place", is_flag=True, help="Overwrite the paper's own files and stop using boundpaper.")
 def flatten(output: Path | None, in_place: bool) -> None:
     """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
-    from boundpaper.adopt.flatten import write
+    from boundpaper.adopt.flatten import write_flattened
 
     if (output is None) is not in_place:
         raise click.UsageError("give -o FOLDER for a copy, or --in-place")
-    for file in write(adopted(), output):
+    for file in write_flattened(adopted_folder(), output):
         click.echo(file)
 
 
@@ -101,21 +101,21 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     from boundpaper.typeset.plural import counted
 
     begun = nearest_adopted() is not None
-    folder = adopted() if begun or fix or interactive else begin.plan(Path.cwd(), probe=False).folder
+    folder = adopted_folder() if begun or fix or interactive else begin.plan_init(Path.cwd(), probe=False).folder
     if against:
-        revision.require(folder.root, against)
+        revision.require_revision(folder.root, against)
     asked = against or "HEAD"
-    before = revision.cells_at(folder, asked) if revision.known(folder.root, asked) else {}
+    before = revision.cells_at(folder, asked) if revision.is_known(folder.root, asked) else {}
     paper = generate.AdoptedPaper.read(folder)
     found = room.lint(paper, before, asked)
     chosen = [(each.numeral, each.candidates[0]) for each in found if each.safe] if fix else []
     left = [each for each in found if not (fix and each.safe)]
     for each in left:
-        if interactive and (answer := _asked(each)) is not None:
+        if interactive and (answer := _chosen_cell(each)) is not None:
             chosen.append((each.numeral, answer))
         elif not interactive and (each.candidates or each.stale or every):
             click.echo(str(each))
-    for file, text in room.bind(paper, chosen).items():
+    for file, text in room.bind_numbers(paper, chosen).items():
         files.write(file.path, file.encoded(text))
         click.echo(f"{file.shown}: written", err=True)
     if chosen:
@@ -131,7 +131,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         raise SystemExit(1)
 
 
-def _asked(finding: NumberFinding) -> Candidate | None:
+def _chosen_cell(finding: NumberFinding) -> Candidate | None:
     """Ask the author which cell a number comes from; return None to leave the number as typed."""
     if not finding.candidates:
         return None
@@ -165,9 +165,9 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
 
     if arxiv is upload:
         raise click.UsageError("give --arxiv or --overleaf-upload")
-    folder = adopted()
+    folder = adopted_folder()
     generate.build(folder)
-    packed = export.arxiv(folder) if arxiv else export.upload(folder, since)
+    packed = export.zip_for_arxiv(folder) if arxiv else export.zip_for_editor(folder, since)
     target = output or folder.paper / f"{Path(folder.mains[0]).stem}-{'arxiv' if arxiv else 'upload'}.zip"
     files.write(target, packed)
     click.echo(folder.shown(target.absolute()))
@@ -182,9 +182,9 @@ def _converting(form: str, words: str) -> click.Command:
         from boundpaper.adopt import export
         from boundpaper.store import files
 
-        folder = adopted()
+        folder = adopted_folder()
         with files.temporary() as scratch:
-            content, lost = export.converted(folder, form, scratch)
+            content, lost = export.convert_adopted(folder, form, scratch)
         target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{form}"
         files.write(target, content)
         click.echo(folder.shown(target.absolute()))
@@ -209,16 +209,16 @@ def diff(revision: str, pdf: bool) -> None:
     from boundpaper.adopt import revision as git
     from boundpaper.store import files
 
-    folder = adopted()
+    folder = adopted_folder()
     if pdf:
         with files.temporary() as scratch:
-            content = export.compared(folder, revision, scratch)
+            content = export.pdf_with_changes(folder, revision, scratch)
         target = folder.paper / f"{Path(folder.mains[0]).stem}-changes.pdf"
         files.write(target, content)
         click.echo(folder.shown(target))
         return
-    git.require(folder.root, revision)
-    for line in generate.moved(generate.AdoptedPaper.read(folder), git.cells_at(folder, revision)):
+    git.require_revision(folder.root, revision)
+    for line in generate.changed_numbers(generate.AdoptedPaper.read(folder), git.cells_at(folder, revision)):
         click.echo(line)
 
 
@@ -228,7 +228,7 @@ def trace(what: str) -> None:
     """Trace WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
     from boundpaper.adopt import generate
 
-    for line in generate.traced(generate.AdoptedPaper.read(adopted()), what):
+    for line in generate.trace_value(generate.AdoptedPaper.read(adopted_folder()), what):
         click.echo(line)
 
 
@@ -238,8 +238,8 @@ def claims(check: bool) -> None:
     """Judge the claims in claims.py by the current data."""
     from boundpaper.adopt import cells, judged
 
-    folder = adopted()
-    found = judged.judged(folder, cells.load(folder))
+    folder = adopted_folder()
+    found = judged.judge_claims(folder, cells.load_data(folder))
     for each in found.values():
         click.echo(str(each))
     if check and any(each.verdict in judged.FALSE for each in found.values()):
@@ -252,7 +252,7 @@ def watch() -> None:
     from boundpaper.adopt.cells import SUFFIXES
     from boundpaper.paper.watch import watch as watched
 
-    folder = adopted()
+    folder = adopted_folder()
     kinds = {*SUFFIXES, ".tex", ".toml", ".py"}
 
     def is_input(path: str) -> bool:

@@ -23,7 +23,7 @@ def lint() -> None:
     from boundpaper.paper import lint as rules
 
     held, described = bibliography.read(root()), metadata.read(root())
-    found = rules.check(metadata.chapters(root()), held.lines, described.names, described.terms)
+    found = rules.check_chapters(metadata.chapters(root()), held.lines, described.names, described.terms)
     for finding in found:
         click.echo(str(finding))
     if found:
@@ -41,7 +41,7 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
     from boundpaper.store.files import new_folder
 
     with new_folder(output) as made:
-        _flattened(ctx, made, jobs)
+        _write_flattened(ctx, made, jobs)
     click.echo(str(output / "thesis.tex"))
 
 
@@ -73,7 +73,7 @@ def _converting(form: str, words: str) -> click.Command:
         from boundpaper.store import files
 
         with files.temporary() as scratch:
-            _flattened(ctx, scratch / "plain", jobs)
+            _write_flattened(ctx, scratch / "plain", jobs)
             text = scratch / "plain/thesis.tex"
             text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
             content, lost = export.convert(scratch / "plain", "thesis.tex", form)
@@ -91,18 +91,18 @@ def _converting(form: str, words: str) -> click.Command:
 def write_changes_pdf(ctx: click.Context, revision: str) -> None:
     """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
     from boundpaper.adopt import export
-    from boundpaper.adopt.revision import require
+    from boundpaper.adopt.revision import require_revision
     from boundpaper.store import files
 
-    require(root(), revision)  # a misspelt one is told before anything is built
+    require_revision(root(), revision)  # a misspelt one is told before anything is built
     with files.temporary() as scratch:
-        _flattened(ctx, scratch / "new", None)
-        content = export.compared_chapters(root(), revision, scratch)
+        _write_flattened(ctx, scratch / "new", None)
+        content = export.chapters_with_changes(root(), revision, scratch)
     files.write(root() / "out/thesis-changes.pdf", content)
     click.echo("out/thesis-changes.pdf")
 
 
-def _flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:
+def _write_flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:
     from boundpaper.paper.bundle import make, unpack
 
     ctx.invoke(paper, jobs=jobs, site="", keep_going=False)

@@ -2,7 +2,7 @@
 
 import click
 
-from boundpaper.cli.project import Tolerance, root, session, waiting
+from boundpaper.cli.project import Tolerance, root, session, show_waiting
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
@@ -26,7 +26,7 @@ def trace(what: str, every: bool) -> None:
         root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), StepCache(root())
     )
     try:
-        with waiting(f"looking for {what}") as say:
+        with show_waiting(f"looking for {what}") as say:
             for line in lines(project, what, every):
                 say(line)
     except SpecError as error:
@@ -58,7 +58,7 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
     at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
     with session() as project:
         built = build_in_copy(project)
-        with waiting(f"comparing with {revision}"):
+        with show_waiting(f"comparing with {revision}"):
             changes = list(results(root(), revision, tolerance, built))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from boundpaper.cli.project import complete, root, session, show, steps_named
+from boundpaper.cli.project import completion_of, print_paged, root, session, steps_named
 
 
 @click.command()
-@click.argument("names", nargs=-1, shell_complete=complete("claim"))
+@click.argument("names", nargs=-1, shell_complete=completion_of("claim"))
 @click.option("--source", help="Only claims of this document (a key of artifacts/sources/documents.csv).")
 @click.option("--verdict", help="Only claims with this verdict.")
 @click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
@@ -27,7 +27,7 @@ def claims(
 
     With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
     """
-    from boundpaper.claims.show import report
+    from boundpaper.claims.show import short_report
 
     if against and not strict:
         raise click.UsageError("--against REV says what --check compares with; give both")
@@ -39,7 +39,7 @@ def claims(
         _show_claims(names)
     else:
         rows = _ledger_rows({"source": source, "verdict": verdict, "severity": severity})
-        show("\n".join(report(rows)))
+        print_paged("\n".join(short_report(rows)))
 
 
 def _check_ledger(revision: str) -> None:
@@ -68,9 +68,9 @@ def _show_claims(names: Sequence[str]) -> None:
     """Run the claims of these names (a claim, or `CLAIM.KEY` for one verdict) and print all about them."""
     import json
 
-    from boundpaper.claims.places import places
+    from boundpaper.claims.places import places_of_rows
     from boundpaper.claims.repeats import inherited
-    from boundpaper.claims.show import full
+    from boundpaper.claims.show import full_text
 
     rows: dict[str, dict[str, Any]] = {}
     with session() as project:
@@ -88,18 +88,18 @@ def _show_claims(names: Sequence[str]) -> None:
     for name in names:
         chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
         if not chosen:
-            from boundpaper.suggestions import nearest
+            from boundpaper.suggestions import suggest
 
-            raise click.UsageError(f"no verdict called {name!r}; {nearest(name, list(rows))}")
-        for row, place in zip(chosen, places(root(), chosen), strict=True):
-            click.echo("\n".join(full(row, place)))
+            raise click.UsageError(f"no verdict called {name!r}; {suggest(name, list(rows))}")
+        for row, place in zip(chosen, places_of_rows(root(), chosen), strict=True):
+            click.echo("\n".join(full_text(row, place)))
 
 
 def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
     """Return the ledger rows that match the given words; an unknown word is a usage error."""
     import csv
 
-    from boundpaper.suggestions import nearest
+    from boundpaper.suggestions import suggest
 
     with session() as project:
         project.build(["ledger:claims"])
@@ -108,7 +108,7 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
     for field, word in wanted.items():
         known = sorted({row[field] for row in rows})
         if word and word not in known:
-            raise click.UsageError(f"--{field}: no {word!r}; {nearest(word, known)}the ledger has {', '.join(known)}")
+            raise click.UsageError(f"--{field}: no {word!r}; {suggest(word, known)}the ledger has {', '.join(known)}")
         rows = [row for row in rows if word in (None, row[field])]
     return rows
 

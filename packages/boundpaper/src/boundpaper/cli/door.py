@@ -27,9 +27,9 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from boundpaper.suggestions import nearest
+            from boundpaper.suggestions import suggest
 
-            hint = nearest(args[0], self.list_commands(ctx))
+            hint = suggest(args[0], self.list_commands(ctx))
             raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -49,14 +49,14 @@ class Commands(click.Group):
                 interrupt.leave()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
-            words = _words(error)
+            words = _plain_message(error)
             if words is None:
                 raise
             click.echo(f"error: {words}", err=True)
             ctx.exit(1)
 
 
-def _words(error: Exception) -> str | None:
+def _plain_message(error: Exception) -> str | None:
     """Return the message of an error that the user can mend, such as an unusable file; None for a program's fault."""
     from boundpaper.errors import MissingDependency
 
@@ -72,12 +72,12 @@ def _words(error: Exception) -> str | None:
             f"the output's encoding {error.encoding} lacks {sign!a}; set PYTHONIOENCODING=utf-8, or give --output FILE"
         )
     if isinstance(error, OSError):
-        from boundpaper.store.files import FULL, without_room
+        from boundpaper.store.files import FULL, no_room_message
 
         if error.filename is None:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left to print would fail again at the exit)
         if error.errno in FULL:
-            return without_room(error)
+            return no_room_message(error)
         return f"{error.filename or 'the output'}: {error.strerror or error}"
     return None
 
@@ -87,7 +87,7 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 
     def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         if asked and not ctx.resilient_parsing:
-            click.echo(f"{ctx.command_path}, {_versions(root)}")
+            click.echo(f"{ctx.command_path}, {_version_line(root)}")
             ctx.exit()
 
     @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -99,10 +99,10 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
     def main(ctx: click.Context, debug: bool) -> None:
         """Build the paper, its tables, figures and results from artifacts."""
         sys.dont_write_bytecode = True  # nothing is written beside the sources
-        ctx.obj = {"debug": debug, "root": _opened(root)}
+        ctx.obj = {"debug": debug, "root": _opened_project(root)}
 
     try:
-        for command in commands(_opened(root)):
+        for command in commands(_opened_project(root)):
             main.add_command(command)
     except ThesisError as error:
         click.echo(f"error: {error}", err=True)
@@ -110,7 +110,7 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
     return main
 
 
-def run(line: click.Group, name: str) -> None:
+def run_line(line: click.Group, name: str) -> None:
     """Run a command line as the program `name`; it ends within a second of Ctrl-C."""
     interrupt.end_promptly()
     try:
@@ -121,10 +121,10 @@ def run(line: click.Group, name: str) -> None:
 
 def main() -> None:
     """Run the command line of the paper in the working directory or above it."""
-    run(command_line(), "boundpaper")
+    run_line(command_line(), "boundpaper")
 
 
-def _opened(root: Callable[[], Path]) -> Path | None:
+def _opened_project(root: Callable[[], Path]) -> Path | None:
     """Open the project for this process; return None outside a project, where some commands still work."""
     try:
         folder = root()
@@ -135,7 +135,7 @@ def _opened(root: Callable[[], Path]) -> Path | None:
     return folder
 
 
-def _versions(root: Callable[[], Path]) -> str:
+def _version_line(root: Callable[[], Path]) -> str:
     """Return the version of this package and, if a paper is open, the paper's version from its `pyproject.toml`."""
     own = f"boundpaper {__version__}"
     try:

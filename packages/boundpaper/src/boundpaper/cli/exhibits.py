@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from boundpaper.cli.project import complete, fresh, jobs_option, root, session, show, steps_named
+from boundpaper.cli.project import are_up_to_date, completion_of, jobs_option, print_paged, root, session, steps_named
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, shell_complete=complete("table"))
+@click.argument("names", nargs=-1, required=True, shell_complete=completion_of("table"))
 @click.option(
     "--format",
     "form",
@@ -25,16 +25,16 @@ from boundpaper.cli.project import complete, fresh, jobs_option, root, session, 
 def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
     """Build tables and print them."""
     form = form or ("text" if sys.stdout.isatty() and not output else "latex")
-    if form == "latex" and fresh(f"table:{name}" for name in names):
-        text = _texts(names)
+    if form == "latex" and are_up_to_date(f"table:{name}" for name in names):
+        text = _table_sources(names)
     else:
         with session() as project:
             steps = steps_named(project.graph, names, "table")
             project.build([step.key for step in steps])
             if form == "latex":
-                text = _texts(step.name for step in steps)
+                text = _table_sources(step.name for step in steps)
             else:
-                text = "\n".join(_rendered(project.job(step).call(), step.name, form) for step in steps)
+                text = "\n".join(_rendered_table(project.job(step).call(), step.name, form) for step in steps)
     if output:
         from boundpaper.store.files import write
 
@@ -43,26 +43,26 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
         write(output, text.encode())
         click.echo(str(output))
     else:
-        show(text)
+        print_paged(text)
 
 
-def _rendered(spec: Any, name: str, form: str) -> str:
+def _rendered_table(spec: Any, name: str, form: str) -> str:
     """Return a table in a format; as text on a terminal it fits the window and has colours."""
     from boundpaper.tables.read import read
     from boundpaper.tables.render import render
-    from boundpaper.tables.screen import screen
+    from boundpaper.tables.screen import terminal_table
 
     if form == "text" and sys.stdout.isatty():
-        return screen(read(spec, name), shutil.get_terminal_size().columns, colour=True)
+        return terminal_table(read(spec, name), shutil.get_terminal_size().columns, colour=True)
     return render(spec, name, form)
 
 
-def _texts(names: Iterable[str]) -> str:
+def _table_sources(names: Iterable[str]) -> str:
     return "\n".join((root() / f"out/tables/{name}.tex").read_text(encoding="utf-8") for name in names)
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, shell_complete=complete("figure"))
+@click.argument("names", nargs=-1, required=True, shell_complete=completion_of("figure"))
 @click.option("--format", "form", type=click.Choice(["pdf", "png", "svg", "tex"]), default="pdf", show_default=True)
 @jobs_option
 def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from boundpaper.build.session import Session
 
 
-def _context() -> dict[str, Any]:
+def _context_values() -> dict[str, Any]:
     """Return what the command line set before the command; an empty dict while a shell completes a word."""
     context = click.get_current_context(silent=True)
     return (context.obj if context else None) or {}
@@ -27,7 +27,7 @@ def _context() -> dict[str, Any]:
 
 def root() -> Path:
     """Return the project's folder; outside a project, raise DataError that says where to go."""
-    settings = _context()
+    settings = _context_values()
     return (settings["root"] or nearest_project()) if "root" in settings else opened_project()
 
 
@@ -43,12 +43,12 @@ def session(jobs: int | None = None) -> Iterator[Session]:
     """Open the project: yield a session with its graph, with the build lock held and progress on the terminal."""
     from boundpaper.build.session import Session
 
-    with Session.opened(root(), jobs=jobs or 0, debug=bool(_context().get("debug"))) as opened:
+    with Session.opened(root(), jobs=jobs or 0, debug=bool(_context_values().get("debug"))) as opened:
         yield opened
 
 
 @contextmanager
-def waiting(words: str) -> Iterator[Callable[[str], None]]:
+def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
     """On a terminal, show what the block does and for how long; yield a function that prints a line of output above."""
     import sys
 
@@ -65,14 +65,14 @@ def waiting(words: str) -> Iterator[Callable[[str], None]]:
         yield above if sys.stdout.isatty() else click.echo
 
 
-def fresh(keys: Iterable[str]) -> bool:
+def are_up_to_date(keys: Iterable[str]) -> bool:
     """Return whether the steps `keys` are known to be up to date, within milliseconds; if not, a session must check."""
-    from boundpaper.build.unchanged import unchanged
+    from boundpaper.build.unchanged import are_unchanged
 
-    return unchanged(root(), keys)
+    return are_unchanged(root(), keys)
 
 
-def show(text: str) -> None:
+def print_paged(text: str) -> None:
     """Print a text; a text longer than the window goes through the pager (`PAGER`)."""
     import shutil
     import sys
@@ -93,7 +93,7 @@ class Tolerance(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value!r} is no number to compare with", param, ctx)
 
 
-def complete(*kinds: str) -> Any:
+def completion_of(*kinds: str) -> Any:
     """Return a shell completion that offers the names of steps."""
 
     def names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

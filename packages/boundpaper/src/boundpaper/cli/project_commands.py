@@ -19,7 +19,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
     import datetime
 
     from boundpaper.build.new_paper import new_paper
-    from boundpaper.build.vendor import vendor as lay_wheels
+    from boundpaper.build.vendor import write_wheels as lay_wheels
     from boundpaper.errors import SpecError
 
     try:
@@ -36,7 +36,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 @click.option("--also", multiple=True, help="Another installed package to write as a wheel; may be repeated.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
     """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
-    from boundpaper.build.vendor import vendor as lay_wheels
+    from boundpaper.build.vendor import write_wheels as lay_wheels
 
     for path in lay_wheels(folder, ("boundpaper", *also)):
         click.echo(str(path))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundpaper.cli.project import complete, read_graph, root, session, steps_named, waiting
-from boundpaper.places import shown
+from boundpaper.cli.project import completion_of, read_graph, root, session, show_waiting, steps_named
+from boundpaper.places import shown_file
 
 if TYPE_CHECKING:
     from boundpaper.build.graph import Step
@@ -16,7 +16,7 @@ MOST = 20  # faults of one table that `check` prints
 
 
 @click.command()
-@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
+@click.argument("names", nargs=-1, shell_complete=completion_of("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
     """Run the studies NAMES, or all, and print the paths of their results."""
     from boundpaper.build.build_copy import steps_of_results
@@ -36,15 +36,15 @@ def analyze(names: tuple[str, ...]) -> None:
 @click.command()
 def check() -> None:
     """Check every artifact, the names that steps use, and the bibliography."""
-    from boundpaper.checks import checked
+    from boundpaper.checks import check_paper
     from boundpaper.typeset.plural import counted
 
     graph = read_graph()
-    with waiting("checking tables, names and bibliography"):
-        found = checked(root(), graph)
+    with show_waiting("checking tables, names and bibliography"):
+        found = check_paper(root(), graph)
     for gap in found.gaps:
         click.echo(f"note: {gap}; it is set without", err=True)
-    words = [line for name, faults in found.tables.items() for line in _shortened([*map(str, faults)], name)]
+    words = [line for name, faults in found.tables.items() for line in _first_faults([*map(str, faults)], name)]
     for line in [*words, *map(str, found.others)]:
         click.echo(line, err=True)
     if words or found.others:
@@ -52,7 +52,7 @@ def check() -> None:
     click.echo(f"{counted(found.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
-def _shortened(lines: list[str], name: str) -> list[str]:
+def _first_faults(lines: list[str], name: str) -> list[str]:
     """Return a table's first faults and count the rest: one removed row may be a fault in each row that names it."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
@@ -67,12 +67,12 @@ def list_steps(kind: str | None) -> None:
     graph = read_graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
     if kind and kind not in kinds:
-        from boundpaper.suggestions import nearest
+        from boundpaper.suggestions import suggest
 
-        raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+        raise click.UsageError(f"no kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
-            file = shown(root(), step.file)
+            file = shown_file(root(), step.file)
             click.echo(f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {_about(step) or file}")
 
 
@@ -87,7 +87,7 @@ def _about(step: Step) -> str:
 
 
 @click.command()
-@click.argument("target", shell_complete=complete("table", "figure", "result", "chapter"))
+@click.argument("target", shell_complete=completion_of("table", "figure", "result", "chapter"))
 def why(target: str) -> None:
     """Say what would be built for TARGET, and why."""
     from boundpaper.build.session import Session

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from boundpaper.cli.project import complete, fresh, jobs_option, root, session, steps_named
+from boundpaper.cli.project import are_up_to_date, completion_of, jobs_option, root, session, steps_named
 from boundpaper.typeset.plural import counted
 
 
@@ -25,22 +25,22 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     from boundpaper.paper import edition
 
     try:
-        asked = edition.ask_commit(root(), edition.address(site) if site else "")
+        asked = edition.ask_commit(root(), edition.site_address(site) if site else "")
     except SpecError as error:
         raise click.UsageError(f"--site: {error}") from None
-    edition.ensure(root())
-    if fresh(["thesis:thesis"]) and edition.read(root()) == asked():
+    edition.ensure_edition(root())
+    if are_up_to_date(["thesis:thesis"]) and edition.read(root()) == asked():
         click.echo("out/thesis.pdf")
         return
     with session(jobs) as project:
-        edition.settle(root(), asked())
+        edition.store_edition(root(), asked())
         try:
             project.build(["thesis:thesis"])
         except ThesisError:
             if keep_going:
-                from boundpaper.paper.document import draft
+                from boundpaper.paper.document import draft_thesis
 
-                for line in draft(root()):
+                for line in draft_thesis(root()):
                     click.echo(line, err=True)
                 if (root() / "out/thesis-draft.pdf").is_file():
                     click.echo("out/thesis-draft.pdf")
@@ -49,16 +49,16 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
 
 
 @click.command()
-@click.argument("name", shell_complete=complete("chapter"))
+@click.argument("name", shell_complete=completion_of("chapter"))
 @jobs_option
 def chapter(name: str, jobs: int | None) -> None:
     """Preview one chapter alone: out/chapters/NAME.pdf."""
-    from boundpaper.paper.tex.preview import compile_chapter, exhibits
+    from boundpaper.paper.tex.preview import compile_chapter, exhibit_steps
     from boundpaper.store.files import write
 
     with session(jobs) as project:
         [step] = steps_named(project.graph, [name], "chapter")
-        project.build([step.key, *exhibits(root(), step.name)])
+        project.build([step.key, *exhibit_steps(root(), step.name)])
         target = f"out/chapters/{step.name}.pdf"
         write(root() / target, compile_chapter(root(), step.name))
         click.echo(target)
@@ -136,7 +136,7 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     ctx.invoke(pages, jobs=jobs)
     with session(jobs):
         count = crate.lay_out(root(), root() / "out/crate")
-    for file in crate.left_out(root()):
+    for file in crate.files_left_out(root()):
         click.echo(f"note: {file}: left out; neither the data package nor a manifest beside a table knows it", err=True)
     click.echo(
         f"out/crate: {counted(count, 'file')}; `ro-crate-metadata.json` describes them, nothing was sent anywhere"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError, SpecError
-from boundpaper.figures.render import assets, float_tex, tex
+from boundpaper.figures.render import float_tex, picture_files, tex
 from boundpaper.figures.spec import Figure
-from boundpaper.figures.units import contradicted
+from boundpaper.figures.units import contradicted_unit
 
 if TYPE_CHECKING:
     from boundpaper.build.job import Job
@@ -26,13 +26,13 @@ def build(job: Job) -> dict[str, str | bytes]:
             raise SpecError(
                 f"figure() returned a {type(figure).__name__}; return a figures.Figure, or figures.from_matplotlib(...)"
             )
-        if fault := contradicted(job.root, job.artifacts, job.frames, figure):
+        if fault := contradicted_unit(job.root, job.artifacts, job.frames, figure):
             raise SpecError(f"figure {job.name}, {fault}")
         outputs: dict[str, str | bytes] = {
             f"out/figures/{job.name}.tex": tex(figure, job.name),
             f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),
         }
-        outputs |= {f"out/figures/{file}": content for file, content in assets(figure, job.name).items()}
+        outputs |= {f"out/figures/{file}": content for file, content in picture_files(figure, job.name).items()}
     except (DataError, SpecError) as error:
         text = str(error)
         raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error

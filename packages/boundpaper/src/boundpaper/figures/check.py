@@ -60,7 +60,7 @@ def _check_panel(panel: Panel, where: str) -> None:
         raise SpecError(f"{where}: no series; give at least one, for example Line(x=..., y=...)")
     for series in panel.series:
         check_series(series, where)
-        for axis, column in _along(series):
+        for axis, column in _values_by_axis(series):
             _check_axis(
                 getattr(panel, axis),
                 axis,
@@ -158,7 +158,7 @@ def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
         raise DataError(f"{where}: {name} must grow from border to border")
 
 
-def _along(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _values_by_axis(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield each axis with all values that the series draws along it."""
     if isinstance(series, Forest):
         yield "x", (*series.estimate, *series.low, *series.high)

@@ -16,7 +16,7 @@ from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Line, Points, S
 from boundpaper.figures.spec import Axis
 from boundpaper.figures.style import Look
 from boundpaper.figures.text import cell
-from boundpaper.figures.ticks import thousands
+from boundpaper.figures.ticks import group_thousands
 
 Plot = dict[str, Any]
 MARK_MM = 0.63
@@ -57,7 +57,7 @@ class Canvas:
         self.leaders.append({"a": self.share(*a), "b": self.share(*b), "color": color})
 
 
-def _both(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tuple[str, str]]:
+def _drawn_points(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tuple[str, str]]:
     return [canvas.point(x, y) for x, y in zip(xs, ys, strict=True)]
 
 
@@ -68,7 +68,7 @@ def _deltas(scale: Scale, at: float, low: float, high: float) -> tuple[str, str]
 
 
 def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> list[tuple[str, str]]:
-    return _both(canvas, x, high) + _both(canvas, reversed(x), reversed(low))
+    return _drawn_points(canvas, x, high) + _drawn_points(canvas, reversed(x), reversed(low))
 
 
 def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
@@ -86,7 +86,7 @@ def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     return [plot]
 
 
-def points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Draw points, as one plot per look (and per size)."""
     s = item.series
     assert isinstance(s, Points)
@@ -119,10 +119,10 @@ def value_text(value: float, decimals: int | None) -> str:
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{value:.{decimals}f}"
-    return f"${thousands('0' if float(text) == 0 and text.startswith('-') else text)}$"
+    return f"${group_thousands('0' if float(text) == 0 and text.startswith('-') else text)}$"
 
 
-def bar_texts(s: Bars | Stacked) -> list[str]:
+def bar_labels(s: Bars | Stacked) -> list[str]:
     """Return the text printed at each bar; empty if values are not printed."""
     values = s.x if isinstance(s, Bars) and s.horizontal else s.y
     if s.values is False:
@@ -132,7 +132,7 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
     return [cell(str(v)) for v in s.values]
 
 
-def lengthless(axis: Axis) -> bool:
+def length_means_nothing(axis: Axis) -> bool:
     """Return whether the length of bars on this axis means nothing, so that marks are drawn instead.
 
     A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a ratio).
@@ -140,7 +140,7 @@ def lengthless(axis: Axis) -> bool:
     return axis.scale == "log" and axis.low != 1
 
 
-def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Bars side by side, with their values and, where given, the reported values."""
     s = item.series
     assert isinstance(s, Bars)
@@ -156,7 +156,7 @@ def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
     errors = s.low is not None
     plot: Plot = {"kind": "bars", "look": item.look, "flat": flat, "errors": errors}
-    if lengthless(axis):
+    if length_means_nothing(axis):
         plot = {"kind": "points", "look": item.look, "size": "2.2", "faint": False}
         plot["x_errors"], plot["y_errors"] = errors and flat, errors and not flat
     plot["thick"] = number(item.thick * 0.9)
@@ -166,18 +166,18 @@ def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     ]
     plots = [plot]
     thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
-    labels = bar_texts(s)
+    labels = bar_labels(s)
     paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
     upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in labels)
     for i, text in enumerate(labels):
-        down = values[i] < 0 and not lengthless(axis)
+        down = values[i] < 0 and not length_means_nothing(axis)
         side = -1 if down else 1
         ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
             ends.append(along.at(s.reported[i]) + 1.0 * side)
         end = min(ends) if down else max(ends)
         x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
-        if lengthless(axis):  # the end of the number is the mark's edge
+        if length_means_nothing(axis):  # the end of the number is the mark's edge
             x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
         if flat:
             canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize", fill=paper)
@@ -194,7 +194,7 @@ def bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     return plots
 
 
-def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
+def draw_stacks(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
     """Draw all layers of a panel's stacks, from the bottom up."""
     height: dict[float, float] = {}
     plots = []
@@ -202,7 +202,7 @@ def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
         s = item.series
         assert isinstance(s, Stacked)
         rows = []
-        for x, y, text in zip(s.x, s.y, bar_texts(s) or [""] * len(s.x), strict=True):
+        for x, y, text in zip(s.x, s.y, bar_labels(s) or [""] * len(s.x), strict=True):
             base = height.get(x, 0.0)
             height[x] = base + y
             left, right = x - item.thick / 2, x + item.thick / 2
@@ -211,7 +211,7 @@ def stacked(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
             wide = canvas.x.at(right) - canvas.x.at(left)
             if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:
                 middle = canvas.mm(x, base + y / 2)
-                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=_paper(item.look))
+                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=_background(item.look))
         plots.append({"kind": "stacked", "look": item.look, "rows": rows})
     return plots
 
@@ -222,11 +222,11 @@ def _ink(shown: Look) -> str:
     return "white" if dark and not shown.hatch else "okblack"
 
 
-def _paper(shown: Look) -> str:
+def _background(shown: Look) -> str:
     return "white" if shown.hatch else ""
 
 
-def bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Draw thin lines as one plot, separated by NaN rows, with the band of the middle 80 % and the mean."""
     import numpy as np
 
@@ -244,12 +244,12 @@ def bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     opacity = s.opacity if s.opacity is not None else min(0.6, max(0.2, 20 / len(lines)))
     plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
     plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
-    plot["top"], plot["bottom"] = _both(canvas, x, high.tolist()), _both(canvas, x, low.tolist())
-    plot["mean"] = _both(canvas, x, np.nanmean(lines[:, kept], axis=0).tolist()) if s.mean else []
+    plot["top"], plot["bottom"] = _drawn_points(canvas, x, high.tolist()), _drawn_points(canvas, x, low.tolist())
+    plot["mean"] = _drawn_points(canvas, x, np.nanmean(lines[:, kept], axis=0).tolist()) if s.mean else []
     return [plot]
 
 
-def forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     """Draw estimates with intervals, one plot per look."""
     s = item.series
     assert isinstance(s, Forest)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
+def spread_along(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
     """Move the centres of boxes along a line as little as possible (least squares) until no two boxes overlap.
 
     Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression. `wanted` and
@@ -73,7 +73,7 @@ class PlacedLabel:
         return self.left - room < x < self.right + room and self.low - room < y < self.high + room
 
 
-def place(
+def place_labels(
     points: Sequence[tuple[float, float]],
     widths: Sequence[float],
     height: float,
@@ -119,7 +119,7 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
         moved = False
         for i, mine in enumerate(options):
             others = [(options[j][chosen[j]][0], points[j]) for j in range(len(options)) if j != i]
-            costs = [own + _conflicts(box, points[i], others) if own < 100 else own for box, own in mine]
+            costs = [own + _conflict_cost(box, points[i], others) if own < 100 else own for box, own in mine]
             k = min(range(len(mine)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
             if costs[k] < costs[chosen[i]] - 1e-9:
                 chosen[i], moved = k, True
@@ -129,11 +129,11 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
     for i, mine in enumerate(options):
         others = [(options[j][chosen[j]][0], points[j]) for j in range(i)]
         box, own = mine[chosen[i]]
-        total += own + _conflicts(box, points[i], others)
+        total += own + _conflict_cost(box, points[i], others)
     return total, chosen
 
 
-def _conflicts(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
+def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
     """Return the cost of a box beside other labels: shared area, and leader lines that cross leaders or labels."""
     total = 0.0
     for other, end in others:
@@ -144,9 +144,9 @@ def _conflicts(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabe
             continue
         if box.leader and other.leader and _cross(point, box.middle, end, other.middle):
             total += 30
-        if other.leader and _through(box, end, other.middle):
+        if other.leader and _crosses_box(box, end, other.middle):
             total += 20
-        if box.leader and _through(other, point, box.middle):
+        if box.leader and _crosses_box(other, point, box.middle):
             total += 20
     return total
 
@@ -195,7 +195,7 @@ def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> PlacedLab
     return PlacedLabel(left=cx - w / 2, low=cy - h / 2, right=cx + w / 2, high=cy + h / 2, leader=leader)
 
 
-def _through(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -> bool:
+def _crosses_box(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -> bool:
     return any(box.holds(a[0] + (b[0] - a[0]) * t / 8, a[1] + (b[1] - a[1]) * t / 8, 0.0) for t in range(1, 8))
 
 

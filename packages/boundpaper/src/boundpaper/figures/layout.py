@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from boundpaper.errors import SpecError
-from boundpaper.figures.draw import bar_texts
-from boundpaper.figures.margins import SMALL, TickLabels, below, left_of, named_above, right_of, x_ticks
+from boundpaper.figures.draw import bar_labels
+from boundpaper.figures.margins import SMALL, TickLabels, has_names_above, left_of, right_of, room_below, x_tick_labels
 from boundpaper.figures.metrics import width
-from boundpaper.figures.ready import PreparedPanel, categories, prepare, span, stack_tops
+from boundpaper.figures.ready import PreparedPanel, categories, prepare, stack_tops, values_along
 from boundpaper.figures.scale import Scale, settle
 from boundpaper.figures.series import Bars, Forest, Heatmap, Stacked
 from boundpaper.figures.spec import Figure, Panel
@@ -56,7 +56,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
 
     Raises SpecError when the panels leave no room for their axes.
     """
-    panels = _ready(figure, name)
+    panels = _prepared_panels(figure, name)
     count = len(panels)
     columns = figure.columns or (count if count <= 3 else 2 if count == 4 else 3)
     rows = math.ceil(count / columns)
@@ -64,8 +64,8 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     heights = [
         max(_height(figure, p, guess, columns) for p in panels[r * columns : (r + 1) * columns]) for r in range(rows)
     ]
-    ys = _scales(figure, panels, "y", [heights[i // columns] for i in range(count)])
-    xs = _scales(figure, panels, "x", [guess] * count)
+    ys = _set_scales(figure, panels, "y", [heights[i // columns] for i in range(count)])
+    xs = _set_scales(figure, panels, "x", [guess] * count)
     lefts, rights = [0.0] * columns, [0.0] * columns
     for axes in range(2):  # the last tick's label decides the right margin, which decides the ticks
         for i, panel in enumerate(panels):
@@ -79,8 +79,8 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
                 f"figure {name}: {columns} panels in a row leave {wide:.0f} mm for each; "
                 "set columns= to fewer, or shorten labels"
             )
-        xs = _scales(figure, panels, "x", [wide] * count)
-    ticks = [x_ticks(panel, x) for panel, x in zip(panels, xs, strict=True)]
+        xs = _set_scales(figure, panels, "x", [wide] * count)
+    ticks = [x_tick_labels(panel, x) for panel, x in zip(panels, xs, strict=True)]
     low = 0.0
     places: list[PlacedPanel | None] = [None] * count
     if figure.legend == "below" and legend_height:
@@ -88,18 +88,18 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     for r in reversed(range(rows)):
         members = range(r * columns, min((r + 1) * columns, count))
         outers = [not figure.share_x or i + columns >= count for i in members]
-        low += max(below(panels[i], ticks[i], outer, wide) for i, outer in zip(members, outers, strict=True))
-        above = SMALL + 0.4 if any(named_above(panels[i]) for i in members) else 0.0
+        low += max(room_below(panels[i], ticks[i], outer, wide) for i, outer in zip(members, outers, strict=True))
+        above = SMALL + 0.4 if any(has_names_above(panels[i]) for i in members) else 0.0
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
-            title = _title(figure, panels[i].panel, i)
+            title = _panel_title(figure, panels[i].panel, i)
             places[i] = PlacedPanel(
                 ready=panels[i], x=xs[i], y=ys[i], low=low, room=lefts[c], x_ticks=ticks[i], x_outer=outer,
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (wide + GAP_MM), title=title,
                 y_outer=c == 0 or not figure.share_y,
                 title_up=1.8 + above,
             )  # fmt: skip
-        titled = any(_title(figure, panels[i].panel, i) for i in members)
+        titled = any(_panel_title(figure, panels[i].panel, i) for i in members)
         low += heights[r] + (TITLE_MM if titled else 1.2) + above
         low += GAP_MM if r else 0.0
     top = low
@@ -113,7 +113,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     )
 
 
-def _ready(figure: Figure, name: str) -> list[PreparedPanel]:
+def _prepared_panels(figure: Figure, name: str) -> list[PreparedPanel]:
     shared = {a: categories(figure.panels, a) for a in ("x", "y") if (figure.share_x if a == "x" else figure.share_y)}
     panels = []
     for i, panel in enumerate(figure.panels, 1):
@@ -123,7 +123,7 @@ def _ready(figure: Figure, name: str) -> list[PreparedPanel]:
     return panels
 
 
-def _title(figure: Figure, panel: Panel, i: int) -> str:
+def _panel_title(figure: Figure, panel: Panel, i: int) -> str:
     letter = f"({chr(ord('a') + i)})" if figure.letters else ""
     return " ".join(part for part in (letter, latex(panel.title)) if part)
 
@@ -143,21 +143,21 @@ def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> 
     return 62.0 if columns == 1 else min(max(0.78 * wide, 32.0), 52.0)
 
 
-def _scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
+def _set_scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
     """Set the scales of all panels along one axis, in common if the figure shares them."""
     shared = figure.share_x if axis == "x" else figure.share_y
-    spans = [_span(panel, axis) for panel in panels]
+    spans = [_values_along(panel, axis) for panel in panels]
     if shared:
         spans = [[v for s in spans for v in s]] * len(panels)
-    scales = [_scale(p, axis, s, length) for p, s, length in zip(panels, spans, lengths, strict=True)]
+    scales = [_panel_scale(p, axis, s, length) for p, s, length in zip(panels, spans, lengths, strict=True)]
     if shared and len({s.kind for s in scales}) == 1:
         lows, highs = [s.low for s in scales], [s.high for s in scales]
         scales = [replace(s, low=min(lows), high=max(highs)) for s in scales]
-    return [_ticked(p, axis, s) for p, s in zip(panels, scales, strict=True)]
+    return [_with_ticks(p, axis, s) for p, s in zip(panels, scales, strict=True)]
 
 
-def _span(panel: PreparedPanel, axis: str) -> list[float]:
-    values = [v for d in panel.drawn for v in span(d, axis)]
+def _values_along(panel: PreparedPanel, axis: str) -> list[float]:
+    values = [v for d in panel.drawn for v in values_along(d, axis)]
     if axis == "y":
         values += stack_tops(panel.drawn).values()
     values += [panel.position(r.at, axis) for r in panel.panel.rules if r.axis == axis]
@@ -167,7 +167,7 @@ def _span(panel: PreparedPanel, axis: str) -> list[float]:
     return values
 
 
-def _scale(panel: PreparedPanel, axis: str, values: Sequence[float], length: float) -> Scale:
+def _panel_scale(panel: PreparedPanel, axis: str, values: Sequence[float], length: float) -> Scale:
     spec = panel.axis(axis)
     maps = [d.series for d in panel.drawn if isinstance(d.series, Heatmap)]
     if maps:
@@ -179,28 +179,28 @@ def _scale(panel: PreparedPanel, axis: str, values: Sequence[float], length: flo
         return Scale(kind="edges", low=edges[0], high=edges[-1], length=length, edges=edges, reverse=spec.reverse)
     if panel.names[axis]:
         count = len(panel.names[axis])
-        room = 0.5 if _blocks(panel, axis) else 0.25
+        room = 0.5 if _holds_blocks(panel, axis) else 0.25
         low, high = min([*values, 0.0]), max([*values, count - 1.0])
         low, high = min(low, -room), max(high, count - 1 + room)
         return Scale(kind="linear", low=low, high=high, length=length, reverse=axis == "y")
     grown = panel.bars == axis
     pad = max(0.05 if grown or axis == "y" else 0.03, CLEAR_MM / max(length - 2 * CLEAR_MM, CLEAR_MM))
     scale = settle(spec, values, length=length, pad=pad, grounded=grown)
-    return scale if not grown else _headroom(panel, axis, scale)
+    return scale if not grown else _with_headroom(panel, axis, scale)
 
 
-def _blocks(panel: PreparedPanel, axis: str) -> bool:
+def _holds_blocks(panel: PreparedPanel, axis: str) -> bool:
     """Return whether categories hold bars or rows, which need half a place at both ends."""
     return axis == "y" or any(isinstance(d.series, Bars | Stacked) for d in panel.drawn)
 
 
-def _headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
+def _with_headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     """Make room for the numbers printed at bars, unless the limits are given."""
     spec = panel.axis(axis)
     shown = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
     for s in shown * 3:  # room at one end narrows that at the other: three rounds settle it
         values = s.x if s.horizontal else s.y
-        for i, (value, text) in enumerate(zip(values, bar_texts(s), strict=True)):
+        for i, (value, text) in enumerate(zip(values, bar_labels(s), strict=True)):
             across = width(text, "scriptsize") + 1.6
             room = across if s.horizontal or len(panel.drawn) * len(values) > 12 else 4.2
             ends = [value, *((s.low[i], s.high[i]) if s.low is not None else ())]
@@ -210,10 +210,10 @@ def _headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     return scale
 
 
-def _ticked(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
+def _with_ticks(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     names, spec = panel.names[axis], panel.axis(axis)
     if names:
         return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))
-    values = _span(panel, axis)
+    values = _values_along(panel, axis)
     years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
     return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, years=years)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
-from boundpaper.figures.draw import lengthless
+from boundpaper.figures.draw import length_means_nothing
 from boundpaper.figures.layout import PageLayout
 from boundpaper.figures.margins import FOOT
 from boundpaper.figures.metrics import width
@@ -77,9 +77,9 @@ def rows_of(figure: Figure, name: str) -> Legend:
                 f"figure {name}, panel {i}, {series.title}",
             )
             where = f"figure {name}, panel {i}, {series.title}"
-            for entry in _of(series, look(base, series), figure, where, _values(series, panel)):
+            for entry in _series_entries(series, look(base, series), figure, where, _value_axis(series, panel)):
                 known = by_label.get(entry.label)
-                if known is not None and known.image == entry.image and _differ(known, entry):
+                if known is not None and known.image == entry.image and _pictures_differ(known, entry):
                     raise SpecError(
                         f"figure {name}: the legend's '{entry.label}' is drawn in two ways: give it one entity"
                     )
@@ -112,17 +112,17 @@ def rows_of(figure: Figure, name: str) -> Legend:
     return Legend()
 
 
-def _differ(one: LegendEntry, other: LegendEntry) -> bool:
+def _pictures_differ(one: LegendEntry, other: LegendEntry) -> bool:
     """Return whether two entries of one name differ in picture; a line with many points may lack its marks."""
     return replace(one, marks=True).seen != replace(other, marks=True).seen
 
 
-def _values(series: Series, panel: Panel) -> Axis:
+def _value_axis(series: Series, panel: Panel) -> Axis:
     """Return the axis along which a series' values lie."""
     return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
 
 
-def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[LegendEntry]:
+def _series_entries(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[LegendEntry]:
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:
@@ -139,7 +139,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
             "line"
             if isinstance(series, Line | Fit | Bundle)
             else "points"
-            if isinstance(series, Points | Forest) or (isinstance(series, Bars) and lengthless(axis))
+            if isinstance(series, Points | Forest) or (isinstance(series, Bars) and length_means_nothing(axis))
             else "bar"
         )
         marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)
@@ -149,7 +149,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
     return made
 
 
-def entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
+def placed_entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
     """Return every entry with its place in mm."""
     whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
     start = max(0.0, (page.width - whole) / 2)

@@ -69,7 +69,7 @@ def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
     return max(needs)
 
 
-def limits(s: Heatmap) -> tuple[float, float]:
+def colour_limits(s: Heatmap) -> tuple[float, float]:
     """Return the limits of a heat map's colours."""
     values = [v for row in s.values for v in row if v is not None]
     low = min(values) if s.low is None else s.low
@@ -82,17 +82,17 @@ def limits(s: Heatmap) -> tuple[float, float]:
 
 def bar_scale(s: Heatmap, length: float) -> Scale:
     """Return the scale of a heat map's colour bar."""
-    low, high = limits(s)
+    low, high = colour_limits(s)
     return with_ticks(Scale(kind="linear", low=low, high=high, length=length), Axis(), every=11.0)
 
 
-def named_above(panel: PreparedPanel) -> bool:
+def has_names_above(panel: PreparedPanel) -> bool:
     """Return whether ranges or rules are named above the axes."""
     p = panel.panel
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
-def below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
+def room_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
     """Return the room below the axes in mm, for tick labels and the axis label."""
     if not outer:
         return TICK_MM + 0.8
@@ -100,7 +100,7 @@ def below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> 
     return TICK_MM + 0.9 + ticks.depth + (lines * FOOT + 0.4 if lines else 0.0)
 
 
-def x_ticks(panel: PreparedPanel, x: Scale) -> TickLabels:
+def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
     """Set the tick labels of an x axis in one line; if they do not fit, break them, else shrink, else rotate them."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)

@@ -39,14 +39,14 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
             letters = re.sub(r"\\[a-zA-Z]+", "m", letters)
             small = len(re.findall(r"[_^](\{[^{}]*\}|.)", letters))
             letters = re.sub(r"[_^{}\\ ]", "", letters)
-            thousandths += sum(_MINUS if c == "-" else _char(c) for c in letters) - 150 * small
+            thousandths += sum(_MINUS if c == "-" else _character_width(c) for c in letters) - 150 * small
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
-            thousandths += sum(_char(c) for c in part.replace("*", ""))
+            thousandths += sum(_character_width(c) for c in part.replace("*", ""))
     return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if bold else 1.0)
 
 
-def _char(c: str) -> float:
+def _character_width(c: str) -> float:
     c = plain(c)
     code = ord(c) - 32
     return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
@@ -65,7 +65,7 @@ def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) ->
     return done
 
 
-def balanced(text: str, room: float, size: Size = "footnotesize") -> list[str]:
+def wrap_evenly(text: str, room: float, size: Size = "footnotesize") -> list[str]:
     """Break text as `wrap` does, into lines about equally long; a text that does not fit stays whole."""
     best = wrap(text, room, size)
     if best is None:

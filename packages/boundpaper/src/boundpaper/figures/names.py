@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from boundpaper.figures.draw import MARK_MM, Canvas
-from boundpaper.figures.labels import place, spread
-from boundpaper.figures.metrics import LINE_MM, balanced, width
+from boundpaper.figures.labels import place_labels, spread_along
+from boundpaper.figures.metrics import LINE_MM, width, wrap_evenly
 from boundpaper.figures.ready import PreparedPanel
 from boundpaper.figures.series import Fit, Line, Points, Series
 from boundpaper.figures.style import look, style
@@ -32,16 +32,16 @@ def name_points(canvas: Canvas) -> None:
                     colors.append((item.looks[i] if item.looks else item.look).text)
             for i in range(len(s.x)):
                 if s.y_low is not None:
-                    obstacles += _between(canvas.mm(s.x[i], s.y_low[i]), canvas.mm(s.x[i], s.y_high[i]))
+                    obstacles += _points_between(canvas.mm(s.x[i], s.y_low[i]), canvas.mm(s.x[i], s.y_high[i]))
                 if s.x_low is not None:
-                    obstacles += _between(canvas.mm(s.x_low[i], s.y[i]), canvas.mm(s.x_high[i], s.y[i]))
+                    obstacles += _points_between(canvas.mm(s.x_low[i], s.y[i]), canvas.mm(s.x_high[i], s.y[i]))
         elif isinstance(s, Line | Fit):
             spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
             if isinstance(s, Line) and s.low is not None and s.uncertainty == "bars":
                 for x, low, high in zip(s.x, s.low, s.high, strict=True):
-                    obstacles += _between(canvas.mm(x, low), canvas.mm(x, high))
+                    obstacles += _points_between(canvas.mm(x, low), canvas.mm(x, high))
             for a, b in pairwise(spots):
-                obstacles += _between(a, b)
+                obstacles += _points_between(a, b)
     for name in edge_names(canvas.ready):
         if name.end is not None and _stops_short(canvas, name):
             spots_named.append(canvas.mm(name.end, name.at))
@@ -50,15 +50,15 @@ def name_points(canvas: Canvas) -> None:
     for rule in canvas.ready.panel.rules:
         at = canvas.ready.position(rule.at, rule.axis)
         if rule.axis == "y":
-            obstacles += _between((0, canvas.y.at(at)), (canvas.x.length, canvas.y.at(at)))
+            obstacles += _points_between((0, canvas.y.at(at)), (canvas.x.length, canvas.y.at(at)))
         else:
-            obstacles += _between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
+            obstacles += _points_between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
     if not texts:
         return
     # grid lines, bands and fits stop before a name
     clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
-    placed = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
+    placed = place_labels(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
     for spot, text, color, box in zip(spots_named, texts, colors, placed, strict=True):
         x, y = spot
         if box.left > x:
@@ -74,7 +74,7 @@ def name_points(canvas: Canvas) -> None:
             canvas.lead(start, end, "okgrey")
 
 
-def _between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
+def _points_between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
     steps = max(1, math.ceil(math.hypot(b[0] - a[0], b[1] - a[1]) / 0.8))
     return [(a[0] + (b[0] - a[0]) * t / steps, a[1] + (b[1] - a[1]) * t / steps) for t in range(steps + 1)]
 
@@ -84,7 +84,7 @@ EDGE_ROOM = 24.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Edge:
+class EdgeName:
     """A name at the right edge, which belongs to a line or to a rule across the panel."""
 
     lines: tuple[str, ...]
@@ -93,31 +93,31 @@ class Edge:
     end: float | None = None
 
 
-def edge_names(ready: PreparedPanel) -> list[Edge]:
+def edge_names(ready: PreparedPanel) -> list[EdgeName]:
     """Return what is named at the right edge: lines, horizontal rules and horizontal ranges."""
-    edges: list[Edge] = []
+    edges: list[EdgeName] = []
     for item in ready.drawn:
         s = item.series
         if isinstance(s, Line) and s.direct:
             text = s.direct if isinstance(s.direct, str) else item.look.label
             end, at = max(zip(s.x, s.y, strict=True))
-            edges.append(Edge(lines=(text,), color=item.look.text, at=at, end=end))
+            edges.append(EdgeName(lines=(text,), color=item.look.text, at=at, end=end))
     for rule in ready.panel.rules:
         if rule.axis == "y" and rule.label:
-            edges.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
+            edges.append(_edge_name(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
     for shade in ready.panel.shades:
         if shade.axis == "y" and shade.label:
             ends = [ready.position(end, "y") for end in (shade.low, shade.high) if end is not None]
-            edges.append(_crossing(ready, shade.label, shade.entity or "neutral", sum(ends) / len(ends)))
+            edges.append(_edge_name(ready, shade.label, shade.entity or "neutral", sum(ends) / len(ends)))
     return edges
 
 
-def _crossing(ready: PreparedPanel, label: str, entity: str, at: float) -> Edge:
-    lines = tuple(balanced(label, EDGE_ROOM, "scriptsize"))
-    return Edge(lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
+def _edge_name(ready: PreparedPanel, label: str, entity: str, at: float) -> EdgeName:
+    lines = tuple(wrap_evenly(label, EDGE_ROOM, "scriptsize"))
+    return EdgeName(lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
 
 
-def _stops_short(canvas: Canvas, name: Edge) -> bool:
+def _stops_short(canvas: Canvas, name: EdgeName) -> bool:
     """Return whether a line ends so far from the edge that its name belongs at the line's last point."""
     return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
 
@@ -125,7 +125,7 @@ def _stops_short(canvas: Canvas, name: Edge) -> bool:
 def name_tops(canvas: Canvas) -> None:
     """Write the names of vertical rules and ranges above the axes, apart from each other."""
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
-    places = spread([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
+    places = spread_along([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
     for (_, text, color), x in zip(canvas.tops, places, strict=True):
         canvas.say(x, canvas.y.length + 1.3, cell(text), "base", color, size="scriptsize")
 
@@ -135,7 +135,7 @@ def name_edges(canvas: Canvas) -> None:
     names = [name for name in edge_names(canvas.ready) if not _stops_short(canvas, name)]
     wanted = [canvas.y.at(n.at) for n in names]
     heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]
-    centres = spread(wanted, heights, -2.0, canvas.y.length + 3.0)
+    centres = spread_along(wanted, heights, -2.0, canvas.y.length + 3.0)
     moved = any(abs(centre - want) > 0.9 for want, centre in zip(wanted, centres, strict=True))
     for name, want, centre in zip(names, wanted, centres, strict=True):
         start = canvas.x.length + (2.6 if moved else 1.2)

@@ -20,20 +20,20 @@ def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, 
     table = VIRIDIS if colors == "viridis" else SIGNED
     rows = []
     for line in values:
-        cells = (WHITE if v is None else _color((v - low) / (high - low), table) for v in line)
+        cells = (WHITE if v is None else _interpolated_colour((v - low) / (high - low), table) for v in line)
         row = b"".join(bytes(cell) * SCALE for cell in cells)
         rows.append((b"\x00" + row) * SCALE)
-    return png(b"".join(rows), len(values[0]) * SCALE, len(values) * SCALE)
+    return png_file(b"".join(rows), len(values[0]) * SCALE, len(values) * SCALE)
 
 
-def _color(share: float, table: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
+def _interpolated_colour(share: float, table: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
     at = min(max(share, 0.0), 1.0) * (len(table) - 1)
     i = min(int(at), len(table) - 2)
     r, g, b = (round(a + (b - a) * (at - i)) for a, b in zip(table[i], table[i + 1], strict=True))
     return r, g, b
 
 
-def png(lines: bytes, width: int, height: int) -> bytes:
+def png_file(lines: bytes, width: int, height: int) -> bytes:
     """Wrap filtered RGB lines as a PNG file (https://www.w3.org/TR/png-3/); no times, no text, no alpha."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (

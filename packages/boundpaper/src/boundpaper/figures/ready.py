@@ -64,7 +64,7 @@ def prepare(
     panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]
 ) -> PreparedPanel:
     """Prepare one panel for drawing; `names` are the categories along each axis, from `categories`."""
-    slots, heads, rows = _rows(panel)
+    slots, heads, rows = _numbered_rows(panel)
     names = {**names, "y": rows} if rows else names
     plain = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
     bars = [s for s in panel.series if isinstance(s, Bars)]
@@ -77,17 +77,17 @@ def prepare(
         base = look(style(entity, own, place), series)
         each = getattr(series, "entities", None)
         looks = tuple(look(style(e, own, place), series) for e in each) if each is not None else ()
-        item = PreparedSeries(series=_numeric(series, plain), look=base, looks=looks)
+        item = PreparedSeries(series=_with_positions(series, plain), look=base, looks=looks)
         if isinstance(series, Bars):
             side = "y" if series.horizontal else "x"
-            step = _step([plain.position(v, side) for s in bars for v in getattr(s, side)])
+            step = _smallest_step([plain.position(v, side) for s in bars for v in getattr(s, side)])
             thick = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
             item = replace(item, shift=(bars.index(series) - (len(bars) - 1) / 2) * thick, thick=thick)
         elif isinstance(series, Stacked):
-            item = replace(item, thick=0.66 * _step([plain.position(v, "x") for v in series.x]))
+            item = replace(item, thick=0.66 * _smallest_step([plain.position(v, "x") for v in series.x]))
         elif isinstance(series, Forest):
             dodge = (forests.index(series) - (len(forests) - 1) / 2) * min(0.3, 0.7 / len(forests))
-            keys = zip(_groups(series), series.rows, strict=True)
+            keys = zip(_group_of_rows(series), series.rows, strict=True)
             item = replace(item, slots=tuple(slots[key] + dodge for key in keys))
         drawn.append(item)
     grows = (
@@ -109,11 +109,11 @@ def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def _groups(series: Forest) -> tuple[str, ...]:
+def _group_of_rows(series: Forest) -> tuple[str, ...]:
     return tuple(series.groups) if series.groups is not None else ("",) * len(series.rows)
 
 
-def _rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
+def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
     """Number a forest's rows from the top; each new group starts with a slot for its heading."""
     slots: dict[tuple[str, str], float] = {}
     names: list[str] = []
@@ -121,7 +121,7 @@ def _rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], t
     groups: dict[str, list[str]] = {}
     for series in panel.series:
         if isinstance(series, Forest):
-            for group, row in zip(_groups(series), series.rows, strict=True):
+            for group, row in zip(_group_of_rows(series), series.rows, strict=True):
                 members = groups.setdefault(group, [])
                 if row not in members:
                     members.append(row)
@@ -135,7 +135,7 @@ def _rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], t
     return slots, frozenset(heads), tuple(names)
 
 
-def _numeric(series: Series, found: PreparedPanel) -> Series:
+def _with_positions(series: Series, found: PreparedPanel) -> Series:
     """Replace categories by their positions."""
     if isinstance(series, Forest | Heatmap):
         return series
@@ -147,12 +147,12 @@ def _numeric(series: Series, found: PreparedPanel) -> Series:
     return replace(series, **changed)
 
 
-def _step(at: Sequence[float]) -> float:
+def _smallest_step(at: Sequence[float]) -> float:
     places = sorted(set(at))
     return min((b - a for a, b in pairwise(places)), default=1.0)
 
 
-def span(item: PreparedSeries, axis: str) -> list[float]:
+def values_along(item: PreparedSeries, axis: str) -> list[float]:
     """Return all values that a series draws along an axis."""
     s = item.series
     if isinstance(s, Heatmap):
@@ -185,6 +185,6 @@ def stack_tops(items: Sequence[PreparedSeries]) -> dict[float, float]:
     return tops
 
 
-def sharing(items: Sequence[PreparedSeries], kind: type) -> list[PreparedSeries]:
+def series_of_kind(items: Sequence[PreparedSeries], kind: type) -> list[PreparedSeries]:
     """Return the series of one kind."""
     return [d for d in items if isinstance(d.series, kind)]

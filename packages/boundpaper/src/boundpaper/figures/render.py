@@ -11,7 +11,7 @@ from boundpaper.figures.check import check
 from boundpaper.figures.text import latex
 from boundpaper.places import project_or_none
 from boundpaper.typeset import templates
-from boundpaper.typeset.armour import guarded
+from boundpaper.typeset.armour import guarded_latex
 
 if TYPE_CHECKING:
     import jinja2
@@ -35,21 +35,21 @@ def tex(figure: Figure, name: str, head: str = "") -> str:
     that was precompiled from that preamble. Raises DataError or SpecError for a faulty column, figure or template; the
     text names it.
     """
-    return guarded(_tex(figure, name, head or preamble()), f"figure {name}")
+    return guarded_latex(_render_document(figure, name, head or preamble()), f"figure {name}")
 
 
-def _tex(figure: Figure, name: str, head: str) -> str:
+def _render_document(figure: Figure, name: str, head: str) -> str:
     check(figure, name)
     fields: dict[str, Any] = {"preamble": head, "name": name}
     fields["source"] = f"figure:{name}"
     if figure.template:
-        body = _render(figure.template, {**figure.values, "name": name, "figure": figure})
-        return _render("own.tex.j2", {**fields, "body": body.strip()})
+        body = _fill_template(figure.template, {**figure.values, "name": name, "figure": figure})
+        return _fill_template("own.tex.j2", {**fields, "body": body.strip()})
     if figure.body:
-        return _render("own.tex.j2", {**fields, "body": figure.body.replace("<< name >>", name).strip()})
-    from boundpaper.figures.view import view
+        return _fill_template("own.tex.j2", {**fields, "body": figure.body.replace("<< name >>", name).strip()})
+    from boundpaper.figures.view import figure_view
 
-    return _render("standalone.tex.j2", {**fields, **view(figure, name)})
+    return _fill_template("standalone.tex.j2", {**fields, **figure_view(figure, name)})
 
 
 def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) -> str:
@@ -60,7 +60,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
     """
     check(figure, name)
     short = figure.short or _first_sentence(figure.caption)
-    text = _render(
+    text = _fill_template(
         "float.tex.j2",
         {
             "name": name,
@@ -72,22 +72,22 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
             "note": latex(figure.note) if figure.note else "",
         },
     )
-    return guarded(text, f"figure {name}")
+    return guarded_latex(text, f"figure {name}")
 
 
-def assets(figure: Figure, name: str) -> dict[str, bytes]:
+def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     """Draw the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
-    from boundpaper.figures.margins import limits
+    from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
-    from boundpaper.figures.view import oriented, rasters
+    from boundpaper.figures.view import as_seen, rasters
 
     check(figure, name)
     files = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
     for i, s in rasters(figure):
         panel = figure.panels[i]
-        low, high = limits(s)
+        low, high = colour_limits(s)
         flip = not (panel.y.reverse or bool(panel.y.categories))
-        files[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
+        files[f"{name}-{i + 1}.png"] = heat_png(as_seen(s, panel.x.reverse, flip), low, high, s.colors)
     return files
 
 
@@ -100,24 +100,24 @@ def _first_sentence(caption: str) -> str:
     return (plain if end < 0 else plain[:end]).rstrip(".")
 
 
-def _room() -> Path | None:
+def _template_folder() -> Path | None:
     """Return the project's folder in which a figure's own template lies; None outside a project."""
     root = project_or_none()
     return root / "figures" if root else None
 
 
 @cache
-def _environment(room: Path | None) -> jinja2.Environment:
+def _template_environment(room: Path | None) -> jinja2.Environment:
     return templates.environment(TEMPLATES, *([room] if room else []))
 
 
-def _render(template: str, fields: dict[str, Any]) -> str:
+def _fill_template(template: str, fields: dict[str, Any]) -> str:
     import traceback
 
     import jinja2
 
     try:
-        return _environment(_room()).get_template(template).render(fields)
+        return _template_environment(_template_folder()).get_template(template).render(fields)
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{_template_path(error.filename or template)}:{error.lineno}: {error.message}") from None
     except jinja2.TemplateNotFound as error:
@@ -129,7 +129,7 @@ def _render(template: str, fields: dict[str, Any]) -> str:
 
 
 def _template_path(file: str) -> str:
-    path, room = Path(file), _room()
+    path, room = Path(file), _template_folder()
     if room and path.is_relative_to(room):
         return f"figures/{path.relative_to(room)}"
     return f"boundpaper/figures/templates/{path.name}"

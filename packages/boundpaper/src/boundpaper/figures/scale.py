@@ -81,10 +81,10 @@ class Scale:
         if self.kind == "symlog":
             return math.copysign(math.log10(1 + abs(value) / self.threshold), value)
         if self.kind == "edges":
-            return self._cell(value)
+            return self._in_cell(value)
         return value
 
-    def _cell(self, value: float) -> float:
+    def _in_cell(self, value: float) -> float:
         i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
         left, right = self.edges[i], self.edges[i + 1]
         if self.geometric:
@@ -118,9 +118,9 @@ class Scale:
         if have >= room or self.kind == "edges" or room >= self.length:
             return self
         there = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
-        return replace(self, high=self._back(there)) if upper else replace(self, low=self._back(there))
+        return replace(self, high=self._from_scale(there)) if upper else replace(self, low=self._from_scale(there))
 
-    def _back(self, along: float) -> float:
+    def _from_scale(self, along: float) -> float:
         if self.kind == "log":
             return float(10**along)
         if self.kind == "symlog":
@@ -151,6 +151,6 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
     a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
     return replace(
         bare,
-        low=bare._back(a) if axis.low is None else float(axis.low),
-        high=bare._back(b) if axis.high is None else float(axis.high),
+        low=bare._from_scale(a) if axis.low is None else float(axis.low),
+        high=bare._from_scale(b) if axis.high is None else float(axis.high),
     )

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from boundpaper.errors import SpecError
 from boundpaper.places import project_or_none
-from boundpaper.store.families import Family, Stamp, families, stamps
+from boundpaper.store.families import Family, Stamp, families, vocabulary_stamps
 from boundpaper.store.paper_vocabulary import EMPTY, Vocabulary, read
 from boundpaper.store.paths import VOCABULARY
-from boundpaper.suggestions import close_to
+from boundpaper.suggestions import similar_names
 
 if TYPE_CHECKING:
     from boundpaper.figures.series import Series
@@ -91,7 +91,7 @@ _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
 _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
 
 
-def of_family(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
+def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
     """Return looks of a family and its members: one hue and mark; later members are darker, with other dash and hatch.
 
     The first of several members has the family's own hue, or a lighter one where there are more members than darker
@@ -157,28 +157,28 @@ OWN: Mapping[str, Style] = {
 
 def styles() -> Mapping[str, Style]:
     """Return looks of all entities: those of `OWN`, the paper's vocabulary, and its families and their members."""
-    return _known()[0]
+    return _known_looks()[0]
 
 
-def _known() -> tuple[Mapping[str, Style], Mapping[str, str]]:
+def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
     """Return looks by entity, and entities by their names and labels without case, spaces, hyphens and underscores."""
     root = project_or_none()
     if root is None:
-        return _looks(None, EMPTY, ())
+        return _looks_of(None, EMPTY, ())
     own = read(root)
-    return _looks(root, own, stamps(root) if own.families else ())
+    return _looks_of(root, own, vocabulary_stamps(root) if own.families else ())
 
 
 @lru_cache(maxsize=8)
-def _looks(
+def _looks_of(
     root: Path | None, own: Vocabulary, stamp: tuple[Stamp, ...]
 ) -> tuple[Mapping[str, Style], Mapping[str, str]]:
     declared = {entity: Style(**words) for entity, words in own.entities.items()}
     members = families(root) if root else ()
-    every = {key: look for family in members for key, look in of_family(family, declared).items()}
+    every = {key: look for family in members for key, look in family_looks(family, declared).items()}
     every |= {**OWN, **declared}
-    by_name = {_plain(key): key for key in every}
-    return every, by_name | {_plain(style.label): key for key, style in every.items() if style.label}
+    by_name = {_folded(key): key for key in every}
+    return every, by_name | {_folded(style.label): key for key, style in every.items() if style.label}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +214,7 @@ def look(style: Style, series: Series) -> Look:
     )
 
 
-def _plain(name: str) -> str:
+def _folded(name: str) -> str:
     return "".join(c for c in name.casefold() if c not in " _-")
 
 
@@ -231,11 +231,11 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
             return target
         base = style(target, {}, where)
         return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
-    every, by_name = _known()
-    key = by_name.get(_plain(entity))
+    every, by_name = _known_looks()
+    key = by_name.get(_folded(entity))
     if key is not None:
         return every[key]
-    near = close_to(entity, [*own, *every], most=1, cutoff=0.0)[0]
+    near = similar_names(entity, [*own, *every], most=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
         f"Name one of boundpaper/figures/style.py, or give it a look in {VOCABULARY}, or in the figure with entities=."
@@ -256,6 +256,6 @@ def display(entity: str) -> str:
     >>> display("runner beans")
     'runner beans'
     """
-    every, by_name = _known()
-    key = by_name.get(_plain(entity))
+    every, by_name = _known_looks()
+    key = by_name.get(_folded(entity))
     return (every[key].label or entity) if key is not None else entity

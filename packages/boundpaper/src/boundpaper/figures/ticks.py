@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from boundpaper.figures.text import latex
-from boundpaper.typeset.grouping import grouped
+from boundpaper.typeset.grouping import group_digits
 
 if TYPE_CHECKING:
     from boundpaper.figures.scale import Scale
@@ -25,28 +25,28 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
         own = [float(v) for v in axis.ticks]
         if years and all(map(is_year, own)):
             return replace(scale, ticks=tuple((v, f"${v:.0f}$") for v in own))
-        return replace(scale, ticks=tuple(zip(own, texts(own, sign), strict=True)))
+        return replace(scale, ticks=tuple(zip(own, tick_texts(own, sign), strict=True)))
     wanted = max(2, min(9, round(scale.length / every)))
     if scale.kind == "log":
-        at = _enough(lambda count: log_ticks(scale.low, scale.high, count, axis.base), wanted)
+        at = _enough_ticks(lambda count: log_ticks(scale.low, scale.high, count, axis.base), wanted)
         powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
-        labels = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
+        labels = [_power_text(v, axis.base) + sign for v in at] if powers else tick_texts(at, sign, equal=False)
     elif scale.kind == "symlog":
-        at = apart(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
-        labels = texts(at, sign, equal=False)
+        at = without_crowded(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
+        labels = tick_texts(at, sign, equal=False)
     elif scale.geometric and scale.high / scale.low > 30:
-        at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
-        labels = texts(at, sign, equal=False)
+        at = without_crowded(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
+        labels = tick_texts(at, sign, equal=False)
     elif years:
         at = [v for v in linear_ticks(scale.low, scale.high, wanted) if v == round(v)]
         labels = [f"${v:.0f}$" for v in at]
     else:
-        at = _enough(lambda count: linear_ticks(scale.low, scale.high, count), wanted)
-        labels = texts(at, sign)
+        at = _enough_ticks(lambda count: linear_ticks(scale.low, scale.high, count), wanted)
+        labels = tick_texts(at, sign)
     return replace(scale, ticks=tuple(zip(at, labels, strict=True)))
 
 
-def _enough(make: Callable[[int], list[float]], wanted: int) -> list[float]:
+def _enough_ticks(make: Callable[[int], list[float]], wanted: int) -> list[float]:
     """Return at least three ticks, since two show no scale; as many as wanted if no number of ticks gives three."""
     return next((at for count in range(wanted, 10) if len(at := make(count)) > 2), make(wanted))
 
@@ -93,7 +93,7 @@ def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
     return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if low <= v <= high]
 
 
-def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
+def without_crowded(scale: Scale, at: Sequence[float], room: float) -> list[float]:
     """Leave out ticks that come nearer than `room` mm to a larger one, or to zero."""
     kept: list[float] = [v for v in at if v == 0]
     for value in sorted(at, key=lambda v: -abs(v)):
@@ -102,28 +102,28 @@ def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
     return sorted(kept)
 
 
-def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
+def tick_texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
     """Write an axis' numbers, with equal decimals if asked; very large and small numbers with a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
     if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has
         places = max(0, -math.floor(math.log10(step) + 1e-9))
-        return [f"${thousands(f'{v:.{places}f}')}${sign}" for v in at]
+        return [f"${group_thousands(f'{v:.{places}f}')}${sign}" for v in at]
     if largest and (largest >= 1e6 or largest < 1e-3):
         power = math.floor(math.log10(largest))
         return [rf"$0${sign}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${sign}" for v in at]
-    most = max((decimals(v) for v in at), default=0)
-    return [f"${thousands(f'{v:.{most if equal else decimals(v)}f}')}${sign}" for v in at]
+    most = max((decimals_needed(v) for v in at), default=0)
+    return [f"${group_thousands(f'{v:.{most if equal else decimals_needed(v)}f}')}${sign}" for v in at]
 
 
-def _power(value: float, base: int) -> str:
+def _power_text(value: float, base: int) -> str:
     exponent = math.log2(value) if base == 2 else math.log10(value)
     whole = math.floor(exponent + 1e-9)
     lead = value / float(base) ** whole
     return f"${base}^{{{whole}}}$" if abs(lead - 1) < 1e-6 else rf"${lead:g}\cdot {base}^{{{whole}}}$"
 
 
-def decimals(value: float) -> int:
+def decimals_needed(value: float) -> int:
     """Return the decimals that a number needs, up to six significant digits."""
     text = f"{value:.6g}"
     if "e" in text:
@@ -132,8 +132,8 @@ def decimals(value: float) -> int:
     return len(text.partition(".")[2])
 
 
-def thousands(text: str) -> str:
+def group_thousands(text: str) -> str:
     """Separate groups of three digits by commas, as tables and captions do; for use within mathematics."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
-    return sign + grouped(whole).replace(",", "{,}") + point + rest
+    return sign + group_digits(whole).replace(",", "{,}") + point + rest

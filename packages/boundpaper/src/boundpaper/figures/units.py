@@ -35,7 +35,7 @@ class _Shown(NamedTuple):
         return f"{self.field!r} of {self.artifact} ({self.unit})"
 
 
-def contradicted(
+def contradicted_unit(
     root: Path, artifacts: Mapping[str, str], frames: Callable[[], Mapping[str, pd.DataFrame]], figure: Figure
 ) -> str:
     """Describe the first contradiction between an axis and the data package; empty if there is none.
@@ -44,29 +44,29 @@ def contradicted(
     converts has other values, and its unit is not known. `frames` gives the artifacts' rows, and is called only when
     the figure shows a column whose unit is declared.
     """
-    declared = units.declared(root, artifacts)
+    declared = units.declared_units(root, artifacts)
     known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}
     held: Mapping[str, pd.DataFrame] | None = None
     for number, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
             shown: list[_Shown] = []
-            for column in _columns(panel.series, name):
+            for column in _number_columns(panel.series, name):
                 if column.field in declared:
                     held = frames() if held is None else held
                     shown += _origins(column, declared[column.field], held)
-            if fault := _fault(shown, axis, known):
+            if fault := _axis_fault(shown, axis, known):
                 return f"panel {number}, axis {name}: {fault}"
     return ""
 
 
-def _columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
+def _number_columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
     """Yield the columns of numbers that lie along an axis."""
     for each in series:
-        values = (getattr(each, name, None) for name in _fields(each, axis))
+        values = (getattr(each, name, None) for name in _fields_along(each, axis))
         yield from (value for value in values if isinstance(value, FieldValues))
 
 
-def _fields(series: Series, axis: str) -> tuple[str, ...]:
+def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
     """Return the fields of a series whose numbers lie along an axis."""
     if isinstance(series, Heatmap):
         return ()
@@ -88,7 +88,7 @@ def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mappin
     return [] if any(each.unit.startswith(units.NONE) for each in found) else found
 
 
-def _fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
+def _axis_fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
     by_field: dict[str, list[_Shown]] = {}
     for each in shown:
         by_field.setdefault(each.field, []).append(each)
@@ -102,7 +102,7 @@ def _fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
     if not groups:
         return ""
     own = {units.plain(each.unit) for each in groups[0]}
-    written = _written(axis, known)
+    written = _written_unit(axis, known)
     if written and units.plain(written) not in own:
         return (
             f"the label {axis.label!r} says {written!r}, where {SCHEMA} says {groups[0][0].unit!r} for "
@@ -111,7 +111,7 @@ def _fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
     return ""
 
 
-def _written(axis: Axis, known: set[str]) -> str:
+def _written_unit(axis: Axis, known: set[str]) -> str:
     """Return the unit that an axis states: a percent sign at each tick, the text in brackets, or a unit at the end.
 
     Square brackets hold nothing but a unit. Round ones hold a unit where it is `known`, or where it looks like one:

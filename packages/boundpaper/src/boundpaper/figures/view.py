@@ -3,13 +3,13 @@
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.figures.draw import Canvas, Plot, bars, bundle, forest, line, points, stacked
+from boundpaper.figures.draw import Canvas, Plot, draw_bars, draw_bundle, draw_forest, draw_points, draw_stacks, line
 from boundpaper.figures.layout import PageLayout, PlacedPanel, lay_out
-from boundpaper.figures.legend import entries, rows_of
+from boundpaper.figures.legend import placed_entries, rows_of
 from boundpaper.figures.margins import FOOT, bar_scale
 from boundpaper.figures.metrics import width, wrap
 from boundpaper.figures.names import name_edges, name_points, name_tops
-from boundpaper.figures.ready import PreparedSeries, sharing
+from boundpaper.figures.ready import PreparedSeries, series_of_kind
 from boundpaper.figures.scale import Scale, number
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
 from boundpaper.figures.spec import Figure, Rule, Shade
@@ -22,17 +22,17 @@ RASTER_FROM = 32
 STRUT = r"\vphantom{Ag}"
 """Before the names under an axis: they hang from their upper edges, so without it "query" stands above "key"."""
 
-_DRAW = {Line: line, Fit: line, Points: points, Bars: bars, Bundle: bundle, Forest: forest}
+_DRAW = {Line: line, Fit: line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest}
 
 
-def view(figure: Figure, name: str) -> dict[str, Any]:
+def figure_view(figure: Figure, name: str) -> dict[str, Any]:
     """Lay a figure out and draw it: the page, its panels and the legend, as the templates want them."""
     legend = rows_of(figure, name)
     page = lay_out(figure, name, legend.height)
-    panels = [_panel(figure, name, page, place, i) for i, place in enumerate(page.places)]
+    panels = [_panel_view(figure, name, page, place, i) for i, place in enumerate(page.places)]
     return {
         "page": {"width": number(page.width), "height": f"{page.height:.2f}", "panels": panels},
-        "legend": entries(legend, page),
+        "legend": placed_entries(legend, page),
     }
 
 
@@ -46,7 +46,7 @@ def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
     ]
 
 
-def _panel(figure: Figure, name: str, page: PageLayout, panel: PlacedPanel, i: int) -> dict[str, Any]:
+def _panel_view(figure: Figure, name: str, page: PageLayout, panel: PlacedPanel, i: int) -> dict[str, Any]:
     ready, x, y = panel.ready, panel.x, panel.y
     canvas = Canvas(ready, x, y)
     fields: dict[str, Any] = {
@@ -54,30 +54,30 @@ def _panel(figure: Figure, name: str, page: PageLayout, panel: PlacedPanel, i: i
         "low": f"{panel.low:.2f}",
         "width": f"{x.length:.2f}",
         "height": f"{y.length:.2f}",
-        "x": _axis(panel, "x"),
-        "y": _axis(panel, "y"),
+        "x": _axis_view(panel, "x"),
+        "y": _axis_view(panel, "y"),
         "title": panel.title,
     }
     fields["title_up"] = f"{panel.title_up:.2f}"
-    fields["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
-    fields["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
-    fields["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
-    fields["guides"] = _rows(canvas)
+    fields["shades"] = [_shade_view(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
+    fields["rules"] = [_rule_view(canvas, r, figure) for r in ready.panel.rules]
+    fields["plots"] = _panel_plots(canvas, f"{name}-{i + 1}.png")
+    fields["guides"] = _row_lines(canvas)
     arrows: list[dict[str, Any]] = []
-    _annotate(canvas, figure, arrows)
+    _place_annotations(canvas, figure, arrows)
     name_tops(canvas)
     name_edges(canvas)
     name_points(canvas)
     heat = [d.series for d in ready.drawn if isinstance(d.series, Heatmap)]
-    fields["heat"] = _heat(heat[0], x, y) if heat else None
+    fields["heat"] = _colour_bar_view(heat[0], x, y) if heat else None
     return {**fields, "words": canvas.words, "leaders": canvas.leaders, "arrows": arrows}
 
 
-def _axis(panel: PlacedPanel, axis: str) -> dict[str, Any]:
+def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
     scale = panel.x if axis == "x" else panel.y
     spec, names = panel.ready.axis(axis), panel.ready.names[axis]
     low, high = scale.limits
-    ticks = [(_tick(scale, v, bool(names)), t) for v, t in scale.ticks]
+    ticks = [(_tick_position(scale, v, bool(names)), t) for v, t in scale.ticks]
     outer = panel.x_outer if axis == "x" else panel.y_outer
     texts = list(panel.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
     if axis == "x" and names:
@@ -116,35 +116,35 @@ def _values(panel: PlacedPanel) -> str:
     return "x" if any(isinstance(d.series, Forest) for d in panel.ready.drawn) else "y"
 
 
-def _tick(scale: Scale, value: float, named: bool) -> float:
+def _tick_position(scale: Scale, value: float, named: bool) -> float:
     if scale.kind == "edges" and named:
         along = value + 0.5
         return len(scale.edges) - 1 - along + 0.0 if scale.reverse else along
     return scale.drawn(value)
 
 
-def _plots(canvas: Canvas, picture: str) -> list[Plot]:
+def _panel_plots(canvas: Canvas, picture: str) -> list[Plot]:
     plots: list[Plot] = []
     drawn = canvas.ready.drawn
-    piles = sharing(drawn, Stacked)
+    piles = series_of_kind(drawn, Stacked)
     if piles:
-        plots += stacked(canvas, piles)
-    behind = sorted(drawn, key=_layer)
+        plots += draw_stacks(canvas, piles)
+    behind = sorted(drawn, key=_drawing_layer)
     for item in behind:
         if isinstance(item.series, Heatmap):
-            plots.append(_matrix(item, canvas, picture))
+            plots.append(_heat_map_plot(item, canvas, picture))
         elif not isinstance(item.series, Stacked):
             plots += _DRAW[type(item.series)](canvas, item)
     return plots
 
 
-def _layer(item: PreparedSeries) -> int:
+def _drawing_layer(item: PreparedSeries) -> int:
     """Return a series' layer: bars and bundles lie behind lines, lines behind points."""
     order: tuple[type, ...] = (Heatmap, Bars, Bundle, Fit, Line, Forest, Points)
     return order.index(type(item.series)) if type(item.series) in order else 0
 
 
-def _matrix(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
+def _heat_map_plot(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     s = item.series
     assert isinstance(s, Heatmap)
     rows, columns = len(s.values), len(s.values[0])
@@ -152,7 +152,7 @@ def _matrix(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     if max(rows, columns) >= RASTER_FROM:
         return {**plot, "picture": picture}
     bar = bar_scale(s, canvas.y.length)
-    turned = oriented(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
+    turned = as_seen(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
     cells = [
         (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(bar.drawn(v)))
         for r, line_ in enumerate(reversed(turned))
@@ -161,13 +161,13 @@ def _matrix(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     return {**plot, "picture": "", "rows": cells}
 
 
-def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
+def as_seen(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
     """Return the matrix as it is seen, top row first."""
     rows = [list(reversed(row)) if mirror else list(row) for row in s.values]
     return rows[::-1] if flip else rows
 
 
-def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
+def _colour_bar_view(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
     scale = bar_scale(s, y.length)
     low, high = scale.limits
     wide = max(width(t) for _, t in scale.ticks)
@@ -183,10 +183,10 @@ def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
     }
 
 
-def _rows(canvas: Canvas) -> list[Plot]:
+def _row_lines(canvas: Canvas) -> list[Plot]:
     """Draw light lines that lead the eye from a forest's row names to their estimates."""
     plots: list[Plot] = []
-    if not sharing(canvas.ready.drawn, Forest):
+    if not series_of_kind(canvas.ready.drawn, Forest):
         return plots
     for i in range(len(canvas.ready.names["y"])):
         if i not in canvas.ready.heads:
@@ -195,7 +195,7 @@ def _rows(canvas: Canvas) -> list[Plot]:
     return plots
 
 
-def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
+def _shade_view(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
     """Describe a shaded range; ranges without an entity alternate between two greys, so that neighbours differ."""
     ready = canvas.ready
     scale = canvas.x if shade.axis == "x" else canvas.y
@@ -216,7 +216,7 @@ def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, An
     return {"color": color, "a": canvas.share(0, a), "b": canvas.share(canvas.x.length, b)}
 
 
-def _rule(canvas: Canvas, rule: Rule, figure: Figure) -> dict[str, Any]:
+def _rule_view(canvas: Canvas, rule: Rule, figure: Figure) -> dict[str, Any]:
     from boundpaper.figures.series import Series
 
     ready = canvas.ready
@@ -237,7 +237,7 @@ _ANCHORS = {
 }  # fmt: skip
 
 
-def _annotate(canvas: Canvas, figure: Figure, arrows: list[dict[str, Any]]) -> None:
+def _place_annotations(canvas: Canvas, figure: Figure, arrows: list[dict[str, Any]]) -> None:
     from boundpaper.figures.series import Series
 
     for note in canvas.ready.panel.annotations:

@@ -74,7 +74,7 @@ def origins_of(value: object) -> tuple[Origin, ...]:
     return tuple(getattr(value, "origins", ()))
 
 
-def linked(text: str, origins: tuple[Origin, ...]) -> str:
+def link_to_origin(text: str, origins: tuple[Origin, ...]) -> str:
     r"""Return LaTeX for a printed value that links to the entry of its first origin."""
     if not origins or not text:
         return text
@@ -82,7 +82,7 @@ def linked(text: str, origins: tuple[Origin, ...]) -> str:
     return rf"\verdictof{{{first.claim}}}{{{text}}}" if first.claim else rf"\numberof{{{first.artifact}}}{{{text}}}"
 
 
-def _keeping(kind: type, name: str) -> Callable[..., Any]:
+def _operation_with_origins(kind: type, name: str) -> Callable[..., Any]:
     plain = getattr(kind, name)
 
     def operate(self: Any, *others: Any) -> Any:
@@ -97,4 +97,4 @@ def _keeping(kind: type, name: str) -> Callable[..., Any]:
 _TWO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 for _kind, _base in ((Whole, int), (Fraction, float)):
     for _name in (*_TWO, *(f"r{each}" for each in _TWO), "neg", "pos", "abs", "round"):
-        setattr(_kind, f"__{_name}__", _keeping(_base, f"__{_name}__"))
+        setattr(_kind, f"__{_name}__", _operation_with_origins(_base, f"__{_name}__"))

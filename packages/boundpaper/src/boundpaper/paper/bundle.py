@@ -24,7 +24,7 @@ PICTURES = (".pdf", ".png")
 _INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 
 
-def contents(out: Path) -> list[str]:
+def bundle_files(out: Path) -> list[str]:
     """Return the bundle's files, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
 
     The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent. Raises SpecError
@@ -45,16 +45,16 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     for an editor. The output folder `out` holds a compiled thesis. Raises SpecError when the thesis has not been
     compiled, two files would get one name, or a text names a folder of this machine.
     """
-    members = {name: (out / name).read_bytes() for name in contents(out)}
+    members = {name: (out / name).read_bytes() for name in bundle_files(out)}
     members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
             raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must name no folder here")
-    return _tarred(members) if flat else zipped(members)
+    return _tar_files(members) if flat else zip_files(members)
 
 
-def _tarred(members: Mapping[str, bytes]) -> bytes:
+def _tar_files(members: Mapping[str, bytes]) -> bytes:
     """Return a `.tar.gz` of files by path."""
     packed = io.BytesIO()
     with (
@@ -68,7 +68,7 @@ def _tarred(members: Mapping[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def zipped(members: Mapping[str, bytes]) -> bytes:
+def zip_files(members: Mapping[str, bytes]) -> bytes:
     """Return a `.zip` of files by path."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -101,13 +101,13 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
             if named[name] in kept:
                 raise SpecError(f"{name}: another file of the bundle is called {named[name]} too; rename one")
             kept[named[name]] = members[name]
-    text = _inlined("thesis.tex", texts, ())
+    text = _inline_inputs("thesis.tex", texts, ())
     for name, flat in named.items():
         text = text.replace(f"{{{name}}}", f"{{{flat}}}")
     return {**kept, "thesis.tex": text.encode()}
 
 
-def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
+def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
     if name in above:
         raise SpecError(f"{name}: inputs itself, through {' and '.join(above)}")
 
@@ -116,7 +116,7 @@ def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str
         if file not in texts:
             return match[0]
         # TeX ends a file with a line end; the rest of the line follows it, alone or on a line of its own.
-        return _inlined(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
+        return _inline_inputs(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
 
     return _INPUT.sub(put, texts[name])
 
@@ -153,7 +153,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""
         report = log.parse(text, folder)
         if done.returncode or report.errors:
-            raise log.failure(report, "thesis.tex", done.output)
+            raise log.latex_failure(report, "thesis.tex", done.output)
         if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, report.warnings)) or "LaTeX still asks for another pass"
@@ -169,5 +169,5 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
         made = dry_run(bundle, folder)
     if made == thesis:
         return
-    if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
+    if (pdf.page_count(made), pdf.whole_text(made)) != (pdf.page_count(thesis), pdf.whole_text(thesis)):
         raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so it is not written")

@@ -45,7 +45,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
             line = line_of(text, offset + match.start())
             if match["name"] is None:
                 raise SpecError(
-                    f"{_before(file)}{line}: {function}(...) needs a string literal as its first argument, as in "
+                    f"{_file_prefix(file)}{line}: {function}(...) needs a string literal as its first argument, as in "
                     f"{function}('name'): what a chapter reads is taken from its text"
                 )
             calls.append((function, match["name"][1:-1], line))
@@ -70,25 +70,25 @@ def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
     as `expressions` does.
     """
     try:
-        yield from _tags(text)
-    except _Unclosed as error:
-        raise SpecError(f"{_before(file)}{error}") from None
+        yield from _template_tags(text)
+    except _UnclosedError as error:
+        raise SpecError(f"{_file_prefix(file)}{error}") from None
 
 
-def _tags(text: str) -> Iterator[tuple[str, int, int]]:
+def _template_tags(text: str) -> Iterator[tuple[str, int, int]]:
     position = 0
     while found := _OPENING.search(text, position):
         opening, start = found[0], found.end()
         closing = _CLOSING[opening]
         end = text.find(closing, start) if opening == "<#" else _end_of_code(text, start, closing)
         if end < 0:
-            raise _never_ends(text, found.start(), "the tag ", f" never ends: close it with {closing}")
+            raise _unclosed_error(text, found.start(), "the tag ", f" never ends: close it with {closing}")
         yield opening, start, end
         position = end + len(closing)
         if opening == "<%" and _RAW.fullmatch(text, start, end):
             after = _END_OF_RAW.search(text, position)
             if after is None:
-                raise _never_ends(text, found.start(), "what follows ", " never ends: write <% endraw %>")
+                raise _unclosed_error(text, found.start(), "what follows ", " never ends: write <% endraw %>")
             position = after.end()
 
 
@@ -102,7 +102,7 @@ def _end_of_code(text: str, start: int, closing: str) -> int:
             quote = piece[0][0]
             if "\n" in text[start : piece.start()]:  # an apostrophe in prose that a tag of an earlier line swallows
                 break
-            raise _never_ends(text, piece.start(), "the text in quotes ", f" never ends: close it with {quote}")
+            raise _unclosed_error(text, piece.start(), "the text in quotes ", f" never ends: close it with {quote}")
         if piece["open"]:
             opened.append(piece.start())
         elif piece["close"]:
@@ -112,19 +112,19 @@ def _end_of_code(text: str, start: int, closing: str) -> int:
             if opened:
                 bracket = text[opened[-1]]
                 mend = f" does not close its {bracket}: write {_BRACKETS[bracket]} before {closing}"
-                raise _never_ends(text, start - 2, "", mend, piece.end())
+                raise _unclosed_error(text, start - 2, "", mend, piece.end())
             return piece.start()
     return -1
 
 
-class _Unclosed(ValueError):
+class _UnclosedError(ValueError):
     """An error: a tag, text or bracket is never closed; the message begins with its line."""
 
 
-def _never_ends(text: str, start: int, before: str, after: str, end: int | None = None) -> _Unclosed:
+def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
     """The error for something unclosed at an offset: its line, then its first words between `before` and `after`."""
     shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
-    return _Unclosed(f"{line_of(text, start)}: {before}{shown}{after}")
+    return _UnclosedError(f"{line_of(text, start)}: {before}{shown}{after}")
 
 
 def line_of(text: str, offset: int) -> int:
@@ -132,5 +132,5 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def _before(file: str) -> str:
+def _file_prefix(file: str) -> str:
     return f"{file}:" if file else ""

@@ -20,10 +20,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.paper.bound import bound, linked, origin, origins_of
-from boundpaper.paper.limits import limited
+from boundpaper.paper.bound import bound, link_to_origin, origin, origins_of
+from boundpaper.paper.limits import limit_resources
 from boundpaper.paper.lookup import number
-from boundpaper.paper.row import Row, handle, row
+from boundpaper.paper.row import Row, row, row_reader
 from boundpaper.paper.verdict import Claim, Latex
 from boundpaper.store.text_file import text_of
 from boundpaper.suggestions import or_known
@@ -97,7 +97,7 @@ def render(
         made = jinja2.Template.from_code(environment, code, dict(environment.globals))
         if printed is not None:
             _link(environment, made, file, printed)
-        with limited(SECONDS, MEMORY):
+        with limit_resources(SECONDS, MEMORY):
             text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
@@ -128,14 +128,14 @@ def render(
     return f"{text.rstrip()}\n% source: {file}\n"
 
 
-def escaped(text: str) -> Latex:
+def escape_latex(text: str) -> Latex:
     """Escape text of the data for LaTeX, so that each character stands for itself."""
     from boundpaper.typeset.text import escape
 
     return Latex.of(escape(text, "latex"), origins_of(text))
 
 
-def words(value: object) -> Latex:
+def number_in_words(value: object) -> Latex:
     """Return a small whole number as a word (7 becomes seven); from 21 on, as digits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
         raise SpecError(f"words takes a whole number from 0, not {value!r}")
@@ -145,7 +145,7 @@ def words(value: object) -> Latex:
     return Latex.of(text, origins_of(value))
 
 
-def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
+def range_text(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
     r"""Return a range `(low, high)` as `97--100`, or `$-$2 to 67` if an end is below zero.
 
     With `percent` a percent sign follows; the numbers are percentages already.
@@ -179,15 +179,15 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         if isinstance(value, float):
             raise SpecError(f"{value!r} needs a format, as in | fixed(2)")
         if isinstance(value, (str, jinja2.Undefined)):
-            return Latex.of(escaped(str(value)), origins_of(value))
+            return Latex.of(escape_latex(str(value)), origins_of(value))
         raise SpecError(f"cannot print a {type(value).__name__}")
 
     def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
-        cell = number(_frame(frames, artifact), artifact, value, where)
+        cell = number(_require_frame(frames, artifact), artifact, value, where)
         return bound(cell, [origin(artifact, value, where)])
 
     def claim(name: str, /) -> Claim:
-        ledger = _frame(frames, "claims")
+        ledger = _require_frame(frames, "claims")
         rows = ledger[ledger["claim"].astype(str) == name]
         if len(rows) != 1:
             problem = f"the ledger has {len(rows)} rows of claim {name!r}" if len(rows) else f"no claim {name!r}"
@@ -197,10 +197,10 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
 
     def r(artifact: str, /, *names: str, **where: Any) -> Row:
-        return row(_frame(frames, artifact), artifact, names, where)
+        return row(_require_frame(frames, artifact), artifact, names, where)
 
     def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
-        return handle(_frame(frames, artifact), artifact, fixed)
+        return row_reader(_require_frame(frames, artifact), artifact, fixed)
 
     # optimized: constants would be finalized at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)
@@ -217,8 +217,8 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
         supplement=lambda name, /: Latex(rf"\supplement{{{name}}}{{{name.partition('/')[0]} in the supplement}}"),
     )
-    environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    environment.filters.update(words=words, span=span)
+    environment.filters.update({name: _format_filter(getattr(numbers, name)) for name in FORMATS})
+    environment.filters.update(words=number_in_words, span=range_text)
     environment.filters["prose"] = lambda text: Latex.of(prose(str(text), "latex"), origins_of(text))
     return environment
 
@@ -237,7 +237,7 @@ def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, pri
                 frame = frame.f_back
             line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
             printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in origins]})
-        return linked(text, origins)
+        return link_to_origin(text, origins)
 
     environment.finalize = finalize
     for kind in ("table", "figure"):
@@ -247,7 +247,7 @@ def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, pri
         )
 
 
-def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
+def _format_filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
     def show(value: object, *options: Any, **named: Any) -> Latex | Row:
         if isinstance(value, Row):
             return value.formatted(make(*options, **named))
@@ -256,7 +256,7 @@ def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
     return show
 
 
-def _frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.DataFrame:
+def _require_frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.DataFrame:
     if artifact not in frames:
         raise SpecError(f"no artifact {artifact!r}{or_known(artifact, frames)}")
     return frames[artifact]

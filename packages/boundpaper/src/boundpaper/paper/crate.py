@@ -22,12 +22,12 @@ from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.paper import metadata
 from boundpaper.paper.edition import read as edition_of
 from boundpaper.paper.tex import latex
-from boundpaper.store.descriptor import files, package, standard
+from boundpaper.store.descriptor import files, full_package, standard_package
 from boundpaper.store.files import write
 from boundpaper.store.paths import CSV, PARQUET
 from boundpaper.store.project_file import described_project
 from boundpaper.store.rules import anything, by_name, either, listed, mapping, number, require, text
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from boundpaper.store.text_file import yaml_of
 
 CITATION = "CITATION.cff"
@@ -97,27 +97,27 @@ class CrateFile:
         """Return the content of the file; for a table in Parquet, its CSV."""
         if isinstance(self.source, bytes):
             return self.source
-        return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
+        return table_text(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
 
 
-def parts(root: Path) -> Iterator[CrateFile]:
+def crate_files(root: Path) -> Iterator[CrateFile]:
     """Yield the files of a project's crate: its artifacts, then the others, sorted within each folder.
 
     Raises SpecError when a file that would go in is a link, which may lead out of the project.
     """
-    yield from artifacts(root)
+    yield from data_package_files(root)
     for pattern, description in PARTS:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
             if path.is_file() and not any(each.startswith((".", "_")) for each in Path(name).parts):
-                yield CrateFile(_no_link(root, path), name.removeprefix("out/"), description)
+                yield CrateFile(_refuse_link(root, path), name.removeprefix("out/"), description)
 
 
-def artifacts(root: Path) -> Iterator[CrateFile]:
+def data_package_files(root: Path) -> Iterator[CrateFile]:
     """Yield the complete data package, with size and hash of every table, then the tables and their manifests."""
-    tables = list(_tables(root))
+    tables = list(_described_tables(root))
     sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
-    described = standard(root)
+    described = standard_package(root)
     for entry in described["resources"]:
         content = sums[entry["path"]]
         entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
@@ -127,28 +127,28 @@ def artifacts(root: Path) -> Iterator[CrateFile]:
     yield from tables
 
 
-def _tables(root: Path) -> Iterator[CrateFile]:
+def _described_tables(root: Path) -> Iterator[CrateFile]:
     """Yield every table that the data package describes, and the manifests beside measurements."""
-    paths = sorted(path for entry in package(root)["resources"] for path in files(root, entry["name"]))
+    paths = sorted(path for entry in full_package(root)["resources"] for path in files(root, entry["name"]))
     for file in paths:
         path, name = root / file, Path(file).with_suffix(CSV).as_posix()
         description = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
         description = description or ROOMS[Path(file).parts[1]]
-        yield CrateFile(_no_link(root, path), name, description)
+        yield CrateFile(_refuse_link(root, path), name, description)
         manifest = path.with_suffix(".json")
         if manifest.is_file():
-            yield CrateFile(_no_link(root, manifest), manifest.relative_to(root).as_posix(), description)
+            yield CrateFile(_refuse_link(root, manifest), manifest.relative_to(root).as_posix(), description)
 
 
-def _no_link(root: Path, path: Path) -> Path:
+def _refuse_link(root: Path, path: Path) -> Path:
     if path.resolve() != root.resolve() / path.relative_to(root):
         raise SpecError(f"{path.relative_to(root)}: is a link, or inside a linked folder; put the file itself there")
     return path
 
 
-def left_out(root: Path) -> list[str]:
+def files_left_out(root: Path) -> list[str]:
     """Return files beside the tables that are left out, as no data package or manifest lists them; sorted."""
-    known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
+    known = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
     there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
     return sorted({path.relative_to(root).as_posix() for path in there} - known)
@@ -176,12 +176,12 @@ def lay_out(root: Path, folder: Path) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
     crate.name = described.title
-    crate.description = str(package(root).get("description") or described.title)
+    crate.description = str(full_package(root).get("description") or described.title)
     crate.datePublished = datetime.fromisoformat(when)
     crate.keywords = list(described.keywords)
-    crate.license = _licence(crate, described.licence, _one(cited.get("license", "")))
+    crate.license = _licence_entity(crate, described.licence, _only_licence(cited.get("license", "")))
     written_by = authors(root, described)
-    creators = [_author(crate, number, each) for number, each in enumerate(written_by, 1)]
+    creators = [_author_entity(crate, number, each) for number, each in enumerate(written_by, 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
     known = next((each.ror for each in written_by if each.ror and each.affiliation == described.publisher), None)
     about = {"@type": "Organization", "name": described.publisher, **({"url": known} if known else {})}
@@ -190,14 +190,14 @@ def lay_out(root: Path, folder: Path) -> int:
     version = described.version or str(cited.get("version", ""))
     if version:
         crate.root_dataset["version"] = version
-    if identifier := _identifier(crate, described.identifier, edition.words):
+    if identifier := _identifier_entity(crate, described.identifier, edition.words):
         crate.root_dataset["identifier"] = identifier
     sums = []
-    for part in parts(root):
+    for part in crate_files(root):
         content = part.content
         digest = hashlib.sha256(content).hexdigest()
         sums.append(f"{digest}  {part.name}\n")
-        crate.add_file(io.BytesIO(content), part.name, properties=_described(part, content, digest))
+        crate.add_file(io.BytesIO(content), part.name, properties=_file_entity(part, content, digest))
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
@@ -237,7 +237,7 @@ def citation(root: Path) -> dict[str, Any]:
 def cited_authors(root: Path) -> str:
     """Return the names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
     named = citation(root).get("authors")
-    people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+    people = [_cited_author(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
     return ", ".join(each.name for each in people if each.name)
 
 
@@ -246,7 +246,7 @@ def version(root: Path) -> str:
     return str(described_project(root)["project"]["version"])
 
 
-def _described(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
+def _file_entity(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
     kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
     return {
         "name": part.name.rpartition("/")[2],
@@ -262,14 +262,14 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
 
     Raises SpecError when neither names anybody.
     """
-    told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
+    told = described.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
     named = tuple(each for each in told if each.name and each.name != NOBODY)
     if not named:
         raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
     return named
 
 
-def _cited(told: dict[str, Any]) -> metadata.Author:
+def _cited_author(told: dict[str, Any]) -> metadata.Author:
     """Return an author of `CITATION.cff`: a person by first and family name, or an entity by its own name."""
     person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
     words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
@@ -277,7 +277,7 @@ def _cited(told: dict[str, Any]) -> metadata.Author:
     return metadata.Author(person or str(told.get("name", "")), **about, is_person=bool(person))
 
 
-def _licence(crate: Any, description: str, cited: str) -> Any:
+def _licence_entity(crate: Any, description: str, cited: str) -> Any:
     """Return the licence as an entity, named as in the SPDX list if the paper or its citation gives an SPDX name."""
     from rocrate.model.contextentity import ContextEntity
 
@@ -287,12 +287,12 @@ def _licence(crate: Any, description: str, cited: str) -> Any:
     return crate.add(ContextEntity(crate, address, properties=about))
 
 
-def _one(licence: str | list[str]) -> str:
+def _only_licence(licence: str | list[str]) -> str:
     """Return the licence's name if there is exactly one; empty otherwise."""
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
-def _author(crate: Any, number: int, told: metadata.Author) -> Any:
+def _author_entity(crate: Any, number: int, told: metadata.Author) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
     about: dict[str, Any] = {"@type": "Person" if told.is_person else "Organization", "name": told.name}
@@ -309,7 +309,7 @@ def _author(crate: Any, number: int, told: metadata.Author) -> Any:
     return crate.add(ContextEntity(crate, told.orcid or f"#author-{number}", properties=about))
 
 
-def _identifier(crate: Any, address: str, edition: str) -> Any:
+def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
     """Return the paper's identifier as an entity: its DOI or address, else the commit of its artifacts, else None."""
     from rocrate.model.contextentity import ContextEntity
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
 from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
-from boundpaper.paper.edition import address
 from boundpaper.paper.edition import read as edition_of
+from boundpaper.paper.edition import site_address
 from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.tex import bibtex, formats, latex, log, passes
 from boundpaper.store import files
@@ -20,7 +20,7 @@ from boundpaper.store.text_file import text_of
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.templates import environment
-from boundpaper.typeset.words_of import plain
+from boundpaper.typeset.words_of import plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,14 +61,14 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     from boundpaper.typeset.text import escape, prose
 
     edition = edition_of(root)
-    site = edition.site or (address(described.site) if described.site else "")
+    site = edition.site or (site_address(described.site) if described.site else "")
     file, template = looks.template(root)
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     info = {
-        "title": plain(described.title),
-        "author": plain(described.author) or crate.cited_authors(root),
+        "title": plain_words(described.title),
+        "author": plain_words(described.author) or crate.cited_authors(root),
         "subject": f"Artifacts of {edition.words}" if edition.words else "",
-        "keywords": ", ".join(map(plain, described.keywords)),
+        "keywords": ", ".join(map(plain_words, described.keywords)),
         "creator": "LaTeX with hyperref",
         "producer": "pdfTeX",
     }
@@ -79,7 +79,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             .from_string(template)
             .render(
                 {name: prose(getattr(described, name), "latex") for name in titles},
-                placed=_placed(described),
+                placed=_authors_with_places(described),
                 keywords=[prose(word, "latex") for word in described.keywords],
                 authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
                 preamble=looks.preamble(root),
@@ -100,7 +100,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         raise SpecError(f"{file}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
 
 
-def _placed(described: Metadata) -> list[tuple[str, str]]:
+def _authors_with_places(described: Metadata) -> list[tuple[str, str]]:
     """Return name and affiliation of each author in LaTeX; empty if none has one, and the names share a line."""
     from boundpaper.typeset.text import prose
 
@@ -122,13 +122,13 @@ def compile_thesis(root: Path) -> bytes:
     while True:
         clean = not (state / "thesis.aux").exists()
         try:
-            return _compiled(root)
+            return _run_latex(root)
         except LatexError:
             if clean or state.exists():
                 raise
 
 
-def _compiled(root: Path) -> bytes:
+def _run_latex(root: Path) -> bytes:
     """Run LaTeX once; if it fails, remove its folder, unless it ran out of time or made a PDF with faults."""
     out = root / "out"
     state = out / STATE
@@ -138,21 +138,21 @@ def _compiled(root: Path) -> bytes:
     text = (out / "thesis.tex").read_text(encoding="utf-8")
     form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     if not (state / "thesis.aux").exists():
-        passes.begin(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
+        passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
             raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, looks.template(root)[0])
-        complaints = bibtex.complaints(state / "thesis.blg")
+        complaints = bibtex.bibtex_complaints(state / "thesis.blg")
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)
         if complaints and not found.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
-        raise log.failure(_further(out, found), "out/thesis.tex", done.output)
+        raise log.latex_failure(_all_errors(out, found), "out/thesis.tex", done.output)
     (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
-    faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.complaints(state / "thesis.blg")]
+    faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.bibtex_complaints(state / "thesis.blg")]
     if faults:
         raise LatexError(
             f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
@@ -166,8 +166,8 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
     Most changes of a table or figure change no page number. All else, errors included, is left to latexmk.
     """
     state = out / STATE
-    before = _auxiliary(state)
-    if not {".aux", ".bbl"} <= {path.suffix for path in before} or _stale(state):
+    before = _auxiliary_hashes(state)
+    if not {".aux", ".bbl"} <= {path.suffix for path in before} or _is_stale(state):
         return None
     done = latex.pdflatex(
         "thesis.tex",
@@ -183,34 +183,34 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
     if done.timed_out or done.returncode or not report.is_file():
         return None
     found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
-    after = _auxiliary(state)
+    after = _auxiliary_hashes(state)
     same = all(after.get(path) == known for path, known in before.items() if path.suffix != ".pdf")
     return done if same and not found.errors and not found.rerun else None
 
 
-def _auxiliary(state: Path) -> dict[Path, str]:
+def _auxiliary_hashes(state: Path) -> dict[Path, str]:
     """Return hashes of the files that a run hands to the next run, and of its PDF."""
     names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
     return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
 
 
-def _stale(state: Path) -> bool:
+def _is_stale(state: Path) -> bool:
     """Return whether the entries have changed since the bibliography was made from them."""
     entries, made = state / "references.bib", state / "thesis.bbl"
     return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
-def _further(out: Path, found: log.Log) -> log.Log:
+def _all_errors(out: Path, found: log.Log) -> log.Log:
     """Return all errors of the document: those found, and those after the first error, where that run stopped."""
     if not found.errors:
         return found
-    every, _ = _through(out, "thesis.tex")
+    every, _ = _run_past_errors(out, "thesis.tex")
     known = {(each.file, each.line, each.message) for each in found.errors}
     others = tuple(each for each in every.errors if (each.file, each.line, each.message) not in known)
     return replace(found, errors=(*found.errors, *others))
 
 
-def draft(root: Path) -> list[str]:
+def draft_thesis(root: Path) -> list[str]:
     """Typeset the thesis from what is built, despite errors, with a note for each missing exhibit or chapter.
 
     Return LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
@@ -220,18 +220,18 @@ def draft(root: Path) -> list[str]:
     text = render(root, metadata.read(root)).replace(r"\begin{document}", MISSING + r"\begin{document}", 1)
     name = f"{DRAFT}.tex"
     files.write(out / name, text.encode())
-    found, made = _through(out, name)
+    found, made = _run_past_errors(out, name)
     if made:
         files.write(out / "thesis-draft.pdf", made)
     return [f"out/{each}" if each.file else str(each) for each in found.errors]
 
 
-def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
+def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
     """Run LaTeX once past every error, in a temporary folder; return its log, and the PDF if there is one."""
     scratch = out / DRAFT
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
-    latex.through(document, cwd=out, output=DRAFT, job="thesis")
+    latex.pdflatex_past_errors(document, cwd=out, output=DRAFT, job="thesis")
     report, made = scratch / "thesis.log", scratch / "thesis.pdf"
     found = log.Log((), (), False)
     if report.is_file():
@@ -266,7 +266,7 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
         if kind not in ("table", "figure") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
-        for key in lint.cited(text):
+        for key in lint.cited_keys(text):
             if key not in lines:
                 own = next((root / f"{kind}s").rglob(f"{name}.py"), None)
                 source = own.relative_to(root).as_posix() if own else log.origin(text, 0)

@@ -62,15 +62,15 @@ def read(root: Path) -> Edition:
         return Edition()
 
 
-def settle(root: Path, edition: Edition) -> None:
+def store_edition(root: Path, edition: Edition) -> None:
     """Write the edition for the thesis to read; an unchanged edition is not rewritten."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 
-def ensure(root: Path) -> None:
+def ensure_edition(root: Path) -> None:
     """Ensure that there is an edition before the graph looks for it."""
     if not (root / FILE).is_file():
-        settle(root, Edition())
+        store_edition(root, Edition())
 
 
 def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
@@ -88,7 +88,7 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
     except OSError:
         return lambda: Edition(site=site)
 
-    def answer() -> Edition:
+    def wait_for_commit() -> Edition:
         logged, status, inside = (each.communicate()[0].split("\n") for each in running)
         commit, _, time = logged[0].partition(" ")
         own = len(inside) > 1 and inside[0] == "false" and Path(inside[1]).resolve() == root.resolve()
@@ -96,10 +96,10 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
             return Edition(site=site)
         return Edition(commit, int(time), bool(status[0]), site)
 
-    return cache(answer)
+    return cache(wait_for_commit)
 
 
-def address(text: str) -> str:
+def site_address(text: str) -> str:
     """Normalise the address of a site, which precedes `/ledger.html`.
 
     Raises SpecError when it has characters that need an escape.

@@ -14,7 +14,7 @@ _STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit
 
 
 @contextmanager
-def limited(seconds: float, memory: int) -> Iterator[None]:
+def limit_resources(seconds: float, memory: int) -> Iterator[None]:
     """End the block after so many seconds of processor time, or when it takes so many bytes more than before.
 
     The limits hold in the main thread only, since no other thread receives signals. Raises SpecError when the block

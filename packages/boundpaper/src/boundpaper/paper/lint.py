@@ -7,7 +7,7 @@ from pathlib import Path
 
 from boundpaper.paper import calls
 from boundpaper.paper.calls import line_of as line_of
-from boundpaper.paper.visible import CITE, SILENT, blank, without_commands, without_hidden
+from boundpaper.paper.visible import CITE, SILENT, blank_out, without_commands, without_hidden
 from boundpaper.suggestions import or_known
 
 _YEAR = r"(?:19|20)\d\d"
@@ -40,7 +40,7 @@ class ChapterFault:
         return f"{self.file}:{self.line}: {self.what}"
 
 
-def check(
+def check_chapters(
     chapters: Mapping[str, str], entries: Mapping[str, int], names: Iterable[str] = (), terms: Iterable[str] = ()
 ) -> list[ChapterFault]:
     """Check all chapters together.
@@ -50,7 +50,7 @@ def check(
     """
     findings = [item for file, text in chapters.items() for item in find_typed_digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in find_spaced_percents(text, file)]
-    findings += find_unknown_citations(chapters, entries) + uncited(chapters, entries)
+    findings += find_unknown_citations(chapters, entries) + uncited_entries(chapters, entries)
     return findings + find_unknown_references(chapters) + find_label_faults(chapters) + find_uncalled_exhibits(chapters)
 
 
@@ -94,16 +94,16 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
     listed = {re.sub(r"\s", "", term) for term in terms}
     for match in _MATH.finditer(_code(text)):
         if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
-            findings.append(ChapterFault(file, line_of(text, match.start()), _typed(match[0])))
+            findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0])))
     prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
     known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
-    prose = known.sub(lambda match: blank(match[0]), prose)
+    prose = known.sub(lambda match: blank_out(match[0]), prose)
     for match in _WORD.finditer(prose):
         if not _DIGIT.search(match[0]):
             continue
-        findings.append(ChapterFault(file, line_of(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
+        findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0].strip("()[]{},.;:'`~"))))
     return sorted(findings, key=lambda finding: finding.line)
 
 
@@ -121,32 +121,32 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
     """Return keys that the bibliography lacks, by file and row, in columns that the data package marks as citations."""
-    from boundpaper.store.descriptor import files, package
-    from boundpaper.store.missing import markers
+    from boundpaper.store.descriptor import files, full_package
+    from boundpaper.store.missing import missing_markers
     from boundpaper.store.table_file import rows
 
     findings = []
-    for resource in package(root)["resources"]:
+    for resource in full_package(root)["resources"]:
         fields = [field for field in resource["schema"]["fields"] if field.get("cites")]
         for file in files(root, resource["name"]) if fields else ():
             for number, row in rows(root / file):
                 for field in fields:
                     key = row[field["name"]]
-                    if key not in entries and key and key not in markers(field, resource["schema"]):
+                    if key not in entries and key and key not in missing_markers(field, resource["schema"]):
                         what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
                         findings.append(f"{file}: row {number}, {field['name']}: names {what}")
     return findings
 
 
-def cited(text: str) -> tuple[str, ...]:
+def cited_keys(text: str) -> tuple[str, ...]:
     r"""Return the keys that a chapter's template cites, in order, without repeats."""
     keys = (key for match in CITE.finditer(_code(text)) for key in _keys(match["keys"]))
     return tuple(dict.fromkeys(keys))
 
 
-def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
+def uncited_entries(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
     r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
-    used = {key for text in chapters.values() for key in cited(text)}
+    used = {key for text in chapters.values() for key in cited_keys(text)}
     if "*" in used:
         return []
     return [
@@ -172,7 +172,7 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
         for match in _REFERENCE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in labels:
-                    findings.append(ChapterFault(file, line_of(text, match.start()), _unknown(key, labels)))
+                    findings.append(ChapterFault(file, line_of(text, match.start()), _unknown_reference(key, labels)))
     return findings
 
 
@@ -204,14 +204,14 @@ def _states_value(formula: str) -> bool:
     return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
 
 
-def _typed(shown: str) -> str:
+def _typed_fault(shown: str) -> str:
     return (
         f"'{shown}' is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
         "if it is a name, add it to names or terms in paper/metadata.yaml"
     )
 
 
-def _unknown(key: str, labels: set[str]) -> str:
+def _unknown_reference(key: str, labels: set[str]) -> str:
     prefix, _, name = key.partition(":")
     function = {"tab": "table", "fig": "figure"}.get(prefix)
     if function and not or_known(key, labels).startswith("; did"):
@@ -226,21 +226,21 @@ def _code(text: str) -> str:
 
 def words_of(text: str) -> str:
     """Return the text that a reader sees as words; headings, labels, mathematics and calls become blanks."""
-    text = _MATH.sub(_gone, _code(text))
-    text = CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
-    return without_commands(_LENGTH.sub(_gone, text), SILENT)
+    text = _MATH.sub(_blank_match, _code(text))
+    text = CITE.sub(_blank_match, text)  # notes too: `Table 2` names a part of the work cited
+    return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
 
 
 def _without_tags(text: str) -> str:
     pieces, position = [], 0
     for _, start, end in calls.tags(text):
-        pieces += [text[position : start - 2], blank(text[start - 2 : end + 2])]
+        pieces += [text[position : start - 2], blank_out(text[start - 2 : end + 2])]
         position = end + 2
     return "".join([*pieces, text[position:]])
 
 
-def _gone(match: re.Match[str]) -> str:
-    return blank(match[0])
+def _blank_match(match: re.Match[str]) -> str:
+    return blank_out(match[0])
 
 
 def _keys(text: str) -> list[str]:

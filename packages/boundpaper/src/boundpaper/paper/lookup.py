@@ -37,16 +37,16 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
     for column, wanted in where.items():
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
-        chosen = rows[equal(frame[column], wanted).loc[rows.index]]
+        chosen = rows[cells_equal(frame[column], wanted).loc[rows.index]]
         if chosen.empty:
-            raise SpecError(_absent(frame, artifact, where, column, wanted))
+            raise SpecError(_why_absent(frame, artifact, where, column, wanted))
         rows = chosen
     if len(rows) != 1:
-        raise SpecError(_several(rows, artifact, where))
+        raise SpecError(_why_several(rows, artifact, where))
     return rows
 
 
-def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
+def cells_equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
     """Return a mask of rows in which a column has this value: numbers match numbers, all else matches as text."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -58,21 +58,21 @@ def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
     return column.astype(str) == str(wanted)
 
 
-def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:
-    if not equal(frame[column], wanted).any():
+def _why_absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:
+    if not cells_equal(frame[column], wanted).any():
         known = list(dict.fromkeys(str(item) for item in frame[column]))
         return f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}"
     others = {name: item for name, item in where.items() if name != column}
     rows = frame
     for name, item in others.items():
-        narrowed = rows[equal(rows[name], item)]
+        narrowed = rows[cells_equal(rows[name], item)]
         rows = narrowed if len(narrowed) else rows
     known = list(dict.fromkeys(str(item) for item in rows[column]))
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
     return f"{artifact} has no row with {_condition(where)}; with {_condition(others)} there is {column}: {shown}"
 
 
-def _several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:
+def _why_several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:
     if rows.empty:
         return f"{artifact} has no rows"
     for column in rows.columns:

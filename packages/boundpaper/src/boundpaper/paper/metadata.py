@@ -139,8 +139,8 @@ def read(root: Path) -> Metadata:
         if not loaded.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
     made: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
-    made["authors"] = _authors(loaded.get("author", ""))
-    made["author"] = _joined([each.name for each in made["authors"]])
+    made["authors"] = _read_authors(loaded.get("author", ""))
+    made["author"] = _joined_names([each.name for each in made["authors"]])
     metadata = Metadata(**made)
     for pattern in metadata.names:
         if wrong := fault(pattern):
@@ -149,13 +149,13 @@ def read(root: Path) -> Metadata:
     return metadata
 
 
-def _authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
+def _read_authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
     listed_authors = [given] if isinstance(given, str) else given
     made = [Author(each) if isinstance(each, str) else Author(**each) for each in listed_authors if each]
     return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
 
 
-def _joined(names: Sequence[str]) -> str:
+def _joined_names(names: Sequence[str]) -> str:
     """Return names as they are printed in a row: `A`, `A and B`, `A, B and C`."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from boundpaper.errors import SpecError
 from boundpaper.paper.bound import Origin, bound
-from boundpaper.paper.lookup import equal, one_row
+from boundpaper.paper.lookup import cells_equal, one_row
 from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
@@ -94,21 +94,21 @@ class Row:
             raise SpecError(f"{self.artifact} has no estimate (a column {wanted}): name the cell, as in .{self._any()}")
         value, low, high, p, adjusted = known[0]
         form, show_p = self.format or fixed(DIGITS), pvalue(relation=True)
-        shown = form.show(self._cell(value), "latex")
+        shown = form.show(self._require_cell(value), "latex")
         if not self._empty(low) and not self._empty(high):
-            shown += f" [{form.show(self._cell(low), 'latex')}, {form.show(self._cell(high), 'latex')}]"
+            shown += f" [{form.show(self._require_cell(low), 'latex')}, {form.show(self._require_cell(high), 'latex')}]"
         if self.p and not self._empty(p):
-            shown += f", $p$~{show_p.show(self._cell(p), 'latex')}"
-            if not self._empty(adjusted) and self._cell(adjusted) != self._cell(p):
-                shown += f", Holm $p$~{show_p.show(self._cell(adjusted), 'latex')}"
+            shown += f", $p$~{show_p.show(self._require_cell(p), 'latex')}"
+            if not self._empty(adjusted) and self._require_cell(adjusted) != self._require_cell(p):
+                shown += f", Holm $p$~{show_p.show(self._require_cell(adjusted), 'latex')}"
         return shown
 
     def __getattr__(self, column: str) -> Any:
         if column.startswith("__"):
             raise AttributeError(column)
-        return self._cell(column)
+        return self._require_cell(column)
 
-    def _cell(self, column: str) -> Any:
+    def _require_cell(self, column: str) -> Any:
         if column not in self.cells:
             raise SpecError(f"{self.artifact} has no column {column!r}{or_known(column, self.cells)}")
         if self._empty(column):
@@ -134,8 +134,8 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
     """
     keys = dict(where)
     for word in words:
-        columns = [name for name in frame.columns if name not in keys and name != "study" and _words(frame[name])]
-        holding = [name for name in columns if equal(frame[name], word).any()]
+        columns = [name for name in frame.columns if name not in keys and name != "study" and _holds_names(frame[name])]
+        holding = [name for name in columns if cells_equal(frame[name], word).any()]
         if not holding:
             known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
             raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
@@ -148,7 +148,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
     return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in keys.items()))
 
 
-def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
+def row_reader(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
     """Make a function that returns rows of one artifact, with some columns fixed.
 
     Raises SpecError at once where a fixed column or its value does not exist.
@@ -156,7 +156,7 @@ def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callabl
     for column, wanted in fixed.items():
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
-        if not equal(frame[column], wanted).any():
+        if not cells_equal(frame[column], wanted).any():
             known = dict.fromkeys(str(cell) for cell in frame[column])
             raise SpecError(f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}")
 
@@ -166,7 +166,7 @@ def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callabl
     return rows
 
 
-def _words(column: pd.Series[Any]) -> bool:
+def _holds_names(column: pd.Series[Any]) -> bool:
     """Return whether a column holds names rather than numbers."""
     from pandas.api.types import is_numeric_dtype
 

@@ -9,7 +9,7 @@ _MARK = re.compile(r"<<\s*mark\(")
 _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[A-Z`(\\<$\1\u201c])")
 
 
-def split(line: str) -> tuple[str, ...]:
+def split_sentences(line: str) -> tuple[str, ...]:
     """Return the sentences of a line: each ends at a stop before a space and a capital, a formula or an expression.
 
     A mark belongs to the sentence before it. Stops of abbreviations end nothing, nor do those of inline headings and of

@@ -69,13 +69,13 @@ class Handler(SimpleHTTPRequestHandler):
         """Answer a request."""
         path = self.path.partition("?")[0]
         try:
-            self._answer(path)
+            self._answer_request(path)
         except ConnectionError:
             self.close_connection = True  # the browser has gone
         except (ValueError, OSError):  # no name that a file can have
             self.send_error(404)
 
-    def _answer(self, path: str) -> None:
+    def _answer_request(self, path: str) -> None:
         if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
             self.send_error(403, "this server answers to its own machine only")
         elif path in ("/", "/index.html"):
@@ -84,10 +84,10 @@ class Handler(SimpleHTTPRequestHandler):
             self._send(SCRIPT, "text/javascript; charset=utf-8")
         elif path == "/version":
             self._send(str(self.server.version), "text/plain")
-        elif path == "/thesis.pdf" and self._file(path, "thesis.pdf"):
+        elif path == "/thesis.pdf" and self._file_at(path, "thesis.pdf"):
             super().do_GET()
-        elif path.startswith("/site/") and (file := self._file(path, "site")):
-            self._page(file)
+        elif path.startswith("/site/") and (file := self._file_at(path, "site")):
+            self._send_page(file)
         else:
             self.send_error(404)
 
@@ -103,14 +103,14 @@ class Handler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal is for builds."""
 
-    def _file(self, path: str, within: str) -> Path | None:
+    def _file_at(self, path: str, within: str) -> Path | None:
         """Return the file at a path, with links followed; None if that is a folder or lies outside of `within`."""
         place = Path(self.directory).resolve() / within
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file
         return file if file.is_file() and file.is_relative_to(place) else None
 
-    def _page(self, file: Path) -> None:
+    def _send_page(self, file: Path) -> None:
         if file.suffix == ".html":
             text = file.read_text(encoding="utf-8")
             self._send(text.replace("</body>", '<script src="/reload.js"></script></body>'), "text/html; charset=utf-8")

@@ -34,19 +34,19 @@ _SIGNS = frozenset({
 })  # fmt: skip
 
 
-def blank(text: str) -> str:
+def blank_out(text: str) -> str:
     """Replace characters by as many blanks, but keep line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def without_hidden(text: str) -> str:
     """Return a text without its comments and verbatim parts."""
-    return _HIDDEN.sub(lambda match: blank(match[0]), text)
+    return _HIDDEN.sub(lambda match: blank_out(match[0]), text)
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
     """Return a text without command names, their options, and as many braced arguments as `silent` states for each."""
-    closing = closed(text)
+    closing = closing_places(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):
         if match.start() < position:
@@ -72,12 +72,12 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
                 continue
             break
         kept = text[match.start() : end]
-        pieces += [text[position : match.start()], kept if name in _SIGNS else blank(kept)]
+        pieces += [text[position : match.start()], kept if name in _SIGNS else blank_out(kept)]
         position = end
     return "".join([*pieces, text[position:]])
 
 
-def closed(text: str) -> dict[int, int]:
+def closing_places(text: str) -> dict[int, int]:
     """Return for each opening brace the place after the brace that closes it."""
     found, opened = {}, []
     for match in _BRACE.finditer(text):

@@ -52,7 +52,7 @@ def watch(
     except ModuleNotFoundError:
         raise MissingDependency.package("watchfiles", "press") from None
     rooms = [root] if of else [root / room for room in ROOMS if (root / room).is_dir()]
-    _build(root, command, say)
+    _run_build(root, command, say)
     done()
     changes = watchfiles.watch(
         *rooms,
@@ -63,18 +63,18 @@ def watch(
         raise_interrupt=True,
     )
     for batch in changes:
-        say(f"changed: {_first_names({Path(path).relative_to(root).as_posix() for _, path in batch})}")
-        _build(root, command, say)
+        say(f"changed: {_some_names({Path(path).relative_to(root).as_posix() for _, path in batch})}")
+        _run_build(root, command, say)
         done()
 
 
-def _build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
+def _run_build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
     start = time.monotonic()
     code = process.run_shown(command, root)
     seconds = time.monotonic() - start
     say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
 
 
-def _first_names(names: Iterable[str], most: int = 4) -> str:
+def _some_names(names: Iterable[str], most: int = 4) -> str:
     known = sorted(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")

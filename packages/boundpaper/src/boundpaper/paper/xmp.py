@@ -30,12 +30,12 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
     """
     parts = [
         "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>",
-        _listed("dc:title", "Alt", title),
-        _listed("dc:creator", "Seq", author),
-        _listed("dc:description", "Alt", subject),
-        _element("pdf:Keywords", keywords),
-        _element("xmp:CreatorTool", creator),
-        _element("pdf:Producer", producer),
+        _xml_list("dc:title", "Alt", title),
+        _xml_list("dc:creator", "Seq", author),
+        _xml_list("dc:description", "Alt", subject),
+        _xml_element("pdf:Keywords", keywords),
+        _xml_element("xmp:CreatorTool", creator),
+        _xml_element("pdf:Producer", producer),
     ]
     names = " ".join(f'xmlns:{name}="{address}"' for name, address in NAMESPACES.items())
     return (
@@ -46,13 +46,13 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
     )
 
 
-def _element(name: str, text: str) -> str:
+def _xml_element(name: str, text: str) -> str:
     shown = "".join(sign if sign in PLAIN else f"&#{ord(sign)};" for sign in text)
     return f"<{name}>{shown}</{name}>" if text else ""
 
 
-def _listed(name: str, kind: str, text: str) -> str:
-    item = _element("rdf:li", text)
+def _xml_list(name: str, kind: str, text: str) -> str:
+    item = _xml_element("rdf:li", text)
     if kind == "Alt":
         item = item.replace("<rdf:li>", '<rdf:li xml:lang="x-default">', 1)
     return f"<{name}><rdf:{kind}>{item}</rdf:{kind}></{name}>" if text else ""

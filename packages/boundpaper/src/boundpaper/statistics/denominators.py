@@ -34,19 +34,19 @@ class PossibleCounts:
     @property
     def answered(self) -> Pair:
         """Return the fewest and the most answers read."""
-        return self._ends(1)
+        return self._least_and_most(1)
 
     @property
     def right(self) -> Pair:
         """Return the fewest and the most right answers."""
-        return self._ends(0)
+        return self._least_and_most(0)
 
-    def _ends(self, place: int) -> Pair:
+    def _least_and_most(self, place: int) -> Pair:
         values = [pair[place] for pair in self.pairs]
         return min(values), max(values)
 
 
-def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
+def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
     """Give every count of right answers and of answers read that a share allows.
 
     Raises ValueError when the share is outside [0, 1], no pair gives it, a share above zero is said to be of no answer,

@@ -52,7 +52,7 @@ def corrected(
     """
     rows = list(tests)
     declared = test_families[test_families["result"] == result].to_dict("records")
-    homes = [_home(row, declared, result) if row.p_value is not None else None for row in rows]
+    homes = [_declared_family(row, declared, result) if row.p_value is not None else None for row in rows]
     named = []
     for row, home in zip(rows, homes, strict=True):
         of = apart(row)
@@ -65,7 +65,7 @@ def corrected(
     ]
 
 
-def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
+def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
     """Return the declaration of the family to which a row belongs."""
     where = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")

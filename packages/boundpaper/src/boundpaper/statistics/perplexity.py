@@ -66,17 +66,17 @@ def log_perplexity_difference(
     11.6
     """
     place = f"log_perplexity_difference {study}/{comparison}"
-    change = _log(disrupted, "disrupted", place)
-    before = _log(base, "base", place)
-    _same_texts(place, change, before)
+    change = _checked_log(disrupted, "disrupted", place)
+    before = _checked_log(base, "base", place)
+    _require_same_texts(place, change, before)
     size = max(float(np.max(np.abs(logs))) for logs in (change, before))
     change = change - before
     make_row = partial(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
     make_row = partial(make_row, n=change.size, effect_name="percent_increase")
     test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
     estimate, ends = float(change.mean()), test.ends
-    increase = finite(_percent(estimate))
-    effect_ends = (finite(_percent(ends[0])), finite(_percent(ends[1]))) if ends else (None, None)
+    increase = finite(_percent_increase(estimate))
+    effect_ends = (finite(_percent_increase(ends[0])), finite(_percent_increase(ends[1]))) if ends else (None, None)
     if increase is None:
         notes.append(no("percent increase", because="it exceeds the largest number"))
     return make_row(
@@ -137,7 +137,7 @@ def disruption_contrast(
     """
     place = f"disruption_contrast {study}/{comparison}"
     logs = [
-        _log(values, name, place)
+        _checked_log(values, name, place)
         for values, name in (
             (disrupted_first, "disrupted_first"),
             (base_first, "base_first"),
@@ -145,7 +145,7 @@ def disruption_contrast(
             (base_second, "base_second"),
         )
     ]
-    _same_texts(place, *logs)
+    _require_same_texts(place, *logs)
     first, second = logs[0] - logs[1], logs[2] - logs[3]
     size = max(float(np.max(np.abs(values))) for values in logs)
     estimate, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
@@ -154,7 +154,7 @@ def disruption_contrast(
     if float(second.mean()) <= 0:
         notes.append(no("ratio of percentages", "its interval", because="the second model does not get worse"))
     else:
-        ratio = finite(_percent(float(first.mean())) / _percent(float(second.mean())))
+        ratio = finite(_percent_increase(float(first.mean())) / _percent_increase(float(second.mean())))
         if ends and first.size < LEAST_BOOTSTRAPPED:
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
@@ -190,20 +190,20 @@ def disruption_contrast(
     )
 
 
-def _log(values: npt.ArrayLike, name: str, caller: str) -> FloatArray:
+def _checked_log(values: npt.ArrayLike, name: str, caller: str) -> FloatArray:
     array = sample(values, f"{caller}: {name}")
     if array.size == 0 or array.min() <= 0:
         raise ValueError(f"{caller}: {name} must hold perplexities above 0, one per text, not logarithms")
     return np.asarray(np.log(array), dtype=np.float64)
 
 
-def _same_texts(caller: str, *logs: FloatArray) -> None:
+def _require_same_texts(caller: str, *logs: FloatArray) -> None:
     sizes = [array.size for array in logs]
     if len(set(sizes)) > 1:
         raise ValueError(f"{caller}: perplexities of {sizes} texts; give the same texts in all arms")
 
 
-def _percent(nats: float) -> float:
+def _percent_increase(nats: float) -> float:
     try:
         return 100 * math.expm1(nats)
     except OverflowError:

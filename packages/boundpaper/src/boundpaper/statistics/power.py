@@ -32,13 +32,13 @@ def _t_power(noncentrality: npt.ArrayLike, df: float, alpha: float) -> float:
 
 def paired_power(d_z: float, n: int, alpha: float = ALPHA) -> float:
     """Give the power of a two-sided paired t-test over n pairs when the true effect is `d_z` (Cohen 1988)."""
-    _need(n, 2, "paired_power")
+    _require_units(n, 2, "paired_power")
     return _t_power(abs(d_z) * np.sqrt(n), n - 1, alpha)
 
 
 def pooled_power(d_s: float, n_first: int, n_second: int, alpha: float = ALPHA) -> float:
     """Give the power of a two-sided pooled t-test of two independent groups when the true effect is `d_s`."""
-    _need(min(n_first, n_second), 2, "pooled_power")
+    _require_units(min(n_first, n_second), 2, "pooled_power")
     scale = np.sqrt(n_first * n_second / (n_first + n_second))
     return _t_power(abs(d_s) * scale, n_first + n_second - 2, alpha)
 
@@ -51,7 +51,7 @@ def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = AL
     over S (Sampson 1974). No simulation, and no Fisher approximation. `rho` is the true (partial) correlation, and
     `covariates` the number k of variables held fixed. Raises ValueError if n - 2 - k < 1 or |rho| >= 1.
     """
-    _need(n - covariates, 3, "correlation_power")
+    _require_units(n - covariates, 3, "correlation_power")
     if not abs(rho) < 1:
         raise ValueError(f"correlation_power: rho is {rho}; give a correlation strictly between -1 and 1")
     squares = stats.chi2.ppf((np.arange(SLICES) + 0.5) / SLICES, n - 1 - covariates)
@@ -110,7 +110,7 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
     >>> smallest_d_flips(8)
     1.19
     """
-    _need(n, 1, "smallest_d_flips")
+    _require_units(n, 1, "smallest_d_flips")
     if n > SMALL:
         raise ValueError(f"smallest_d_flips: 2^{n} flips are too many to count; give at most {SMALL} pairs")
     if 2.0 / 2**n > alpha:
@@ -192,7 +192,7 @@ def detectable_note(name: str, smallest: float, n: int) -> str:
     return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"
 
 
-def _need(units: int, least: int, function: str) -> None:
+def _require_units(units: int, least: int, function: str) -> None:
     check_whole((units,), function)
     if units < least:
         raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {least}")

@@ -16,7 +16,7 @@ def bound_exponent(p: float) -> int:
     if p == 0:
         return SMALLEST_EXPONENT
     # adjusted() is floor(log10 p) without rounding, so p < 10^(adjusted + 1) always
-    return max(_shortest(p).adjusted() + 1, SMALLEST_EXPONENT)
+    return max(_shortest_decimal(p).adjusted() + 1, SMALLEST_EXPONENT)
 
 
 def p_bound(p: float) -> str:
@@ -66,7 +66,7 @@ def bound_holds(p: float, bound: float) -> bool:
     return p < bound if p > 0 else bound > 10.0**SMALLEST_EXPONENT
 
 
-def _shortest(p: float) -> Decimal:
+def _shortest_decimal(p: float) -> Decimal:
     """Give the shortest decimal that stands for the float: 0.05 must not become 0.051 for its binary tail."""
     return Decimal(repr(float(p)))
 

@@ -53,7 +53,7 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     >>> draw_up_interval([0.85, 0.65, 0.75], [0.95, 0.75, 0.85])
     Interval(low=0.0, high=0.19999999999999996)
     """
-    lows, highs = _bounds(low, high)
+    lows, highs = _checked_bounds(low, high)
     first, second = np.triu_indices(lows.size, 1)
     least = lows[second] - highs[first]
     lowest = float(least.max())
@@ -110,7 +110,7 @@ def _profile(values: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def _bounds(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _checked_bounds(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     lows, highs = matched(low, high, ("low", "high"))
     if lows.size < 2 or np.any(lows > highs):
         raise ValueError("rounding intervals: give two bins or more, each with low not above high")

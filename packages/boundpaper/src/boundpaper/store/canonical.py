@@ -37,7 +37,7 @@ def scale(values: Floats) -> float:
     return float(finite.max()) if len(finite) else 0.0
 
 
-def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
+def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
     """Round a column's numbers to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
 
     A column of probabilities, told by its name, keeps the smallest numbers. `floor` is the share of the column's scale
@@ -48,12 +48,12 @@ def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FL
     return np.array(kept, dtype=float) + 0.0
 
 
-def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
+def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
     """Return a frame in which every column of floats is `rounded`."""
     import pandas as pd
 
     changed = {
-        name: rounded(str(name), frame[name].to_numpy(dtype=float), digits)
+        name: round_column(str(name), frame[name].to_numpy(dtype=float), digits)
         for name in frame.columns
         if pd.api.types.is_float_dtype(frame[name])
     }
@@ -77,7 +77,7 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
-    one, two = (_numbers(part) for part in (left, right))
+    one, two = (_as_numbers(part) for part in (left, right))
     both = np.isfinite(one) & np.isfinite(two)
     return np.asarray(equal | (both & equal_numbers(column, one, two, tolerance)))
 
@@ -105,20 +105,20 @@ def content_hash(text: str) -> tuple[int, str]:
     made = hashlib.blake2b(digest_size=16)
     if rows and all(len(row) == len(rows[0]) for row in rows):
         columns = zip(*rows, strict=True)
-        rows = [list(row) for row in zip(*(_hashed(column) for column in columns), strict=True)]
+        rows = [list(row) for row in zip(*(_hashed_cells(column) for column in columns), strict=True)]
     for row in rows:
         made.update("\x1f".join(row).encode() + b"\x1e")
     return sum(map(bool, rows[1:])), made.hexdigest()
 
 
-def _hashed(column: tuple[str, ...]) -> list[str]:
+def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     import pandas as pd
 
     name, *cells = column
     marked = ["." in cell or "e" in cell or "E" in cell for cell in cells]
     if not any(marked):
         return [name, *cells]
-    numbers = _numbers(pd.Series(cells, dtype=object))
+    numbers = _as_numbers(pd.Series(cells, dtype=object))
     floats = np.array(marked, dtype=bool) & np.isfinite(numbers)
     noise = 0.0 if is_probability(name) else 10 * FLOOR * scale(numbers)
     return [
@@ -130,7 +130,7 @@ def _hashed(column: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _numbers(cells: pd.Series) -> Floats:
+def _as_numbers(cells: pd.Series) -> Floats:
     import pandas as pd
 
     return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)

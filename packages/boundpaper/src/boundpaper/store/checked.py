@@ -7,35 +7,35 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from boundpaper.store.cached_files import hashed
+from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.canonical import content_hash
 from boundpaper.store.files import digest
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 
 PLACE = "out/checked/{name}.json"
 
 
-def note(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
+def checked_record(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
     """Return the record that a step writes on the tables it checked, as {path of the record: its text}."""
-    kept = {path: [digest(root / path), *content_hash(words(root / path))] for path in paths}
-    return _note(name, kept)
+    kept = {path: [digest(root / path), *content_hash(table_text(root / path))] for path in paths}
+    return _record_file(name, kept)
 
 
-def note_of_result(name: str, path: str, made: bytes) -> dict[str, str]:
+def result_record(name: str, path: str, made: bytes) -> dict[str, str]:
     """Return the record on a result that is not written yet, as {path of the record: its text}."""
-    return _note(name, {path: [hashed(made).decode(), *content_hash(made.decode())]})
+    return _record_file(name, {path: [hash_bytes(made).decode(), *content_hash(made.decode())]})
 
 
-def content(root: Path, name: str, path: str) -> tuple[int, str]:
+def recorded_content(root: Path, name: str, path: str) -> tuple[int, str]:
     """Return the number of rows and the content hash of a table from its record; computed anew if the table changed."""
     place = root / PLACE.format(name=name)
     kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     known, *found = kept.get(path, ("",))
     if known != digest(root / path):
-        return content_hash(words(root / path))
+        return content_hash(table_text(root / path))
     rows, of_content = found
     return int(rows), str(of_content)
 
 
-def _note(name: str, kept: dict[str, list[object]]) -> dict[str, str]:
+def _record_file(name: str, kept: dict[str, list[object]]) -> dict[str, str]:
     return {PLACE.format(name=name): json.dumps(kept, indent=0, sort_keys=True) + "\n"}

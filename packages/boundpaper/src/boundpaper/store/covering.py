@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.documents import readers
+from boundpaper.store.documents import readers_of
 from boundpaper.store.table_file import rows
 
 
-def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
+def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
     """Return missing rows that `covers` asks for, one line for each row of the other table.
 
     Rows of documents that the thesis does not examine ask for nothing: no study reads them. `covers` of the table's
@@ -22,7 +22,7 @@ def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
     have: dict[str, set[str]] = {}
     for _, row in rows(root / path):
         have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
-    whose = readers(root)
+    whose = readers_of(root)
     lacks: dict[str, str] = {}
     for number, row in rows(root / other):
         wanted = all(row[name] == word for name, word in asked["when"].items())

@@ -17,7 +17,7 @@ from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
 from boundpaper.store.text_file import yaml_of
-from boundpaper.suggestions import nearest, or_known
+from boundpaper.suggestions import or_known, suggest
 
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
@@ -30,7 +30,7 @@ PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
 
 
-def package(root: Path) -> dict[str, Any]:
+def full_package(root: Path) -> dict[str, Any]:
     """Return the data package's descriptor, with every resource in full.
 
     Raises DataError when the file is absent or no data package, with the line.
@@ -39,29 +39,29 @@ def package(root: Path) -> dict[str, Any]:
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
     brought = [(folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()]
     stamps = tuple(
-        (str(root / folder), file, _stamp(root / folder / file)) for folder, file in (("", SCHEMA), *brought)
+        (str(root / folder), file, _file_stamp(root / folder / file)) for folder, file in (("", SCHEMA), *brought)
     )
     return _descriptor(stamps)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _file_stamp(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:
     """Return the description of the table called `name`, or None."""
-    for entry in package(root)["resources"]:
+    for entry in full_package(root)["resources"]:
         if entry.get("name") == name:
             return entry  # type: ignore[no-any-return]
     return None
 
 
-def brought(root: Path, name: str) -> dict[str, Any] | None:
+def packaged_description(root: Path, name: str) -> dict[str, Any] | None:
     """Return an installed package's description of a table, for a folder that is not a project; None without one."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
-            for entry in _read(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
+            for entry in _read_descriptions(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
                 if entry["name"] == name:
                     return entry  # type: ignore[no-any-return]
     return None
@@ -95,19 +95,19 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
     return fields
 
 
-def standard(root: Path) -> dict[str, Any]:
+def standard_package(root: Path) -> dict[str, Any]:
     """Return the package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
 
     Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
     measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
     names no model. What has no rows yet is left out. The package names version 2 of the standard, whose words it uses.
     """
-    described = {"$schema": PROFILE, **package(root)}
-    resources = [part for entry in described["resources"] for part in _parts(root, entry)]
+    described = {"$schema": PROFILE, **full_package(root)}
+    resources = [part for entry in described["resources"] for part in _standard_parts(root, entry)]
     return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
 
 
-def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _standard_parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for path in files(root, entry["name"]):
         fields = fields_of(entry, path, header_of(root / path))
         schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
@@ -119,11 +119,11 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         part = {**entry, "name": name, "path": file, "schema": schema}
         part.pop("awaits", None)  # what has rows awaits nothing
         if "range" in entry:  # JSON has no infinity: an end that is open is null
-            part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+            part["range"] = {key: [_finite_or_none(end) for end in ends] for key, ends in entry["range"].items()}
         yield part
 
 
-def _finite(number: float) -> float | None:
+def _finite_or_none(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
@@ -131,9 +131,9 @@ def _finite(number: float) -> float | None:
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
     """Return the paper's descriptor (the first of the files), completed by tables that other packages describe."""
     (root, file, _), *others = stamps
-    brought = [_read(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
+    brought = [_read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}
-    own = _read(Path(root), file, SCHEMA, shared)
+    own = _read_descriptions(Path(root), file, SCHEMA, shared)
     names = {entry["name"] for entry in own["resources"]}
     own["resources"] += [
         {"awaits": "its first row", **entry}
@@ -144,7 +144,7 @@ def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[st
     return own
 
 
-def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
+def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
     """Return a file of descriptions with every resource in full; it may use the schemas `shared` besides its own."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
@@ -158,11 +158,11 @@ def _read(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[st
     own = {name: _schema(each, columns, f"{called}: {name}") for name, each in descriptor.get("shared", {}).items()}
     known = {**shared, **own}
     entries = enumerate(descriptor["resources"], 1)
-    resources = [_resource(entry, number, columns, known, called) for number, entry in entries]
+    resources = [_full_resource(entry, number, columns, known, called) for number, entry in entries]
     return {**descriptor, "shared": known, "resources": resources}
 
 
-def _resource(
+def _full_resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
 ) -> dict[str, Any]:
     """Return a resource in full; DataError if a property that is read is missing or points elsewhere."""
@@ -199,7 +199,7 @@ def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a schema that tables share, by its name."""
     if name not in shared:
         raise DataError(
-            f"{where}: `schema` is {name!r}, which is none of `shared`; {nearest(name, shared)}"
+            f"{where}: `schema` is {name!r}, which is none of `shared`; {suggest(name, shared)}"
             "write the schema here, or the name of a shared one (it cannot be a file)"
         )
     return dict(shared[name])
@@ -211,7 +211,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     require(given, vocabulary.schema, f"{where}.schema")
     schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
     items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
-    columns_here = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
+    columns_here = [_full_field(item, place, columns, where) for place, item in enumerate(items, 1)]
     schema["fields"] = [column.field for column in columns_here]
     key = given.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
     if key:
@@ -221,7 +221,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
         raise DataError(f"{where}: `refers` is no mapping of a column to the table, or table.column, that it names")
     refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
     if refers:
-        schema["foreignKeys"] = [_foreign(column, str(other)) for column, other in refers.items()]
+        schema["foreignKeys"] = [_foreign_key(column, str(other)) for column, other in refers.items()]
     names = [field["name"] for field in schema["fields"]]
     keys = schema.get("foreignKeys", [])
     for key in keys:
@@ -236,7 +236,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}, not a field; {nearest(str(column), names)}name a field"
+                f"{where}: a key names the column {column!r}, not a field; {suggest(str(column), names)}name a field"
             )
     return schema
 
@@ -246,7 +246,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _foreign(column: str, other: str) -> dict[str, Any]:
+def _foreign_key(column: str, other: str) -> dict[str, Any]:
     resource, _, field = other.partition(".")
     return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
 
@@ -259,26 +259,26 @@ class DescribedField(NamedTuple):
     refers: str = ""
 
 
-def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
+def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
     """Return a column in full; it is given by its name, by its name with deviations, or as a full field."""
     if isinstance(item, str):
-        name, mark = _marked(item)
+        name, mark = _split_mark(item)
         if name not in columns:
-            known = nearest(name, list(columns))
+            known = suggest(name, list(columns))
             raise DataError(
                 f"{where}: no {name!r} among `columns`; {known}or describe it: {{{item}: words, type: ...}}"
             )
-        return _column(name, columns[name], mark, where)
+        return _build_column(name, columns[name], mark, where)
     if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
         (first, words), *rest = item.items()
-        name, mark = _marked(str(first))
+        name, mark = _split_mark(str(first))
         wrong = next((str(key) for key, _ in rest if key not in PROPERTIES), None)
         if wrong is not None:
             raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
         if not isinstance(words, str | None):
             raise DataError(f"{where}, {name}: {str(words)!r} is no text; say what the column means")
         given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
-        return _column(name, given, mark, where)
+        return _build_column(name, given, mark, where)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
@@ -289,11 +289,11 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
     return DescribedField(item)
 
 
-def _marked(word: str) -> tuple[str, str]:
+def _split_mark(word: str) -> tuple[str, str]:
     return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _column(name: str, given: dict[str, Any], mark: str, where: str) -> DescribedField:
+def _build_column(name: str, given: dict[str, Any], mark: str, where: str) -> DescribedField:
     """Build a column from its description; a property that is null removes what the dictionary gives."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}

@@ -55,18 +55,18 @@ def documents(root: Path) -> tuple[JudgedDocument, ...]:
         status = path.stat()
     except FileNotFoundError:
         raise DataError(f"{DOCUMENTS} is missing; restore it: it names the documents that are judged") from None
-    return _read(path, (status.st_mtime_ns, status.st_size))
+    return _read_documents(path, (status.st_mtime_ns, status.st_size))
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument, ...]:
+def _read_documents(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument, ...]:
     try:
         return tuple(JudgedDocument(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
     except KeyError as error:
         raise DataError(f"{DOCUMENTS}: no column {error}; it has {', '.join(_COLUMNS)}") from None
 
 
-def sources(root: Path) -> tuple[str, ...]:
+def judged_sources(root: Path) -> tuple[str, ...]:
     """Return the keys of the documents that are judged, without the thesis itself."""
     return tuple(each.key for each in documents(root) if each.key != THESIS)
 
@@ -108,7 +108,7 @@ class Readers:
         return frame if keep.all() else frame[keep].reset_index(drop=True)
 
 
-def readers(root: Path, document: str = THESIS) -> Readers:
+def readers_of(root: Path, document: str = THESIS) -> Readers:
     """Select the documents whose rows a step about `document` receives.
 
     Raises DataError when the table has no such document.

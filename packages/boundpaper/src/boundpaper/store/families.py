@@ -69,10 +69,10 @@ def families(root: Path) -> tuple[Family, ...]:
     not, or a member looks like an unknown entity.
     """
     own = read(root)
-    return _families(root, stamps(root)) if own.families else ()
+    return _read_families(root, vocabulary_stamps(root)) if own.families else ()
 
 
-def stamps(root: Path) -> tuple[Stamp, ...]:
+def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
     """Return sizes and times of the tables that the vocabulary names; cached content is valid while they stay equal."""
     made = []
     for path in read(root).tables():
@@ -85,26 +85,26 @@ def stamps(root: Path) -> tuple[Stamp, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def _families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
+def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     own = read(root)
     told = own.families
     named = next(each for each in own.named if each.table == told["members"])
     column = told["column"]
     known = _rows(root, named.table, named.key, named.name, column)
-    labels = _labels(root, own)
+    labels = _member_maker(root, own)
     declared = []
     for words in _rows(root, told["table"], *LOOKS):
         name = words.pop("family")
         members = tuple(labels(row[named.key], row[named.name]) for row in known if row[column] == name)
         for part in ("color", "mark", "dash", "hatch"):
             if wrong := LOOK[part](words[part]):
-                raise DataError(f"{_path(told['table'])}: {part} of {name!r}: {wrong.words}")
-        order = _number(words.pop("order"), told["table"])
+                raise DataError(f"{_table_path(told['table'])}: {part} of {name!r}: {wrong.words}")
+        order = _whole_number(words.pop("order"), told["table"])
         declared.append(Family(name=name, order=order, members=members, **words))
     return tuple(sorted(declared, key=lambda each: each.order))
 
 
-def _labels(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
+def _member_maker(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
     """Return a function that makes a member from its key and its name."""
     told = own.families.get("labels")
     if not told:
@@ -119,7 +119,7 @@ def _labels(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
         entity = row.get(like, "") if like else ""
         if entity and entity not in own.entities:
             raise DataError(
-                f"{_path(told['table'])}: {key!r} looks like {entity!r}, which is no entity of the vocabulary"
+                f"{_table_path(told['table'])}: {key!r} looks like {entity!r}, which is no entity of the vocabulary"
                 f"{or_known(entity, own.entities)}"
             )
         return Member(key, name, row.get(told["label"], ""), entity)
@@ -127,25 +127,25 @@ def _labels(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
     return member
 
 
-def _path(table: str) -> str:
+def _table_path(table: str) -> str:
     return f"{SOURCES}/{table}.csv"
 
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
     """Return the rows of a source table, with the given columns."""
     made = []
-    for _, row in rows(root / _path(table)):
+    for _, row in rows(root / _table_path(table)):
         try:
             made.append({column: row[column] or "" for column in columns})
         except KeyError as error:
             raise DataError(
-                f"{_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
+                f"{_table_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
             ) from None
     return made
 
 
-def _number(cell: str, table: str) -> int:
+def _whole_number(cell: str, table: str) -> int:
     try:
         return int(cell or 0)
     except ValueError:
-        raise DataError(f"{_path(table)}: {cell!r} is no whole number") from None
+        raise DataError(f"{_table_path(table)}: {cell!r} is no whole number") from None

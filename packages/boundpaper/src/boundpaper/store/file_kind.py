@@ -24,7 +24,7 @@ START = 400
 _PAGES = ("<!doctype html", "<html")
 
 
-def foreign(content: bytes) -> str:
+def foreign_kind(content: bytes) -> str:
     """Name the kind of a file's bytes, and what to do; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):

@@ -70,7 +70,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
             name.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ThesisError(unwritable(path, error)) from error
+        raise ThesisError(unwritable_message(path, error)) from error
     return True
 
 
@@ -87,7 +87,7 @@ def temporary(parent: Path | None = None) -> Iterator[Path]:
     """
     parent = parent or Path(tempfile.gettempdir())
     for path in parent.iterdir():
-        if path.is_dir() and abandoned(path):
+        if path.is_dir() and is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
     folder = parent / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
     folder.mkdir(mode=0o700)
@@ -111,7 +111,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         [path for path in beside.iterdir() if path.name.endswith(f"-{folder.name}{PART}")] if beside.is_dir() else []
     )
     for path in (*found, *(folder.iterdir() if folder.exists() else ())):
-        if path.is_dir() and abandoned(path):
+        if path.is_dir() and is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
     if folder.exists() and any(folder.iterdir()):
         raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
@@ -138,7 +138,7 @@ def passing() -> Path:
     return at_end.enter_context(temporary())
 
 
-def sweep(folder: Path) -> list[Path]:
+def remove_drafts(folder: Path) -> list[Path]:
     """Remove drafts of killed processes below `folder`; return `folder`.
 
     On a file system that machines share, what another machine writes is left alone until it is a day old.
@@ -146,26 +146,26 @@ def sweep(folder: Path) -> list[Path]:
     removed = []
     for place, _, names in os.walk(folder):
         for name in names:
-            if abandoned(path := Path(place) / name):
+            if is_abandoned(path := Path(place) / name):
                 path.unlink(missing_ok=True)
                 removed.append(path)
     return removed
 
 
-def abandoned(path: Path) -> bool:
+def is_abandoned(path: Path) -> bool:
     """Return whether a path is the draft of a file or folder whose writer no longer runs."""
     match = _DRAFT.fullmatch(path.name)
     if not match:
         return False
     if (match[2] or _HOST) == _HOST:
-        return not _runs(int(match[1]))
+        return not _is_running(int(match[1]))
     try:
         return time.time() - path.stat().st_mtime > _DAY
     except FileNotFoundError:
         return False
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -175,7 +175,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-def unwritable(path: Path | str, error: OSError, kept: str = "nothing was half-written") -> str:
+def unwritable_message(path: Path | str, error: OSError, kept: str = "nothing was half-written") -> str:
     """Message for a file that cannot be written; `kept` says what the failure leaves."""
     if error.errno == errno.EFBIG:
         return (
@@ -186,6 +186,6 @@ def unwritable(path: Path | str, error: OSError, kept: str = "nothing was half-w
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
 
 
-def without_room(error: OSError) -> str:
+def no_room_message(error: OSError) -> str:
     """Message for lack of room that a library met; where it names no file, a cache or the output may be meant."""
-    return unwritable(error.filename or "the output, or a cache or temporary file below out/", error)
+    return unwritable_message(error.filename or "the output, or a cache or temporary file below out/", error)

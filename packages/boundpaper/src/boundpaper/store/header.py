@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from boundpaper.store.spelling import clean, difference, spelt
-from boundpaper.suggestions import close_to
+from boundpaper.store.spelling import clean, difference, spelled_out
+from boundpaper.suggestions import similar_names
 
 SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
 LONGEST = 300  # characters of a message
@@ -21,10 +21,10 @@ def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
     extra = [column for column in header if column not in wanted]
     for column in extra:
         if clean(column) in absent and (why := difference(column)):
-            return clean(column), f"the column {spelt(column)} {why}; write {spelt(clean(column))}"
+            return clean(column), f"the column {spelled_out(column)} {why}; write {spelled_out(clean(column))}"
     twice = next((column for place, column in enumerate(header) if column in header[:place]), None)
     parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
-    if len(absent) == 1 and len(extra) == 1 and close_to(extra[0], absent):
+    if len(absent) == 1 and len(extra) == 1 and similar_names(extra[0], absent):
         parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be it"]
     if twice is not None:
         parts.append(f"the column {twice} appears twice")

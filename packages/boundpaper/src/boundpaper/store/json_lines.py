@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from boundpaper.errors import DataError
-from boundpaper.store.file_kind import START, foreign
+from boundpaper.store.file_kind import START, foreign_kind
 from boundpaper.store.json_text import parsed
 
 GZIP = b"\x1f\x8b"
 
 
-def binary(path: Path) -> IO[bytes]:
+def open_unpacked(path: Path) -> IO[bytes]:
     """Open a file as bytes, unpacked if they are gzip, whatever the file's name."""
     stream = path.open("rb")
     packed = stream.read(len(GZIP)) == GZIP
@@ -23,26 +23,26 @@ def binary(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
 
 
-def values(path: Path) -> Iterator[tuple[str, Any]]:
+def line_values(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield each value of a file with its place `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
 
     Raises DataError when the file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
     """
     try:
-        with binary(path) as stream:
-            if fault := foreign(stream.read(START)):
+        with open_unpacked(path) as stream:
+            if fault := foreign_kind(stream.read(START)):
                 raise DataError(f"{path}: {fault}")
             stream.seek(0)
             for number, line in enumerate(stream, 1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if content.strip():
                     where = f"{path}:{number}"
-                    yield where, value(content, where)
+                    yield where, value_of_line(content, where)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
-def value(line: bytes, where: str) -> Any:
+def value_of_line(line: bytes, where: str) -> Any:
     """Return the value of one line; `where` is its place in messages.
 
     Raises DataError when the line is not UTF-8 or no JSON, is nested too deeply to be read, or holds half of a

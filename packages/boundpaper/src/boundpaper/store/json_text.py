@@ -16,10 +16,10 @@ def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> An
     Raises ValueError when the text is no JSON, or, as a `DoubledKeyError`, when an object has a key twice;
     RecursionError when the JSON is nested too deeply.
     """
-    return json.loads(text, object_pairs_hook=_object, parse_float=decimal)
+    return json.loads(text, object_pairs_hook=_object_without_repeats, parse_float=decimal)
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object_without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]

@@ -11,7 +11,7 @@ from typing import Any
 from boundpaper.store.files import write
 from boundpaper.store.paths import SUFFIXES
 from boundpaper.store.rules import Rule, anything, by_name, either, mapping, number, one_of, require, text, whole
-from boundpaper.store.table_file import identity, rows
+from boundpaper.store.table_file import rows, table_hash
 from boundpaper.store.text_file import json_of
 
 SEAL = "table"
@@ -53,22 +53,22 @@ def _facts(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def sealed(content: dict[str, Any], path: Path) -> bytes:
+def sealed_text(content: dict[str, Any], path: Path) -> bytes:
     """Text of a manifest with the number of rows, the content hash of its table at `path`, and the hash of its
     facts.
     """
     plain = json.loads(json.dumps(content))
-    seal = {"blake2": identity(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
-    return spelt({**plain, SEAL: seal})
+    seal = {"blake2": table_hash(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
+    return manifest_text({**plain, SEAL: seal})
 
 
-def spelt(content: dict[str, Any]) -> bytes:
+def manifest_text(content: dict[str, Any]) -> bytes:
     """Return a manifest's text: sorted keys, one per line at the top level; deeper values on one line if they fit."""
-    entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
+    entries = [_value_text(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
     return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
 
 
-def _spelt(value: Any, depth: int, start: str) -> str:
+def _value_text(value: Any, depth: int, start: str) -> str:
     """Return the JSON of a value after the start of its line; if it is too long, its plain parts share lines."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
@@ -79,7 +79,7 @@ def _spelt(value: Any, depth: int, start: str) -> str:
     lines: list[str] = []
     plain = False
     for name, part in parts:
-        text, before = _spelt(part, depth + 1, edge + name), plain
+        text, before = _value_text(part, depth + 1, edge + name), plain
         plain = not isinstance(part, dict | list)
         if before and plain and len(lines[-1]) + len(text) - depth < WIDTH:
             lines[-1] += ", " + text[depth + 1 :]
@@ -88,7 +88,7 @@ def _spelt(value: Any, depth: int, start: str) -> str:
     return start + ends[0] + "\n" + ",\n".join(lines) + "\n" + edge[1:] + ends[1]
 
 
-def broken(root: Path, table: str) -> str:
+def contradiction(root: Path, table: str) -> str:
     """Describe a contradiction between a manifest and its table; empty if they agree or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
     content = manifest(root, table)
@@ -99,7 +99,7 @@ def broken(root: Path, table: str) -> str:
         return f"{file} has no seal; when the table is whole, run: python -m boundpaper.store.manifest {table}"
     if seal.get(FACTS, _facts(content)) != _facts(content):
         return f"{file} is not the manifest that was written, by its own seal; restore it from version control"
-    if seal.get("blake2") != identity(root / table):
+    if seal.get("blake2") != table_hash(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
         said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
@@ -117,9 +117,9 @@ def main(tables: list[str]) -> None:
     for table in chosen:
         content = manifest(root, table)
         seal: dict[str, Any] = content.get(SEAL, {})
-        older = bool(seal) and FACTS not in seal and seal.get("blake2") == identity(root / table)
+        older = bool(seal) and FACTS not in seal and seal.get("blake2") == table_hash(root / table)
         if content and (tables or not seal or older):
-            write((root / table).with_suffix(".json"), sealed(content, root / table))
+            write((root / table).with_suffix(".json"), sealed_text(content, root / table))
             print(table)
 
 

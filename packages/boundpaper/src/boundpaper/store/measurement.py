@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 from boundpaper.errors import DataError
-from boundpaper.store.descriptor import brought, resource
+from boundpaper.store.descriptor import packaged_description, resource
 from boundpaper.store.files import write
-from boundpaper.store.manifest import SEAL, manifest, spelt
+from boundpaper.store.manifest import SEAL, manifest, manifest_text
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
-from boundpaper.store.table_file import identity, words
+from boundpaper.store.table_file import table_hash, table_text
 
 MOST = 150  # rows of a CSV: what a person reads; the other tables are nine tenths of all rows
 FOLDER = "artifacts/measurements"
@@ -32,13 +32,13 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     `text` is the table as CSV: a header and at least one row, lines ended by line feeds. Raises DataError when the rows
     have more or fewer cells than the header; ThesisError when the file cannot be written.
     """
-    from boundpaper.store.parquet_file import packed
+    from boundpaper.store.parquet_file import pack_table
 
     large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
     path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
-    types = _types(root, name) if large else {}
+    types = _column_types(root, name) if large else {}
     try:
-        content = packed(text, types) if large else text.encode()
+        content = pack_table(text, types) if large else text.encode()
     except DataError as error:
         raise DataError(f"{path.relative_to(root)}: {error}") from None
     write(path, content, lasting=True)
@@ -46,12 +46,12 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     return path
 
 
-def _types(root: Path, name: str) -> dict[str, str]:
-    described = resource(root, name) if (root / SCHEMA).is_file() else brought(root, name)
+def _column_types(root: Path, name: str) -> dict[str, str]:
+    described = resource(root, name) if (root / SCHEMA).is_file() else packaged_description(root, name)
     return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
 
 
-def settle(root: Path) -> list[Path]:
+def convert_all(root: Path) -> list[Path]:
     """Convert all measurements and manifests to the format that their size requires; return the changed files.
 
     Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept. Raises DataError
@@ -62,18 +62,18 @@ def settle(root: Path) -> list[Path]:
         standing = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
         if len(standing) > 1:
             seal = manifest(root, standing[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
-            standing = [path for path in standing if identity(path) == seal][:1]
+            standing = [path for path in standing if table_hash(path) == seal][:1]
             if not standing:
                 name = stem.relative_to(root).as_posix()
                 raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet; remove the wrong one")
         (kept,) = standing
         before = kept.read_bytes()
-        file = put(root, stem.parent.name, stem.name, words(kept))
+        file = put(root, stem.parent.name, stem.name, table_text(kept))
         if file != kept or file.read_bytes() != before:
             changed.append(kept)
         beside = file.with_suffix(".json")
         told = manifest(root, file.relative_to(root).as_posix())
-        if told and (text := spelt(told)) != beside.read_bytes():
+        if told and (text := manifest_text(told)) != beside.read_bytes():
             write(beside, text, lasting=True)
             changed.append(beside)
     return changed
@@ -81,7 +81,7 @@ def settle(root: Path) -> list[Path]:
 
 if __name__ == "__main__":
     try:
-        for file in settle(Path.cwd()):
+        for file in convert_all(Path.cwd()):
             print(file.relative_to(Path.cwd()))
     except DataError as error:
         sys.exit(f"error: {error}")

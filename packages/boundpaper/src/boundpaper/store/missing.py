@@ -16,7 +16,7 @@ KEY = "missingValues"
 EMPTY = frozenset([""])
 
 
-def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
+def missing_markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
     """Return a field's cells that stand for a missing value: its own list, else the schema's list, else the empty cell.
 
     A list holds texts, or mappings `{value: ..., label: ...}`.
@@ -27,14 +27,14 @@ def markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[st
     return frozenset(each if isinstance(each, str) else each["value"] for each in given)
 
 
-def cleared(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
+def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
     """Return a table's CSV text in which cells that stand for a missing value are empty.
 
     A column without a field keeps its cells. Raises DataError for an empty cell in a column of numbers or booleans
     whose list of missing values lacks the empty cell.
     """
     by_name = {str(field["name"]): field for field in fields}
-    sets = {name: markers(field, schema) for name, field in by_name.items()}
+    sets = {name: missing_markers(field, schema) for name, field in by_name.items()}
     if all(each == EMPTY for each in sets.values()):
         return text
     header, *rows = csv.reader(io.StringIO(text, newline=""))

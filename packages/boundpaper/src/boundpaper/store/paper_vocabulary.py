@@ -18,21 +18,21 @@ from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.pattern import fault
 from boundpaper.store.rules import BrokenRule, Rule, by_name, listed, mapping, matching, number, one_of, require, text
 from boundpaper.store.text_file import text_of, yaml_in
-from boundpaper.suggestions import nearest, or_known
+from boundpaper.suggestions import or_known, suggest
 
 METRIC = "metric"  # words of this kind are those of quantities
 
 
-def _expression(value: Any) -> BrokenRule | None:
+def _check_expression(value: Any) -> BrokenRule | None:
     """Check that the value is a regular expression that cannot take for ever (a rule)."""
     if wrong := text(value):
         return wrong
     return BrokenRule("", f"{value!r} {words}") if (words := fault(value)) else None
 
 
-def _replacement(value: Any) -> BrokenRule | None:
+def _check_replacement(value: Any) -> BrokenRule | None:
     """Check that the value is a replacement that names only groups of its own expression (a rule)."""
-    if wrong := mapping({"find": _expression, "show": text}, ("find", "show"))(value):
+    if wrong := mapping({"find": _check_expression, "show": text}, ("find", "show"))(value):
         return wrong
     try:
         re.sub(value["find"], value["show"], "")
@@ -53,7 +53,7 @@ RULE: Rule = mapping(
         "numbers": by_name(number),
         "stated_of": by_name(one_of("heading", "phrase")),
         "headlines": listed(text),
-        "ledger": listed(_replacement),
+        "ledger": listed(_check_replacement),
         "entities": by_name(mapping(LOOK, ("color",))),
         "named": by_name(_NAMED),
         "families": _FAMILIES,
@@ -126,15 +126,15 @@ def read(root: Path) -> Vocabulary:
         status = (root / VOCABULARY).stat()
     except FileNotFoundError:
         return EMPTY
-    return _read(root, (status.st_mtime_ns, status.st_size))
+    return _read_vocabulary(root, (status.st_mtime_ns, status.st_size))
 
 
 @functools.lru_cache(maxsize=8)
-def _read(root: Path, stamp: tuple[int, int]) -> Vocabulary:
-    return _of_text(text_of(root, VOCABULARY))
+def _read_vocabulary(root: Path, stamp: tuple[int, int]) -> Vocabulary:
+    return _vocabulary_of_text(text_of(root, VOCABULARY))
 
 
-def _of_text(words_of_file: str) -> Vocabulary:
+def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
     """Return the vocabulary that the text of a file gives; empty for a file of comments only."""
     content = yaml_in(words_of_file, VOCABULARY)
     if content is None:
@@ -165,7 +165,7 @@ def tables_named(content: str) -> list[tuple[str, str, int]]:
     Raises SpecError when the text is no vocabulary.
     """
     try:
-        return [("table", path, 0) for path in _of_text(content).tables()]
+        return [("table", path, 0) for path in _vocabulary_of_text(content).tables()]
     except DataError as error:
         raise SpecError(str(error)) from None
 
@@ -190,7 +190,7 @@ def words(kind: str) -> Mapping[str, str]:
     return known[kind]
 
 
-def word(kind: str, key: str) -> str:
+def printed_word(kind: str, key: str) -> str:
     """Return the printed name of a key, such as `word("metric", "weight")`.
 
     Raises DataError when the vocabulary has no such kind, or no words for the key.
@@ -198,12 +198,12 @@ def word(kind: str, key: str) -> str:
     known = words(kind)
     if key not in known:
         raise DataError(
-            f"no words for the {kind} {key!r}: {nearest(key, known)}give it some in {VOCABULARY}, words.{kind}"
+            f"no words for the {kind} {key!r}: {suggest(key, known)}give it some in {VOCABULARY}, words.{kind}"
         )
     return known[key]
 
 
-def in_text(named: Vocabulary) -> dict[str, str]:
+def metric_names(named: Vocabulary) -> dict[str, str]:
     """Return printed names of metrics by key, without metrics whose key is a common word or whose name is a formula."""
     return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import DIGITS
-from boundpaper.store.file_kind import foreign
+from boundpaper.store.file_kind import foreign_kind
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LEVEL = 19  # of zstd: a table is written once
 _BOOLEANS = {"True": True, "False": False}
 
 
-def packed(text: str, types: Mapping[str, str]) -> bytes:
+def pack_table(text: str, types: Mapping[str, str]) -> bytes:
     """Return a CSV text as Parquet, from which `unpacked` restores every cell exactly.
 
     `types` has Table Schema's type by column. A column whose cells its type would not give back letter by letter is
@@ -46,7 +46,7 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
         if len(row) != len(header):
             raise DataError(f"row {number}: {counted(len(row), 'cell')} for {counted(len(header), 'column')}")
     cells = zip(*rows, strict=True) if rows else ([] for _ in header)
-    columns = [_column(list(each), types.get(name, "string")) for name, each in zip(header, cells, strict=True)]
+    columns = [_typed_column(list(each), types.get(name, "string")) for name, each in zip(header, cells, strict=True)]
     split = [name for name, column in zip(header, columns, strict=True) if pa.types.is_floating(column.type)]
     stream = pa.BufferOutputStream()
     parquet.write_table(
@@ -63,17 +63,17 @@ def packed(text: str, types: Mapping[str, str]) -> bytes:
     return bytes(stream.getvalue().to_pybytes())
 
 
-def unpacked(path: Path) -> str:
+def unpack_table(path: Path) -> str:
     """Return the CSV text of a Parquet file.
 
     Raises DataError when the file is no Parquet, was cut or damaged, or holds what no cell of a table is;
     FileNotFoundError when there is no such file.
     """
     status = path.stat()
-    return _unpacked(path, (status.st_mtime_ns, status.st_size))
+    return _unpack_once(path, (status.st_mtime_ns, status.st_size))
 
 
-def unpacked_rows(
+def rows_that_fit(
     path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
@@ -87,22 +87,22 @@ def unpacked_rows(
         table = _table(path)
         held = np.zeros(table.num_rows, dtype=bool)
         for name, column in zip(table.column_names, table.columns, strict=True):
-            kind = _kind(path, name, column)
+            kind = _column_kind(path, name, column)
             if pa.types.is_integer(kind) or pa.types.is_floating(kind):
                 with np.errstate(over="ignore"):
-                    held |= near(_numbers(column.cast(kind)).astype(float))
+                    held |= near(_numbers_of(column.cast(kind)).astype(float))
             elif not pa.types.is_boolean(kind):
                 coded = column.cast(kind).combine_chunks().dictionary_encode("encode")
                 fitting = [bool(text) and fits(text) for text in coded.dictionary.to_pylist()]
                 if any(fitting):
-                    held |= np.array(fitting)[_numbers(pa.chunked_array([coded.indices]))]
+                    held |= np.array(fitting)[_numbers_of(pa.chunked_array([coded.indices]))]
         places = np.flatnonzero(held).tolist()
-        chosen = [[_word(column[place].as_py()) for column in table.columns] for place in places]
+        chosen = [[_cell_as_csv(column[place].as_py()) for column in table.columns] for place in places]
     for place, row in zip(places, chosen, strict=True):
         yield place + 2, dict(zip(table.column_names, row, strict=True))
 
 
-def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return a column's numbers, with any number for empty cells; pyarrow's own function would import pandas."""
     import numpy as np
 
@@ -116,10 +116,10 @@ def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
+def _unpack_once(path: Path, stamp: tuple[int, int]) -> str:
     with _faults_named(path):
         table = _table(path)
-        columns = _cells(path, table)
+        columns = _text_cells(path, table)
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.column_names)
@@ -133,7 +133,7 @@ def _table(path: Path) -> pa.Table:
 
     content = path.read_bytes()
     if not content.startswith(BEGINNING):
-        if fault := foreign(content):
+        if fault := foreign_kind(content):
             raise DataError(f"{path.name}: {fault}")
         if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
             raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
@@ -153,23 +153,23 @@ def _faults_named(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno:
             raise DataError(f"{path.name}: cannot be read ({error.strerror})") from None
-        raise _damaged(path, error) from None
+        raise _damage_error(path, error) from None
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise _damaged(path, error) from None
+        raise _damage_error(path, error) from None
 
 
-def _damaged(path: Path, error: Exception) -> DataError:
+def _damage_error(path: Path, error: Exception) -> DataError:
     said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
     return DataError(f"{path.name}: not valid Parquet ({said}); restore it from version control")
 
 
-def _column(cells: list[str], kind: str) -> pa.Array:
+def _typed_column(cells: list[str], kind: str) -> pa.Array:
     """Return cells as a column of their type, empty ones as null; as text if the type would write them differently."""
     import pyarrow as pa
 
     try:
-        values: Sequence[Any] = [_value(cell, kind) if cell else None for cell in cells]
-        if kind != "string" and [_word(value) for value in values] == cells:
+        values: Sequence[Any] = [_typed_value(cell, kind) if cell else None for cell in cells]
+        if kind != "string" and [_cell_as_csv(value) for value in values] == cells:
             typed = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
             return pa.array(values, typed)
     except (ValueError, KeyError, OverflowError, pa.ArrowException):
@@ -177,12 +177,12 @@ def _column(cells: list[str], kind: str) -> pa.Array:
     return pa.array([cell or None for cell in cells], pa.string())
 
 
-def _value(cell: str, kind: str) -> object:
+def _typed_value(cell: str, kind: str) -> object:
     reading: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
     return reading[kind](cell) if kind in reading else cell
 
 
-def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
+def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
     """Return the type of a column's cells: text, numbers or booleans; DataError for any other."""
     import pyarrow as pa
 
@@ -195,16 +195,16 @@ def _kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
     return kind
 
 
-def _cells(path: Path, table: pa.Table) -> list[list[str]]:
+def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
     """Return the cells as text, column by column."""
     import pyarrow as pa
 
     cells = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = _kind(path, name, column)
+        kind = _column_kind(path, name, column)
         values = list(itertools.chain.from_iterable(part.to_pylist() for part in column.chunks))
         if pa.types.is_floating(kind):
-            cells.append(["" if value is None else _digits(value) for value in values])
+            cells.append(["" if value is None else _number_text(value) for value in values])
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             cells.append(["" if value is None else str(value) for value in values])
         else:
@@ -212,12 +212,12 @@ def _cells(path: Path, table: pa.Table) -> list[list[str]]:
     return cells
 
 
-def _word(value: object) -> str:
+def _cell_as_csv(value: object) -> str:
     """Return a cell as a CSV has it."""
-    return "" if value is None else _digits(value) if isinstance(value, float) else str(value)
+    return "" if value is None else _number_text(value) if isinstance(value, float) else str(value)
 
 
-def _digits(value: float) -> str:
+def _number_text(value: float) -> str:
     """Return a number with the digits that the store writes, or with all of its digits if it has more."""
     short = f"{value:.{DIGITS}g}"
     return short if float(short) == value or value != value else repr(value)

@@ -21,45 +21,45 @@ def fault(pattern: str) -> str:
         parsed = _parser.parse(pattern)
     except re.error as error:
         return f"is no regular expression: {error}"
-    repeats = list(_repeats(parsed))
+    repeats = list(_long_repeats(parsed))
     endless = [inside for _, high, inside in repeats if high == _parser.MAXREPEAT]
-    if any(True for inside in endless for low, high, _ in _repeats(inside) if low != high):
+    if any(True for inside in endless for low, high, _ in _long_repeats(inside) if low != high):
         return "repeats a repeat without end; say how often, as in {1,3}, or take one of them out"
-    if any(_begin_alike(inside) for inside in endless):
+    if any(_may_begin_alike(inside) for inside in endless):
         return "repeats without end what can be read in two ways; let its alternatives begin with different letters"
     if len(repeats) > VARIABLE or len(endless) > UNBOUNDED:
         return f"has more than {VARIABLE} repeats, or {UNBOUNDED} without end; make several names of it"
-    if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _parts(parsed)):
+    if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(parsed)):
         return "refers back to a group; write out what it stands for"
     return ""
 
 
-def _parts(parsed: Any) -> Iterator[tuple[Any, Any]]:
+def _pattern_parts(parsed: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every part of a parsed pattern, from the outside in."""
     for kind, value in parsed:
         yield kind, value
-        for inside in _insides(value):
-            yield from _parts(inside)
+        for inside in _inner_patterns(value):
+            yield from _pattern_parts(inside)
 
 
-def _insides(value: Any) -> Iterator[Any]:
+def _inner_patterns(value: Any) -> Iterator[Any]:
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
         for each in value:
-            yield from _insides(each)
+            yield from _inner_patterns(each)
 
 
-def _repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
+def _long_repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
     """Yield least count, greatest count and content of every repeat that can have several lengths."""
-    for kind, value in _parts(parsed):
+    for kind, value in _pattern_parts(parsed):
         if str(kind) in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0] != value[1]:
             yield value
 
 
-def _begin_alike(inside: Any) -> bool:
+def _may_begin_alike(inside: Any) -> bool:
     """Return whether two alternatives anywhere inside may begin with the same character, as far as can be told."""
-    for kind, value in _parts(inside):
+    for kind, value in _pattern_parts(inside):
         if str(kind) == "BRANCH":
             firsts = [str(each[0]) if len(each) and str(each[0][0]) == "LITERAL" else "" for each in value[1]]
             if "" in firsts or len(set(firsts)) < len(firsts):

@@ -12,9 +12,9 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import fields_of, files, resource
 from boundpaper.store.frames import parsed
 from boundpaper.store.header import mismatch
-from boundpaper.store.missing import cleared
+from boundpaper.store.missing import clear_missing
 from boundpaper.store.paths import SCHEMA
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 
 _TEXT = pd.StringDtype("python", na_value=np.nan)  # of many small tables whose rows are chosen, faster than Arrow's
 _NUMBERS = {"number": "float64", "integer": "Int64", "boolean": "boolean", "year": "Int64"}
@@ -41,22 +41,22 @@ def read(root: Path, name: str) -> pd.DataFrame:
 def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     """Return the frame of an artifact, read once per process, since hundreds of claims read the same few tables."""
     described = resource(root, name)
-    frames = [_frame(root, path, described) for path, *_ in stamp[:-1]]
+    frames = [_typed_frame(root, path, described) for path, *_ in stamp[:-1]]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if "printed" in frame.columns:
         frame = parsed(frame, words=bool(described and described.get("words")))
     return frame
 
 
-def _fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _described_fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
     return described["schema"]["fields"] if described else []
 
 
-def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
-    types = {field["name"]: _TYPES.get(field["type"], _TEXT) for field in _fields(described)}
+def _typed_frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
+    types = {field["name"]: _TYPES.get(field["type"], _TEXT) for field in _described_fields(described)}
     try:
-        text = words(root / path)
-        text = cleared(text, _fields(described), described["schema"]) if described else text
+        text = table_text(root / path)
+        text = clear_missing(text, _described_fields(described), described["schema"]) if described else text
         frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
     except DataError as error:
         raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.store.canonical import DIGITS, agree, canonical
+from boundpaper.store.canonical import DIGITS, agree, canonical_frame
 
 _REASONS = ("reason", "note")
 
@@ -33,7 +33,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
         if bare.any():
             row = int(np.flatnonzero(bare.to_numpy())[0]) + 2
             raise DataError(f"result {name}: row {row}, {column}: missing without a reason; fill `note` or `reason`")
-    return canonical(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
+    return canonical_frame(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:

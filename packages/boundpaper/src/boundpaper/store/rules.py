@@ -38,7 +38,7 @@ def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = Dat
         raise error(f"{where}: {path}: {wrong.words}" if path else f"{where}: {wrong.words}")
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a value quoted for a message, cut to `LONGEST` characters."""
     words = str(value) if isinstance(value, date) else repr(value)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
@@ -51,12 +51,12 @@ def anything(value: Any) -> BrokenRule | None:
 
 def text(value: Any) -> BrokenRule | None:
     """Check that the value is text (a rule)."""
-    return None if isinstance(value, str) else BrokenRule("", f"{shown(value)} is no text; put it in quotes")
+    return None if isinstance(value, str) else BrokenRule("", f"{quoted(value)} is no text; put it in quotes")
 
 
 def flag(value: Any) -> BrokenRule | None:
     """Check that the value is true or false (a rule)."""
-    return None if isinstance(value, bool) else BrokenRule("", f"{shown(value)} is neither true nor false")
+    return None if isinstance(value, bool) else BrokenRule("", f"{quoted(value)} is neither true nor false")
 
 
 def whole(value: Any) -> BrokenRule | None:
@@ -69,7 +69,7 @@ def at_least(least: int) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        return None if good else BrokenRule("", f"{shown(value)} is no whole number from {least}")
+        return None if good else BrokenRule("", f"{quoted(value)} is no whole number from {least}")
 
     return rule
 
@@ -78,23 +78,23 @@ def number(value: Any) -> BrokenRule | None:
     """Rule: the value is a finite number."""
     if wrong := number_or_infinite(value):
         return wrong
-    return None if math.isfinite(value) else BrokenRule("", f"{shown(value)} is no finite number")
+    return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is no finite number")
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
     """Check that the value is a number; infinities, which mean an open end, are allowed (a rule)."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if good else BrokenRule("", f"{shown(value)} is no number")
+    return None if good else BrokenRule("", f"{quoted(value)} is no number")
 
 
 def not_negative(value: Any) -> BrokenRule | None:
     """Check that the value is a finite number of at least 0 (a rule)."""
-    return number(value) or (None if value >= 0 else BrokenRule("", f"{shown(value)} is below 0"))
+    return number(value) or (None if value >= 0 else BrokenRule("", f"{quoted(value)} is below 0"))
 
 
 def positive(value: Any) -> BrokenRule | None:
     """Check that the value is a finite number above 0 (a rule)."""
-    return number(value) or (None if value > 0 else BrokenRule("", f"{shown(value)} is not above 0"))
+    return number(value) or (None if value > 0 else BrokenRule("", f"{quoted(value)} is not above 0"))
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
@@ -103,7 +103,7 @@ def one_of(*values: Any, mend: str = "") -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
-        return None if same else BrokenRule("", f"{shown(value)} is not heeded; {said}")
+        return None if same else BrokenRule("", f"{quoted(value)} is not heeded; {said}")
 
     return rule
 
@@ -114,7 +114,7 @@ def matching(pattern: str, words: str) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, str) and compiled.fullmatch(value)
-        return None if good else BrokenRule("", f"{shown(value)} {words}")
+        return None if good else BrokenRule("", f"{quoted(value)} {words}")
 
     return rule
 
@@ -129,7 +129,7 @@ def listed(item: Rule) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
-            return BrokenRule("", f"{shown(value)} is no list")
+            return BrokenRule("", f"{quoted(value)} is no list")
         for place, each in enumerate(value):
             if wrong := item(each):
                 name = each.get("name") if isinstance(each, dict) else None
@@ -158,7 +158,7 @@ def by_name(item: Rule) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return BrokenRule("", f"{shown(value)} is no mapping of names to values")
+            return BrokenRule("", f"{quoted(value)} is no mapping of names to values")
         for name, each in value.items():
             if wrong := text(name) or item(each):
                 return BrokenRule(f".{name}{wrong.path}", wrong.words)
@@ -179,12 +179,12 @@ def mapping(
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return BrokenRule("", f"{shown(value)} is no mapping of keys to values")
+            return BrokenRule("", f"{quoted(value)} is no mapping of keys to values")
         for key, given in value.items():
             if key not in keys:
                 if others or (foreign and isinstance(key, str) and ":" in key.strip(":")):
                     continue
-                return BrokenRule("", f"unknown key {shown(key)}{or_known(str(key), keys)}")
+                return BrokenRule("", f"unknown key {quoted(key)}{or_known(str(key), keys)}")
             if wrong := keys[key](given):
                 return BrokenRule(f".{key}{wrong.path}", wrong.words)
         lacking = [key for key in needed if key not in value]

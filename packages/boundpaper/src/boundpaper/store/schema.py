@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.covering import uncovered
+from boundpaper.store.covering import missing_rows
 from boundpaper.store.descriptor import SUMS, as_list, fields_of, files, resource
 from boundpaper.store.documents import documents
 from boundpaper.store.header import mismatch
-from boundpaper.store.manifest import broken
-from boundpaper.store.missing import markers
+from boundpaper.store.manifest import contradiction
+from boundpaper.store.missing import missing_markers
 from boundpaper.store.paths import PLACES, SCHEMA
-from boundpaper.store.table_file import header_of, records, words
+from boundpaper.store.table_file import header_of, records, table_text
 from boundpaper.store.validation import cells_of, faults, short
 from boundpaper.typeset.printed import Unreadable, parse
 
@@ -58,11 +58,11 @@ def check(root: Path, name: str) -> list[Fault]:
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
     wrong = [fault for path in paths for fault in _check_file(root, described, path)]
-    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
+    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in missing_rows(root, described, path)]
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
-    if fault := _damage(root, described, path):
+    if fault := _file_damage(root, described, path):
         return [Fault(path, 0, "", fault)]
     header = header_of(root / path)
     fields = fields_of(described, path, header)
@@ -71,7 +71,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     if fault:
         return [Fault(path, 1, column, f"{fault}; mend the header, or the schema in {SCHEMA}")]
     try:
-        foreign, lost = _foreign(root, described)
+        foreign, lost = _foreign_cells(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
         wrong = [Fault(path, *told) for told in faults(root / path, fields, described["schema"], foreign)]
@@ -79,19 +79,19 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
         return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
-    return wrong or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
+    return wrong or sorted(_additional_checks(root, described, path), key=lambda fault: fault.row)
 
 
-def _damage(root: Path, described: dict[str, Any], path: str) -> str:
+def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
     """Return what is wrong with a file as a whole, before any cell is read; empty if nothing is."""
     try:
-        text = words(root / path)
+        text = table_text(root / path)
         if not text.strip():
             return "the file is empty; restore it from version control"
         measured = path.startswith("artifacts/measurements/")
-        if fault := _cut(text, described.get("awaits", "")) or _other_sum(root / path, described):
+        if fault := _sign_of_damage(text, described.get("awaits", "")) or _wrong_size_or_hash(root / path, described):
             return fault
-        if fault := broken(root, path) if measured else "":
+        if fault := contradiction(root, path) if measured else "":
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
@@ -100,7 +100,7 @@ def _damage(root: Path, described: dict[str, Any], path: str) -> str:
     return ""
 
 
-def _other_sum(path: Path, described: dict[str, Any]) -> str:
+def _wrong_size_or_hash(path: Path, described: dict[str, Any]) -> str:
     """Say how the file's size or hash differs from its description's `bytes` and `hash`; empty if they agree."""
     if not any(key in described for key in SUMS):
         return ""
@@ -113,7 +113,7 @@ def _other_sum(path: Path, described: dict[str, Any]) -> str:
     return ""
 
 
-def _foreign(
+def _foreign_cells(
     root: Path, described: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
     """Map the fields of each foreign key to the table that it names and to the cells there; and say what is wrong with
@@ -127,7 +127,7 @@ def _foreign(
             raise DataError(f"a foreign key names {name!r}, which no resource describes")
         file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
         try:
-            if fault := _damage(root, other, file):
+            if fault := _file_damage(root, other, file):
                 raise DataError(fault)
             keys[names] = (other["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
         except FileNotFoundError:
@@ -138,7 +138,7 @@ def _foreign(
     return keys, lost
 
 
-def _cut(text: str, awaits: str) -> str:
+def _sign_of_damage(text: str, awaits: str) -> str:
     """Return the sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
@@ -154,9 +154,9 @@ def _cut(text: str, awaits: str) -> str:
     return ""
 
 
-def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
+def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
     schema = described["schema"]
-    missing = {field["name"]: markers(field, schema) for field in schema["fields"]}
+    missing = {field["name"]: missing_markers(field, schema) for field in schema["fields"]}
     explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
     explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
     judged = {each.key for each in documents(root)} if path == PLACES else set()
@@ -180,11 +180,11 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
             if not described.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
-        if value is not None and (fault := beyond(described, row.get("metric") or "printed", value)):
+        if value is not None and (fault := excluded_number(described, row.get("metric") or "printed", value)):
             yield Fault(path, number, "printed", f"{printed} {fault}")
 
 
-def beyond(described: dict[str, Any], metric: str, value: float) -> str:
+def excluded_number(described: dict[str, Any], metric: str, value: float) -> str:
     """Describe the fault of a number that a table's description excludes for its metric; empty if it is allowed."""
     low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"lies outside {low} to {high}"

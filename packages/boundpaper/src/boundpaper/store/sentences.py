@@ -81,30 +81,30 @@ def printed(reported: str, document: str) -> str:
 
     Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
     """
-    text = _typed(document)
-    pieces = [reported] if _stands(_typed(reported), text) else _PIECES.split(reported)
-    return digest(reported) if reported and all(_stands(_typed(piece), text) for piece in pieces) else ""
+    text = _normalised(document)
+    pieces = [reported] if _stands_alone(_normalised(reported), text) else _PIECES.split(reported)
+    return digest(reported) if reported and all(_stands_alone(_normalised(piece), text) for piece in pieces) else ""
 
 
 def digest(reported: str) -> str:
     """Return the first twelve digits of the SHA-256 of what a claim reports."""
-    return hashlib.sha256(_typed(reported).encode()).hexdigest()[:12]
+    return hashlib.sha256(_normalised(reported).encode()).hexdigest()[:12]
 
 
-def _typed(text: str) -> str:
+def _normalised(text: str) -> str:
     """Return a text in lower case without Markdown's marks, with one kind of minus and of comparison signs."""
     for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
         text = text.replace(mark, plain)
     return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
 
 
-def _stands(piece: str, text: str) -> bool:
+def _stands_alone(piece: str, text: str) -> bool:
     """Return whether a piece is printed by itself, and not within a word, a longer number or a negative number."""
     thousands = r"(?<!\d,)" if re.match(r"\d{3}(?!\d)", piece) else ""
     return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
 
 
-def under(section: str, document: Sequence[DocumentSentence]) -> str:
+def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
     A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
@@ -123,11 +123,11 @@ def under(section: str, document: Sequence[DocumentSentence]) -> str:
     if named and "Tables" not in section:
         deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == named[0]]
         section = section.partition(named[0].partition(":")[0])[2].strip(", ")
-        return next((name for name in deeper if section and _stems(section) <= _stems(name)), named[0])
-    wanted = _stems(section)
+        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), named[0])
+    wanted = _word_stems(section)
     best, score = "", 0.0
     for chain in chains:
-        own, above = _stems(chain[-1]), {stem for name in chain[:-1] for stem in _stems(name)}
+        own, above = _word_stems(chain[-1]), {stem for name in chain[:-1] for stem in _word_stems(name)}
         begins = chain[-1].lower().startswith(section.lower().rpartition(": ")[2])
         value = len(wanted & (own | above)) - 0.01 * len(own - wanted) + begins
         if wanted & own and value > score:
@@ -135,25 +135,25 @@ def under(section: str, document: Sequence[DocumentSentence]) -> str:
     return best
 
 
-def _stems(text: str) -> set[str]:
+def _word_stems(text: str) -> set[str]:
     words = re.findall(r"(?<!\d)\d++(?:\.\d+|b)|[a-z]+", text.lower())
     return {word[:5] for word in words} - {"and", "of", "the", "to", "table", "in", "is", "not"}
 
 
-def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
+def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
     """Return the anchor of one row of the ledger.
 
     `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`, which is looked for in `text`, the
     document as it is.
     """
     reported = printed(row["reported"], text)
-    heading = under(row["section"], document)
+    heading = heading_of(row["section"], document)
     inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
     words = f"{row['statement']} {row['reported']}"
     if row["kind"] == "cell check":
-        place = tabled(row, inside) or alone(row, inside) if heading else None
+        place = table_row_of(row, inside) or only_sentence(row, inside) if heading else None
     else:
-        place = best(words, inside, document, SHARED) or best(words, document, document, ELSEWHERE)
+        place = best_sentence(words, inside, document, SHARED) or best_sentence(words, document, document, ELSEWHERE)
     if place is None:
         return {
             "claim": row["claim"],
@@ -175,27 +175,27 @@ def anchored(row: Mapping[str, str], document: Sequence[DocumentSentence], text:
     }
 
 
-def tabled(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
+def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the table row that prints what a cell check reports; None if no row or several rows do.
 
     Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
     it names alike leave it open, and so does a row of which it names nothing.
     """
-    reported = _typed(row["reported"])
+    reported = _normalised(row["reported"])
     if not reported:
         return None
-    named = _names(f"{row['claim'].partition('.')[2]} {row['statement']}")
+    named = _words_and_numbers(f"{row['claim'].partition('.')[2]} {row['statement']}")
     scores: list[tuple[float, DocumentSentence]] = []
     head: list[str] = []
     line = 0
     for sentence in inside:
         if not sentence.text.startswith("|"):
             continue
-        cells = [_typed(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
+        cells = [_normalised(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
         if sentence.line > line + 2:  # a rule between head and body has no letter, so it is no sentence
             head = cells
         line = sentence.line
-        printing = [place for place, cell in enumerate(cells) if place and _prints(cell, reported)]
+        printing = [place for place, cell in enumerate(cells) if place and _cell_prints(cell, reported)]
         if cells is head or not printing:
             continue
         label = _share_named(cells[0], named)
@@ -207,38 +207,38 @@ def tabled(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> Docume
     return highest[0] if len(highest) == 1 else None
 
 
-def alone(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
+def only_sentence(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """The sentence that prints the reported value of a check; None unless exactly one does."""
-    reported = _typed(row["reported"])
-    printing = [each for each in inside if reported and _prints(_typed(each.text), reported)]
+    reported = _normalised(row["reported"])
+    printing = [each for each in inside if reported and _cell_prints(_normalised(each.text), reported)]
     return printing[0] if len(printing) == 1 else None
 
 
-def _prints(cell: str, reported: str) -> bool:
-    pieces = [reported] if _stands(reported, cell) else _PIECES.split(reported)
-    return all(_stands(piece, cell) for piece in pieces)
+def _cell_prints(cell: str, reported: str) -> bool:
+    pieces = [reported] if _stands_alone(reported, cell) else _PIECES.split(reported)
+    return all(_stands_alone(piece, cell) for piece in pieces)
 
 
 def _share_named(label: str, named: set[str]) -> float:
     """Return the share of a label's words and numbers that are among the named ones."""
-    own = _names(label)
+    own = _words_and_numbers(label)
     return len(own & named) / len(own) if own else 0.0
 
 
-def _names(text: str) -> set[str]:
+def _words_and_numbers(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\d+(?:\.\d+)*|[a-z]+", text.lower())}
 
 
-def best(
+def best_sentence(
     statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], least: float
 ) -> DocumentSentence | None:
     """Return the sentence that shares most of a statement's weight, in which rare words and numbers count most."""
-    seen = Counter(term for sentence in document for term in _terms(sentence.text))
-    weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _terms(statement)}
+    seen = Counter(term for sentence in document for term in _weighted_words(sentence.text))
+    weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _weighted_words(statement)}
     total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
     best, score = None, 0.0
     for sentence in inside:
-        terms = _terms(sentence.text)
+        terms = _weighted_words(sentence.text)
         shared = sum(weight for term, weight in weights.items() if term in terms) / total
         value = shared / (1 + 0.01 * len(terms))  # of two that share as much, the shorter
         if shared >= least and value > score:
@@ -246,12 +246,12 @@ def best(
     return best
 
 
-def shared(statement: str, sentence: str) -> float:
+def shared_share(statement: str, sentence: str) -> float:
     """Return the share of a statement's words and numbers that a sentence contains."""
-    terms = _terms(statement)
-    return len(terms & _terms(sentence)) / len(terms) if terms else 0.0
+    terms = _weighted_words(statement)
+    return len(terms & _weighted_words(sentence)) / len(terms) if terms else 0.0
 
 
-def _terms(text: str) -> set[str]:
+def _weighted_words(text: str) -> set[str]:
     words = _WORD.findall(text.lower())
     return {word if word[0].isdigit() else word[:5] for word in words if word not in _COMMON}

@@ -24,16 +24,16 @@ def looks(text: str) -> str:
     Raised and lowered letters, fractions and circled numbers stay: they look different.
     """
     cleaned = clean(text)
-    return cleaned if cleaned.isascii() else clean("".join(map(_plain, cleaned)))
+    return cleaned if cleaned.isascii() else clean("".join(map(_plain_character, cleaned)))
 
 
 @functools.cache
-def _plain(character: str) -> str:
+def _plain_character(character: str) -> str:
     kind = unicodedata.decomposition(character).partition(" ")[0]
     return unicodedata.normalize("NFKC", character) if kind in _LIKE else character
 
 
-def spelt(text: str) -> str:
+def spelled_out(text: str) -> str:
     """Quote a text, with every mark written out that is invisible or looks like part of a letter."""
     seen = repr(text)
     return "".join(f"\\u{ord(each):04x}" if unicodedata.combining(each) else each for each in seen)

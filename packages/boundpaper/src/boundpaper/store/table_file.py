@@ -17,16 +17,16 @@ from boundpaper.store.paths import PARQUET
 from boundpaper.store.text_file import text_of
 
 
-def words(path: Path) -> str:
+def table_text(path: Path) -> str:
     """Return a table as CSV text, whatever the format of its file.
 
     Raises DataError when the file cannot be read as what its name says, or a cell does not end where its quotation mark
     does; FileNotFoundError when there is no such file.
     """
     if path.suffix == PARQUET:
-        from boundpaper.store.parquet_file import unpacked
+        from boundpaper.store.parquet_file import unpack_table
 
-        return unpacked(path)
+        return unpack_table(path)
     text = text_of(path.parent, path.name)
     if '"' in text:
         read = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -41,24 +41,24 @@ def words(path: Path) -> str:
     return text
 
 
-def identity(path: Path) -> str:
+def table_hash(path: Path) -> str:
     """Return the hash of a table's CSV text, 32 hexadecimal digits, whatever the format of its file."""
-    return hashlib.blake2b(words(path).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(table_text(path).encode(), digest_size=16).hexdigest()
 
 
 def header_of(path: Path) -> list[str]:
     """Return the column names of a table; empty for an empty file."""
-    return next(csv.reader(_stream(path)), [])
+    return next(csv.reader(_text_stream(path)), [])
 
 
 def records(path: Path) -> Iterator[list[str]]:
     """Yield every record of a table as its cells, the header first, blank lines as records without cells."""
-    yield from csv.reader(_stream(path))
+    yield from csv.reader(_text_stream(path))
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield every row of a table: its number, counted in records with the header as 1, and its cells by field."""
-    yield from enumerate(csv.DictReader(_stream(path)), start=2)
+    yield from enumerate(csv.DictReader(_text_stream(path)), start=2)
 
 
 def rows_with(
@@ -70,9 +70,9 @@ def rows_with(
     where the file holds numbers and no text.
     """
     if path.suffix == PARQUET:
-        from boundpaper.store.parquet_file import unpacked_rows
+        from boundpaper.store.parquet_file import rows_that_fit
 
-        yield from unpacked_rows(path, fits, near)
+        yield from rows_that_fit(path, fits, near)
         return
     header, *rest = list(records(path)) or [[]]
     found = {text for text in set(chain.from_iterable(rest)) if fits(text)}
@@ -81,10 +81,10 @@ def rows_with(
             yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
 
 
-def _stream(path: Path) -> io.StringIO:
-    return io.StringIO(words(path), newline="")
+def _text_stream(path: Path) -> io.StringIO:
+    return io.StringIO(table_text(path), newline="")
 
 
 if __name__ == "__main__":
     for file in sys.argv[1:]:
-        sys.stdout.write(words(Path(file)))
+        sys.stdout.write(table_text(Path(file)))

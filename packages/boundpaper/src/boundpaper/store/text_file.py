@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ThesisError
-from boundpaper.store.file_kind import foreign, is_page
+from boundpaper.store.file_kind import foreign_kind, is_page
 from boundpaper.store.json_text import DoubledKeyError, parsed
-from boundpaper.store.rules import shown
+from boundpaper.store.rules import quoted
 
 MARK = "\ufeff"  # the byte order mark
 PAGES = (".html", ".j2")  # endings of files that may be HTML
@@ -37,7 +37,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         raise
     except OSError as caught:
         raise error(f"{file}: cannot be read ({caught.strerror})") from None
-    if fault := foreign(content):
+    if fault := foreign_kind(content):
         raise error(f"{file}: {fault}")
     try:
         text = content.decode("utf-8").removeprefix(MARK)
@@ -80,7 +80,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
         raise error(f"{file}: not valid TOML: {caught}; mend it there") from None
     except (ValueError, RecursionError):
         raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
-    _plain(content, file, error)
+    _refuse_odd_values(content, file, error)
     return content
 
 
@@ -101,16 +101,16 @@ def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     import yaml
 
     try:
-        if _may_be_deep(text) and (line := _too_deep(text)):
+        if _may_nest_deeply(text) and (line := _line_nested_too_deep(text)):
             raise error(f"{file}:{line}: {_DEEP}")
         content = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
         raise error(f"{file}{_broken_yaml(caught, text)}") from None
-    _plain(content, file, error)
+    _refuse_odd_values(content, file, error)
     return content
 
 
-def _plain(content: Any, file: str, error: type[ThesisError]) -> None:
+def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> None:
     """Refuse values that nobody writes on purpose: NaN, endless whole numbers, endless depth or size."""
     left = MOST_NODES
     stack: list[tuple[Any, tuple[str, ...]]] = [(content, ())]
@@ -132,7 +132,7 @@ def _plain(content: Any, file: str, error: type[ThesisError]) -> None:
             raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
 
 
-def _may_be_deep(text: str) -> bool:
+def _may_nest_deeply(text: str) -> bool:
     """Return whether a YAML text has enough brackets, or indentation and dashes, for more than `_SAFE` levels."""
     if text.count("[") + text.count("{") > _SAFE:
         depth = deepest = 0
@@ -144,7 +144,7 @@ def _may_be_deep(text: str) -> bool:
     return re.search(rf"^[ ?:-]{{{_SAFE}}}", text, re.MULTILINE) is not None
 
 
-def _too_deep(text: str) -> int:
+def _line_nested_too_deep(text: str) -> int:
     """Return the line at which a YAML text is nested deeper than `MOST_DEEP`, found without recursion; or 0."""
     import yaml
 
@@ -170,7 +170,7 @@ def _loader() -> Any:
                 for key, _ in node.value:
                     if isinstance(key, yaml.ScalarNode) and firsts.setdefault((key.tag, key.value), key) is not key:
                         line = firsts[key.tag, key.value].start_mark.line + 1
-                        told = f"the key {shown(key.value)} stands at line {line} already; keep one of them"
+                        told = f"the key {quoted(key.value)} stands at line {line} already; keep one of them"
                         raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
             super().flatten_mapping(node)
 
@@ -185,5 +185,5 @@ def _broken_yaml(caught: Exception, text: str) -> str:
     lines = text.splitlines()
     if began is not None and mark is not None and began.line < min(mark.line, len(lines)):
         words += f"; a bracket, quote or indentation is wrong in what begins at line {began.line + 1}"
-        return f"{words}: {shown(lines[began.line].strip())}"
-    return f"{words}: {shown(lines[mark.line].strip())}" if mark is not None and mark.line < len(lines) else words
+        return f"{words}: {quoted(lines[began.line].strip())}"
+    return f"{words}: {quoted(lines[mark.line].strip())}" if mark is not None and mark.line < len(lines) else words

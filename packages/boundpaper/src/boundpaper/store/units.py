@@ -38,7 +38,7 @@ _SAME = {
 _PER = re.compile(r"(?<!\s)\s*+/\s*+|(?<!\s)\s++(?:per|an?)\s++")
 
 
-def declared(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
+def declared_units(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the unit of each column that has one, by the column's name, then by the artifact's name."""
     found: dict[str, dict[str, str]] = {}
     for name in artifacts:

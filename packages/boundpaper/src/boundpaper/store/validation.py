@@ -15,9 +15,9 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import as_list
-from boundpaper.store.missing import markers
+from boundpaper.store.missing import missing_markers
 from boundpaper.store.pattern import fault
-from boundpaper.store.spelling import clean, difference, looks, spelt
+from boundpaper.store.spelling import clean, difference, looks, spelled_out
 from boundpaper.store.table_file import records
 from boundpaper.store.vocabulary import SPELLINGS
 from boundpaper.typeset.plural import counted
@@ -37,78 +37,83 @@ def _number(cell: str) -> float | None:
     return float(cell) if _NUMBER.fullmatch(cell) else None
 
 
-def _boolean(cell: str) -> bool | None:
+def _parse_boolean(cell: str) -> bool | None:
     return True if cell in SPELLINGS["true"] else False if cell in SPELLINGS["false"] else None
 
 
-TYPES: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": _integer, "number": _number, "boolean": _boolean}
+TYPES: Mapping[str, Callable[[str], Any]] = {
+    "string": str,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _parse_boolean,
+}
 """What a cell means, or None where it means nothing of the type."""
 
 
-def _enum(values: Sequence[Any], kind: str) -> Check:
+def _check_enum(values: Sequence[Any], kind: str) -> Check:
     shown = ", ".join(str(value) for value in values)
     wanted = {TYPES[kind](str(value)) for value in values}
-    return lambda value, cell: "" if value in wanted else f"{short(cell)} is none of {short_words(shown)}"
+    return lambda value, cell: "" if value in wanted else f"{short(cell)} is none of {cut_to_line(shown)}"
 
 
-def _pattern(pattern: str, kind: str) -> Check:
+def _check_pattern(pattern: str, kind: str) -> Check:
     if wrong := fault(pattern):
         raise ValueError(f"{pattern!r} {wrong}")
     compiled = re.compile(pattern)
     return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
 
 
-def _bound(value: Any, kind: str) -> float:
+def _numeric_bound(value: Any, kind: str) -> float:
     if kind not in ("integer", "number"):
         raise TypeError(f"a {kind} has no least or largest value")
     return float(value)
 
 
-def _minimum(low: Any, kind: str) -> Check:
-    least = _bound(low, kind)
+def _check_minimum(low: Any, kind: str) -> Check:
+    least = _numeric_bound(low, kind)
     return lambda value, cell: f"{short(cell)} is less than {low}" if value < least else ""
 
 
-def _maximum(high: Any, kind: str) -> Check:
-    most = _bound(high, kind)
+def _check_maximum(high: Any, kind: str) -> Check:
+    most = _numeric_bound(high, kind)
     return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
 
 
-def _above(low: Any, column_type: str) -> Check:
-    least = _bound(low, column_type)
+def _check_above(low: Any, column_type: str) -> Check:
+    least = _numeric_bound(low, column_type)
     return lambda value, cell: "" if value > least else f"{short(cell)} is not more than {low}"
 
 
-def _below(high: Any, column_type: str) -> Check:
-    most = _bound(high, column_type)
+def _check_below(high: Any, column_type: str) -> Check:
+    most = _numeric_bound(high, column_type)
     return lambda value, cell: "" if value < most else f"{short(cell)} is not less than {high}"
 
 
-def _length(value: Any, column_type: str) -> int:
+def _length_bound(value: Any, column_type: str) -> int:
     if column_type != "string":
         raise TypeError(f"a column of type {column_type} has no length")
     return int(value)
 
 
-def _shortest(least: Any, kind: str) -> Check:
-    letters = _length(least, kind)
+def _check_shortest(least: Any, kind: str) -> Check:
+    letters = _length_bound(least, kind)
     return lambda value, cell: f"{short(cell)} has fewer than {letters} letters" if len(cell) < letters else ""
 
 
-def _longest(most: Any, kind: str) -> Check:
-    letters = _length(most, kind)
+def _check_longest(most: Any, kind: str) -> Check:
+    letters = _length_bound(most, kind)
     return lambda value, cell: f"{short(cell)} has more than {letters} letters" if len(cell) > letters else ""
 
 
 LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
-    "enum": _enum,
-    "pattern": _pattern,
-    "minimum": _minimum,
-    "maximum": _maximum,
-    "exclusiveMinimum": _above,
-    "exclusiveMaximum": _below,
-    "minLength": _shortest,
-    "maxLength": _longest,
+    "enum": _check_enum,
+    "pattern": _check_pattern,
+    "minimum": _check_minimum,
+    "maximum": _check_maximum,
+    "exclusiveMinimum": _check_above,
+    "exclusiveMaximum": _check_below,
+    "minLength": _check_shortest,
+    "maxLength": _check_longest,
 }
 """Constraints of single cells, but `required`; `unique` is one of a column."""
 
@@ -127,7 +132,7 @@ class CheckedField:
             raise DataError(
                 f"{self.name}: `type` {self.kind!r} or its format is not supported; types are {', '.join(TYPES)}"
             )
-        self.missing = markers(field, schema)
+        self.missing = missing_markers(field, schema)
         unknown = [limit for limit in limits if limit not in (*LIMITS, "required", "unique")]
         if unknown:
             raise DataError(
@@ -147,10 +152,10 @@ class CheckedField:
         """
         value = self._known.get(cell)
         if value is None:
-            value = self._known[cell] = self._read(cell)
+            value = self._known[cell] = self._parse(cell)
         return value
 
-    def _read(self, cell: str) -> tuple[Any, str]:
+    def _parse(self, cell: str) -> tuple[Any, str]:
         if cell in self.missing:
             said = f"{short(cell)} stands for no value, but one is required" if cell else "empty, but required"
             return None, said if self.required else ""
@@ -174,10 +179,10 @@ class CheckedField:
         common = looks(cell)
         other, where = self._spellings.setdefault(common, (cell, row))
         if is_key and (why := difference(cell)):
-            return f"{short_words(spelt(cell))} {why}; write {short_words(spelt(clean(cell)))}"
+            return f"{cut_to_line(spelled_out(cell))} {why}; write {cut_to_line(spelled_out(clean(cell)))}"
         if other != cell and not (is_key and difference(other)):
-            like = f"{short_words(spelt(other))} of row {where}"
-            return f"{short_words(spelt(cell))} looks like {like}, and is another word; spell both alike"
+            like = f"{cut_to_line(spelled_out(other))} of row {where}"
+            return f"{cut_to_line(spelled_out(cell))} looks like {like}, and is another word; spell both alike"
         return ""
 
     def is_known(self, cell: str) -> bool:
@@ -187,10 +192,10 @@ class CheckedField:
 
 def short(cell: object) -> str:
     """Return a cell quoted for a message."""
-    return short_words(repr(cell))
+    return cut_to_line(repr(cell))
 
 
-def short_words(words: str) -> str:
+def cut_to_line(words: str) -> str:
     """Cut a text to one line."""
     return words if len(words) < 100 else f"{words[:100]}..."
 
@@ -235,12 +240,12 @@ def faults(
             if any(value is not None for value in cell_values):
                 if cell_values in known:
                     said = ", ".join(cells[place] for place in which)
-                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({short_words(said)})"
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(said)})"
                 known.add(cell_values)
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)
             if any(asked) and asked not in there:
-                words = f"{short(', '.join(asked))} is not in the table {other!r}{_advice(asked, there)}"
+                words = f"{short(', '.join(asked))} is not in the table {other!r}{_advice_on_missing(asked, there)}"
                 yield number, names[0] if len(names) == 1 else "", words
 
 
@@ -274,13 +279,13 @@ def _is_valid(
     return True
 
 
-def _advice(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
+def _advice_on_missing(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
     """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
     common = [looks(cell) for cell in asked]
     alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)
     if alike is None:
         return "; add it there or correct the name"
-    return f", which has {short_words(', '.join(map(spelt, alike)))}; spell both alike"
+    return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; spell both alike"
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:

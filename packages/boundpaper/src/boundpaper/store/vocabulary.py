@@ -22,8 +22,8 @@ from boundpaper.store.rules import (
     number,
     number_or_infinite,
     one_of,
+    quoted,
     refused,
-    shown,
     text,
     whole,
 )
@@ -65,13 +65,13 @@ CONSTRAINTS: Mapping[str, Rule] = {
 }
 
 
-def _missing(value: Any) -> BrokenRule | None:
+def _check_missing_values(value: Any) -> BrokenRule | None:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return None
     return _VALUES(value)
 
 
-def _spelling(values: tuple[str, ...]) -> Rule:
+def _check_spellings(values: tuple[str, ...]) -> Rule:
     """Make a rule for `trueValues` and `falseValues`: it allows only the list that is read anyway."""
     mend = f"write {values[0]} into the cells (read are {', '.join(values)})"
     return lambda value: None if isinstance(value, list) and set(value) == set(values) else refused(mend)(value)
@@ -89,10 +89,10 @@ FIELD: Mapping[str, Rule] = {
     "example": anything,
     "examples": listed(anything),
     "rdfType": text,
-    "missingValues": _missing,
+    "missingValues": _check_missing_values,
     "constraints": mapping(CONSTRAINTS),
-    "trueValues": _spelling(SPELLINGS["true"]),
-    "falseValues": _spelling(SPELLINGS["false"]),
+    "trueValues": _check_spellings(SPELLINGS["true"]),
+    "falseValues": _check_spellings(SPELLINGS["false"]),
     "decimalChar": one_of(".", mend="write numbers with a decimal point"),
     "groupChar": refused("write numbers without marks between thousands, or name the column `printed`"),
     "bareNumber": one_of(True, mend="write the number alone, and what it counts into `unit`"),
@@ -115,7 +115,7 @@ SCHEMA: Mapping[str, Rule] = {
     "fieldsMatch": either(
         one_of("exact", ["exact"], mend="a header names the fields exactly, in their order; describe every column")
     ),
-    "missingValues": _missing,
+    "missingValues": _check_missing_values,
     "primaryKey": _WHOLE_NAMES,
     "uniqueKeys": listed(listed(text)),
     "foreignKeys": listed(FOREIGN_KEY),
@@ -212,7 +212,7 @@ PACKAGE: Mapping[str, Rule] = {
     "shared": by_name(anything),
 }
 field = mapping(FIELD, ("name",), foreign=True)
-RANGE = by_name(lambda ends: None if _pair(ends) else BrokenRule("", f"{shown(ends)} is no [low, high]"))
+RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is no [low, high]"))
 LIMITS = mapping(dict.fromkeys(_ENDS, number), others=True)
 """Constraints of a column of numbers."""
 
@@ -221,5 +221,5 @@ resource = mapping(RESOURCE, ("name",), foreign=True)
 package = mapping(PACKAGE, ("resources",), foreign=True)
 
 
-def _pair(ends: Any) -> bool:
+def _is_range(ends: Any) -> bool:
     return isinstance(ends, list) and len(ends) == 2 and not any(map(number_or_infinite, ends)) and ends[0] <= ends[1]

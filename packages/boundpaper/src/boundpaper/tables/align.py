@@ -66,7 +66,7 @@ def missing_pieces(like: Pieces) -> Pieces:
     return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in like[1:]))
 
 
-def lined_up(
+def align_column(
     column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hung: Sequence[str] | None = None
 ) -> list[str]:
     """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string.
@@ -89,13 +89,13 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
     runs: list[tuple[bool, str]] = []
     ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
     for slot, (piece, most) in enumerate(zip(pieces, widest, strict=True)):
-        pad = _pad(piece, most) if piece.side != "none" else []
+        pad = _missing_tokens(piece, most) if piece.side != "none" else []
         over, last = glyphs(piece.overhang, format), mark if slot == ends else ""
         if over and format == "latex" and len(pad) >= len(piece.overhang):
             over, last = f"\\rlap{{{over}{last}}}", ""
         value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + over)
         hanging = (False, f"\\rlap{{{last}}}" if last else "")
-        space = (False, _space(pad, format))
+        space = (False, _padding(pad, format))
         runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
     for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
@@ -111,7 +111,7 @@ def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
     return [token for each in most for token in each.elements()]
 
 
-def _class(token: str) -> str:
+def _width_class(token: str) -> str:
     if token.isdigit() or token == DASH:
         return "0"
     if len(token) == 2 and token[0] == "^":
@@ -122,16 +122,16 @@ def _class(token: str) -> str:
 def _widest(pieces: Sequence[Piece]) -> Counter[str]:
     most: Counter[str] = Counter()
     for piece in pieces:
-        most |= Counter(map(_class, piece.tokens))
+        most |= Counter(map(_width_class, piece.tokens))
     return most
 
 
-def _pad(piece: Piece, most: Counter[str]) -> list[str]:
-    lacking = most - Counter(map(_class, piece.tokens))
+def _missing_tokens(piece: Piece, most: Counter[str]) -> list[str]:
+    lacking = most - Counter(map(_width_class, piece.tokens))
     return sorted(lacking.elements(), key=_ORDER.index)
 
 
-def _space(pad: list[str], format: Markup) -> str:
+def _padding(pad: list[str], format: Markup) -> str:
     if not pad:
         return ""
     if format == "latex":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from boundpaper.errors import SpecError
 from boundpaper.tables.render import render
 from boundpaper.tables.spec import Table
-from boundpaper.tables.units import contradicted
+from boundpaper.tables.units import contradicted_unit
 
 if TYPE_CHECKING:
     from boundpaper.build.job import Job
@@ -23,7 +23,7 @@ def table_of(job: Job) -> Table:
         raise SpecError(
             f"{job.file}: table() returned {type(spec).__name__}, not a Table: end it with `return Table(...)`"
         )
-    if fault := contradicted(job.root, job.artifacts, spec):
+    if fault := contradicted_unit(job.root, job.artifacts, spec):
         raise SpecError(f"{job.file}: {fault}")
     return spec
 

@@ -6,11 +6,11 @@ import json as json_module
 
 from boundpaper.errors import DataError
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.notes import gather
+from boundpaper.tables.notes import collect_notes
 from boundpaper.tables.spec import Column
 from boundpaper.typeset.armour import quoted
 from boundpaper.typeset.printed import parse
-from boundpaper.typeset.rounding import raw
+from boundpaper.typeset.rounding import shortest_text
 
 
 def csv(grid: Grid) -> str:
@@ -26,9 +26,9 @@ def csv(grid: Grid) -> str:
         values.append(list(grid.groups))
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
-        for key in _keys(column, cells):
+        for key in _field_names(column, cells):
             header.append(f"{column.field}_{key}" if key != "value" else column.field)
-            values.append([_text(_get(cell, key)) for cell in cells])
+            values.append([_csv_text(_cell_field(cell, key)) for cell in cells])
     text = io.StringIO()
     writer = csv_module.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -39,16 +39,16 @@ def csv(grid: Grid) -> str:
 def json(grid: Grid) -> str:
     """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
-        {"field": column.field} | {each: _prose(getattr(column, each)) for each in ("title", "unit", "group")}
+        {"field": column.field} | {each: _author_text(getattr(column, each)) for each in ("title", "unit", "group")}
         for column in grid.columns
     ]
     rows = []
     for row in grid.rows:
         fields = {}
         for column, cell in zip(grid.columns, row, strict=True):
-            values = {key: _get(cell, key) for key in _keys(column, [cell])}
+            values = {key: _cell_field(cell, key) for key in _field_names(column, [cell])}
             fields[column.field] = {
-                key: list(each) if isinstance(each, tuple) else _prose(each)
+                key: list(each) if isinstance(each, tuple) else _author_text(each)
                 for key, each in values.items()
                 if key == "value" or (each is not None and each not in ("", ()))
             }
@@ -57,12 +57,12 @@ def json(grid: Grid) -> str:
     content: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
     if grid.table.groups is not None:
         content["groups"] = list(grid.groups)
-    content["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in gather(grid).notes]
-    content["marks"] = {mark: quoted(grid.table.marks[mark]) for mark in _used(grid)}
+    content["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in collect_notes(grid).notes]
+    content["marks"] = {mark: quoted(grid.table.marks[mark]) for mark in _marks_used(grid)}
     return json_module.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _keys(column: Column, cells: list[Cell]) -> list[str]:
+def _field_names(column: Column, cells: list[Cell]) -> list[str]:
     keys = ["value"]
     if column.uncertainty is not None:
         keys.append("uncertainty")
@@ -77,16 +77,16 @@ def _keys(column: Column, cells: list[Cell]) -> list[str]:
     return keys
 
 
-def _prose(value: object) -> object:
+def _author_text(value: object) -> object:
     """An author's text with a backslash before each character that came from data; any other value unchanged."""
     return quoted(value) if isinstance(value, str) else value
 
 
-def _get(cell: Cell, key: str) -> object:
+def _cell_field(cell: Cell, key: str) -> object:
     return getattr(cell, key)
 
 
-def _text(value: object) -> str:
+def _csv_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, tuple):
@@ -94,11 +94,11 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, str):
-        return _inert(quoted(value))
-    return raw(value) if isinstance(value, (int, float)) else str(value)
+        return _without_formula(quoted(value))
+    return shortest_text(value) if isinstance(value, (int, float)) else str(value)
 
 
-def _inert(text: str) -> str:
+def _without_formula(text: str) -> str:
     """Keep a spreadsheet from running a text as a formula: a text that is not a number starts with an apostrophe."""
     if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
         return text
@@ -109,7 +109,7 @@ def _inert(text: str) -> str:
     return text
 
 
-def _used(grid: Grid) -> list[str]:
+def _marks_used(grid: Grid) -> list[str]:
     used = {mark for row in grid.rows for cell in row for mark in cell.marks}
     titles = {mark for column in grid.columns for mark in (column.title_mark or "").replace(";", ",").split(",")}
     return [mark for mark in grid.table.marks if mark in used or mark in {each.strip() for each in titles}]

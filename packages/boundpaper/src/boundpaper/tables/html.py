@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.layout import alignment, body, label_text, note_text, separators, spanners, titles
-from boundpaper.tables.notes import Notes, gather
-from boundpaper.tables.template import fill
+from boundpaper.tables.layout import alignment, body, heading_lines, label_text, note_text, separators, spanners
+from boundpaper.tables.notes import Notes, collect_notes
+from boundpaper.tables.template import fill_template
 from boundpaper.typeset.text import escape, prose
 
 
@@ -18,11 +18,11 @@ class _Block:
 
 def html(grid: Grid) -> str:
     """Write a table in HTML; numbers are meant to be set with `font-variant-numeric: tabular-nums`."""
-    notes = gather(grid)
+    notes = collect_notes(grid)
     heads = []
-    for column, lines in zip(grid.columns, titles(grid, "html"), strict=True):
-        heads.append(("<br>".join(lines) + _letters(notes.of_title(column)), alignment(column)))
-    return fill(
+    for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
+        heads.append(("<br>".join(lines) + _letters_html(notes.of_title(column)), alignment(column)))
+    return fill_template(
         "table.html.j2",
         grid.name,
         source=f"table:{grid.name}",
@@ -30,12 +30,12 @@ def html(grid: Grid) -> str:
         count=len(grid.columns),
         spanners=spanners(grid, "html"),
         heads=heads,
-        blocks=_blocks(grid, notes),
+        blocks=_row_blocks(grid, notes),
         notes=[(label_text(note), note_text(note, "html")) for note in notes.notes],
     )
 
 
-def _blocks(grid: Grid, notes: Notes) -> list[_Block]:
+def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
     texts = body(grid, "html")
     blocks: list[_Block] = []
     for row, before in enumerate(separators(grid)):
@@ -51,8 +51,8 @@ def _blocks(grid: Grid, notes: Notes) -> list[_Block]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + _letters(notes.of_cell(cell))
+    return "" if cell.hidden else "*" * cell.stars + _letters_html(notes.of_cell(cell))
 
 
-def _letters(letters: tuple[str, ...]) -> str:
+def _letters_html(letters: tuple[str, ...]) -> str:
     return f"<sup>{','.join(letters)}</sup>" if letters else ""

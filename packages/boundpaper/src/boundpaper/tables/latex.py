@@ -9,19 +9,19 @@ from boundpaper.errors import SpecError
 from boundpaper.tables.cells import Grid, is_number
 from boundpaper.tables.layout import (
     Separator,
-    airy,
     alignment,
     body,
+    has_row_space,
+    heading_lines,
     label_text,
     note_text,
     separators,
     spanners,
-    titles,
 )
-from boundpaper.tables.notes import Notes, gather
-from boundpaper.tables.template import PLACE, fill
-from boundpaper.tables.width import HOUSE, ROOMY, PageWidths, TableFit, fit
-from boundpaper.typeset.armour import guarded, plain
+from boundpaper.tables.notes import Notes, collect_notes
+from boundpaper.tables.template import PLACE, fill_template
+from boundpaper.tables.width import HOUSE, ROOMY, PageWidths, TableFit, fit_table
+from boundpaper.typeset.armour import guarded_latex, plain
 from boundpaper.typeset.text import citations, escape, prose, without_citations
 
 _ENTRY = re.compile(r"(?:claim|artifact):[\w.-]+", re.ASCII)
@@ -56,39 +56,39 @@ class TablePlacement:
 def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
     """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
     setting = setting or TablePlacement()
-    table, notes = grid.table, gather(grid)
-    chosen = fit(grid, setting.page)
+    table, notes = grid.table, collect_notes(grid)
+    chosen = fit_table(grid, setting.page)
     count = len(grid.columns)
     paragraphs = any(column.width is not None for column in grid.columns)
     template = "longtable.tex.j2" if _breaks(grid, setting) else "table.tex.j2"
     stretched = not (table.long or paragraphs) and chosen.width < setting.page.narrow
     lines = _lines(grid, notes, chosen.space)
-    text = fill(
+    text = fill_template(
         template,
         grid.name,
         source=f"table:{grid.name}",
         place=f"{PLACE}/{template}",
-        packages=_packages(grid, setting),
+        packages=_package_lines(grid, setting),
         entries=table.entry is not None,
         landscape=table.landscape,
-        short=_short(table.caption, table.short),
+        short=_list_caption(table.caption, table.short),
         caption=prose(table.caption, "latex"),
         size=chosen.size,
         small="footnotesize" if chosen.size == "small" else "scriptsize",
         space=f"{chosen.space:g}",
         width=f"{setting.page.narrow:g}pt" if stretched else "",
-        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
+        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _column_types(grid, chosen) + "@{}",
         count=count,
         both=setting.both,
         part=setting.part,
-        apart="[10pt]" if airy(grid) else "",
+        apart="[10pt]" if has_row_space(grid) else "",
         spanners=spanners(grid, "latex"),
-        heads=_heads(grid, notes),
+        heads=_header_lines(grid, notes),
         lines=lines,
-        pieces=_pieces(lines, setting.lines if table.long else 0.0),
+        pieces=_split_rows(lines, setting.lines if table.long else 0.0),
         notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
     )
-    return guarded(text, f"table {grid.name}")
+    return guarded_latex(text, f"table {grid.name}")
 
 
 def _breaks(grid: Grid, setting: TablePlacement) -> bool:
@@ -96,7 +96,7 @@ def _breaks(grid: Grid, setting: TablePlacement) -> bool:
     return grid.table.long and setting.part == "float" and not setting.lines
 
 
-def _pieces(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
+def _split_rows(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
     """Return the rows of each float, at most `most` lines per float; all rows in one if `most` is 0.
 
     The name of a group is repeated where a float begins within it.
@@ -120,7 +120,7 @@ def _pieces(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
     return pieces
 
 
-def _packages(grid: Grid, setting: TablePlacement) -> str:
+def _package_lines(grid: Grid, setting: TablePlacement) -> str:
     table = grid.table
     needed = ["booktabs", "array"]
     if _breaks(grid, setting):
@@ -134,7 +134,7 @@ def _packages(grid: Grid, setting: TablePlacement) -> str:
     return ", ".join(needed)
 
 
-def _short(caption: str, short: str | None) -> str:
+def _list_caption(caption: str, short: str | None) -> str:
     """Return the caption for the list of tables; empty where it is the caption itself."""
     if short is not None:
         return prose(short, "latex")
@@ -148,13 +148,13 @@ def _short(caption: str, short: str | None) -> str:
     return prose(without_citations(first).rstrip("."), "latex")
 
 
-def _columns(grid: Grid, chosen: TableFit) -> str:
+def _column_types(grid: Grid, chosen: TableFit) -> str:
     r"""Write the column types of the tabular.
 
     Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
     of groups the first column is indented as a whole.
     """
-    types, close = [], not airy(grid)
+    types, close = [], not has_row_space(grid)
     below = grid.table.groups is not None and grid.table.group_style == "row"
     for index, column in enumerate(grid.columns):
         if index in chosen.paragraphs:
@@ -167,9 +167,9 @@ def _columns(grid: Grid, chosen: TableFit) -> str:
     return "".join(types)
 
 
-def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
+def _header_lines(grid: Grid, notes: Notes) -> list[list[str]]:
     """Return the lines of the header from the top; short headings stand at the bottom."""
-    heads = titles(grid, "latex")
+    heads = heading_lines(grid, "latex")
     depth = max(map(len, heads))
     lines = []
     for line in range(depth):
@@ -178,7 +178,7 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
             at = line - (depth - len(title))
             text = title[at] if at >= 0 else ""
             if at == len(title) - 1 and (letters := notes.of_title(column)):
-                text += _raised(",".join(letters))
+                text += _raised_marks(",".join(letters))
             if text and is_number(column) and (column.ci or column.uncertainty) and alignment(column) == "right":
                 edge = ("@{}", "") if index == 0 else ("", "@{}") if index == len(grid.columns) - 1 else ("", "")
                 text = f"\\multicolumn{{1}}{{{edge[0]}c{edge[1]}}}{{{text}}}"
@@ -194,7 +194,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
-        cells, claim = [], next(iter(_claims(grid, row)), "")
+        cells, claim = [], next(iter(_claims_of_row(grid, row)), "")
         for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
             text = texts[row][index]
             if column.width is not None:
@@ -205,14 +205,14 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
             if claim and text:
                 text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that holds anything
             if index == 0:
-                text = _entries(grid, row) + text
+                text = _link_targets(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
-        cells[-1] += _page(grid, row)
+        cells[-1] += _verdict_page(grid, row)
         lines.append(LatexRow(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
     return lines
 
 
-def _entries(grid: Grid, row: int) -> str:
+def _link_targets(grid: Grid, row: int) -> str:
     """Return the link targets of the claims and artifacts that a row is about."""
     if grid.table.entry is None:
         return ""
@@ -223,24 +223,24 @@ def _entries(grid: Grid, row: int) -> str:
     return "".join(f"\\pressentry{{{name}}}" for name in names)
 
 
-def _claims(grid: Grid, row: int) -> list[str]:
+def _claims_of_row(grid: Grid, row: int) -> list[str]:
     """Return the claims that a row is about."""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
     return [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
 
 
-def _page(grid: Grid, row: int) -> str:
+def _verdict_page(grid: Grid, row: int) -> str:
     """Return the page that prints the verdict of a row's claim; empty unless the row is about exactly one claim."""
-    claims = _claims(grid, row)
+    claims = _claims_of_row(grid, row)
     return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
 
 
 def _superscript(stars: int, letters: tuple[str, ...]) -> str:
     inside = (f"${'{*}' * stars}$" if stars else "") + ",".join(letters)
-    return _raised(inside) if inside else ""
+    return _raised_marks(inside) if inside else ""
 
 
-def _raised(marks: str) -> str:
+def _raised_marks(marks: str) -> str:
     r"""Raise marks so that they keep their width: `\tnote` takes no room in a table, so a phantom of it keeps room."""
     return f"\\textsuperscript{{{marks}}}"
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 from boundpaper.errors import ThesisError
-from boundpaper.tables.align import DASH, lined_up
+from boundpaper.tables.align import DASH, align_column
 from boundpaper.tables.cells import Cell, Grid, is_number
 from boundpaper.tables.notes import Note
 from boundpaper.tables.spec import Align, Column
@@ -40,7 +40,7 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
         numbers = [""] * len(cells)
         for unit in dict.fromkeys(grid.units):
             chosen = [row for row, each in enumerate(grid.units) if each == unit]
-            lined = lined_up(
+            lined = align_column(
                 [cells[row].pieces for row in chosen],
                 format,
                 [cells[row].best for row in chosen],
@@ -51,21 +51,21 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
             try:
-                texts.append("" if cell.hidden else number or _words(column, cell, format))
+                texts.append("" if cell.hidden else number or _cell_words(column, cell, format))
             except ThesisError as error:
                 raise type(error)(f"table {grid.name}, column {column.title!r}, row {row + 1}: {error}") from None
         columns.append(texts)
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _words(column: Column, cell: Cell, format: Markup) -> str:
+def _cell_words(column: Column, cell: Cell, format: Markup) -> str:
     if cell.value is None:
         return escape(DASH, format) if cell.reason else ""
     show = column.show if isinstance(column.show, Words) else plain_words
     return show.show(cell.words, format)
 
 
-def titles(grid: Grid, format: Markup) -> list[list[str]]:
+def heading_lines(grid: Grid, format: Markup) -> list[list[str]]:
     """Return the headings' lines, column by column; a unit joins the title's line if the column is wide enough."""
     rows = []
     for index, column in enumerate(grid.columns):
@@ -119,7 +119,7 @@ def label_text(note: Note) -> str:
     return "" if note.label == DASH else note.label
 
 
-def airy(grid: Grid) -> bool:
+def has_row_space(grid: Grid) -> bool:
     """Return whether there is a small space between rows: if they are paragraphs, or the table asks for it."""
     paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and paragraphs)
@@ -130,18 +130,18 @@ Separator = Literal["group", "rule", "space"]
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
     """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
-    every, blocks = airy(grid), grid.blocks
+    every, blocks = has_row_space(grid), grid.blocks
     for row in range(len(grid.rows)):
         before: set[Separator] = set()
         if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
             before.add("rule")
         if grid.starts(row) and grid.table.group_style == "row":
             before.add("group")
-        if not before and (every or (row and blocks[row] != blocks[row - 1] and _several(blocks, row))):
+        if not before and (every or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
             before.add("space")
         yield frozenset(before - {"rule", "space"} if row == 0 else before)
 
 
-def _several(blocks: Sequence[str], row: int) -> bool:
+def _has_several_rows(blocks: Sequence[str], row: int) -> bool:
     """Return whether the block that ends or the block that begins at a row has several rows."""
     return blocks[row - 2 : row - 1] == blocks[row - 1 : row] or blocks[row : row + 1] == blocks[row + 1 : row + 2]

@@ -3,16 +3,16 @@
 import unicodedata
 
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.layout import alignment, body, label_text, note_text, separators, spanners, titles
-from boundpaper.tables.notes import Notes, gather
-from boundpaper.tables.template import fill
+from boundpaper.tables.layout import alignment, body, heading_lines, label_text, note_text, separators, spanners
+from boundpaper.tables.notes import Notes, collect_notes
+from boundpaper.tables.template import fill_template
 from boundpaper.typeset.text import escape, prose
 
 
 def markdown(grid: Grid) -> str:
     """Write a table in GitHub's Markdown; rules become empty rows, headings of groups rows in italics."""
-    notes = gather(grid)
-    rows = [_heads(grid, notes)]
+    notes = collect_notes(grid)
+    rows = [_column_headings(grid, notes)]
     texts = body(grid, "markdown")
     empty = [""] * len(grid.columns)
     for row, before in enumerate(separators(grid)):
@@ -23,12 +23,12 @@ def markdown(grid: Grid) -> str:
         cells = zip(texts[row], grid.rows[row], strict=True)
         rows.append([text + _superscript(cell, notes) for text, cell in cells])
     rows = [[cell.replace("\n", " ") for cell in row] for row in rows]
-    widths = [max(3, *(_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
+    widths = [max(3, *(_display_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
     right = [alignment(column) == "right" for column in grid.columns]
-    rules = [_rule(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
-    lines = [_line(row, widths, right) for row in rows]
+    rules = [_separator_cell(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
+    lines = [_padded_line(row, widths, right) for row in rows]
     lines.insert(1, "| " + " | ".join(rules) + " |")
-    return fill(
+    return fill_template(
         "table.md.j2",
         grid.name,
         source=f"table:{grid.name}",
@@ -38,11 +38,11 @@ def markdown(grid: Grid) -> str:
     )
 
 
-def _heads(grid: Grid, notes: Notes) -> list[str]:
+def _column_headings(grid: Grid, notes: Notes) -> list[str]:
     """Return one heading per column, the group's before its own: Markdown has one line of headings."""
     group = {index: each.text for each in spanners(grid, "markdown") for index in range(each.first - 1, each.last)}
     heads = []
-    for index, (column, lines) in enumerate(zip(grid.columns, titles(grid, "markdown"), strict=True)):
+    for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
         letters = notes.of_title(column)
         title = " ".join(lines) + (f"<sup>{','.join(letters)}</sup>" if letters else "")
         heads.append(f"{group[index]}: {title}" if group.get(index) else title)
@@ -56,19 +56,19 @@ def _superscript(cell: Cell, notes: Notes) -> str:
     return "\\*" * cell.stars + (f"<sup>{','.join(letters)}</sup>" if letters else "")
 
 
-def _rule(align: str, width: int) -> str:
+def _separator_cell(align: str, width: int) -> str:
     return {"left": "-" * width, "right": "-" * (width - 1) + ":", "center": ":" + "-" * (width - 2) + ":"}[align]
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+def _padded_line(cells: list[str], widths: list[int], right: list[bool]) -> str:
     padded = []
     for cell, width, last in zip(cells, widths, right, strict=True):
-        space = " " * (width - _width(cell))
+        space = " " * (width - _display_width(cell))
         padded.append(space + cell if last else cell + space)
     return "| " + " | ".join(padded) + " |"
 
 
-def _width(text: str) -> int:
+def _display_width(text: str) -> int:
     """Count the columns that a text takes in an editor: 0 for combining characters, 2 for wide characters."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text

@@ -37,7 +37,7 @@ class Notes:
         return tuple(self.letters[("mark", mark)] for mark in mark_names(column.title_mark or ""))
 
 
-def gather(grid: Grid) -> Notes:
+def collect_notes(grid: Grid) -> Notes:
     """Collect a grid's notes.
 
     Letters follow the order of appearance, headings first, then row by row. Where all empty cells share one reason, it
@@ -57,7 +57,7 @@ def gather(grid: Grid) -> Notes:
     gaps = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
     said_once = len(reasons) == 1 and gaps
     lettered = [key for key in keys if not (said_once and key[0] == "reason")]
-    letters = {key: _letter(index) for index, key in enumerate(lettered)}
+    letters = {key: _note_letter(index) for index, key in enumerate(lettered)}
     notes = [Note("", note) for note in table.notes]
     if said_once:
         notes.append(Note(DASH, reasons[0][1], prose=False))
@@ -69,6 +69,6 @@ def gather(grid: Grid) -> Notes:
     return Notes(tuple(notes), letters)
 
 
-def _letter(index: int) -> str:
+def _note_letter(index: int) -> str:
     rounds, place = divmod(index, len(ascii_lowercase))
-    return (_letter(rounds - 1) if rounds else "") + ascii_lowercase[place]
+    return (_note_letter(rounds - 1) if rounds else "") + ascii_lowercase[place]

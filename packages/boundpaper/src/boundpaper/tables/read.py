@@ -10,7 +10,7 @@ import pandas as pd
 from boundpaper.errors import DataError, SpecError
 from boundpaper.suggestions import or_known
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.rounding import rounded, with_best
+from boundpaper.tables.rounding import mark_best, rounded
 from boundpaper.tables.spec import Column, Table, check, mark_names, with_text_names
 from boundpaper.typeset.armour import plain
 from boundpaper.typeset.numbers import AsPrinted, Words
@@ -35,7 +35,7 @@ def read(table: Table, name: str) -> Grid:
         table.space if isinstance(table.space, str) else None,
     }
     data = {
-        field: [None if _empty(value) else _plain(value) for value in table.rows[field]]
+        field: [None if _is_empty(value) else _python_value(value) for value in table.rows[field]]
         for field in wanted
         if field is not None
     }
@@ -44,9 +44,9 @@ def read(table: Table, name: str) -> Grid:
         data[field] = [plain(value) if isinstance(value, str) else value for value in data[field]]
     reader = _CellReader(table, name, data)
     columns = tuple(reader.resolved(column) for column in table.columns)
-    labels = tuple(map(_label, data[columns[0].field]))
+    labels = tuple(map(_as_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
-    groups = tuple(map(_label, data[table.groups])) if table.groups else ("",) * len(labels)
+    groups = tuple(map(_as_label, data[table.groups])) if table.groups else ("",) * len(labels)
     ruled = tuple(
         reader.truth(each, row) for row, each in enumerate(data[table.rule_before] if table.rule_before else ())
     )
@@ -54,12 +54,12 @@ def read(table: Table, name: str) -> Grid:
     for column in columns:
         cells = [reader.cell(column, row) for row in range(len(labels))]
         cells = rounded(column, cells, table.levels, lambda row, column=column: reader.where(column, row))  # type: ignore[misc]
-        cells = with_best(column, cells, groups)
-        by_column.append(cells if column.repeat else _unrepeated(cells, groups))
+        cells = mark_best(column, cells, groups)
+        by_column.append(cells if column.repeat else _hide_repeats(cells, groups))
     rows = tuple(zip(*by_column, strict=True))
-    together = _together(table, columns)
-    blocks = tuple(map(_label, data[together])) if together else ("",) * len(rows)
-    units = tuple(map(_label, data[table.units])) if table.units else ("",) * len(rows)
+    together = _grouping_field(table, columns)
+    blocks = tuple(map(_as_label, data[together])) if together else ("",) * len(rows)
+    units = tuple(map(_as_label, data[table.units])) if table.units else ("",) * len(rows)
     return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks, units)
 
 
@@ -105,9 +105,9 @@ class _CellReader:
     def cell(self, column: Column, row: int) -> Cell:
         """Read a cell: its value or the reason why it is empty, its marks, and what goes with the value."""
         where = self.where(column, row)
-        marks = self._marks(column, row, where)
-        value = self._at(column.field, row)
-        reason = self._reason(column, row)
+        marks = self._read_marks(column, row, where)
+        value = self._value_at(column.field, row)
+        reason = self._why_empty(column, row)
         if value is None:
             if column.blank:
                 return Cell(marks=marks)
@@ -122,11 +122,11 @@ class _CellReader:
             return Cell(value=value, marks=marks)
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
             raise DataError(f"{where} holds the text {value!r}, but the column shows numbers")
-        p, digits = self._number(column.p, row, where), self._digits(column, row, where)
-        low, high = (self._number(each, row, where) for each in column.ci or (None, None))
-        uncertainty = self._number(column.uncertainty, row, where)
+        p, digits = self._read_number(column.p, row, where), self._read_digits(column, row, where)
+        low, high = (self._read_number(each, row, where) for each in column.ci or (None, None))
+        uncertainty = self._read_number(column.uncertainty, row, where)
         if not isinstance(column.show, AsPrinted):
-            value = self._number(column.field, row, where)
+            value = self._read_number(column.field, row, where)
         wanted = (
             {column.uncertainty: uncertainty}
             if column.uncertainty
@@ -151,11 +151,11 @@ class _CellReader:
             return bool(value)
         raise DataError(f"{self.where(None, row)}: rule_before is true or false, not {value!r}")
 
-    def _at(self, field: str, row: int) -> object:
+    def _value_at(self, field: str, row: int) -> object:
         return self.data[field][row]
 
-    def _number(self, field: str | None, row: int, where: str) -> float | int | None:
-        value = None if field is None else self._at(field, row)
+    def _read_number(self, field: str | None, row: int, where: str) -> float | int | None:
+        value = None if field is None else self._value_at(field, row)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -164,19 +164,19 @@ class _CellReader:
             raise DataError(f"{where}: {field} is {value}: leave it empty and give the reason")
         return value
 
-    def _digits(self, column: Column, row: int, where: str) -> int | None:
+    def _read_digits(self, column: Column, row: int, where: str) -> int | None:
         """Read the number of decimals that a row gives for itself."""
         if column.digits is None:
             return None
-        digits = self._number(column.digits, row, where)
+        digits = self._read_number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
             raise DataError(f"{where}: {column.digits} holds {digits!r}, but must hold a whole number of decimals")
         return int(digits)
 
-    def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
+    def _read_marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
         if column.mark is None:
             return ()
-        value = self._at(column.mark, row)
+        value = self._value_at(column.mark, row)
         if isinstance(value, (list, tuple)):
             marks = tuple(str(each) for each in value)
         else:
@@ -189,11 +189,11 @@ class _CellReader:
                 )
         return tuple(dict.fromkeys(marks))
 
-    def _reason(self, column: Column, row: int) -> str:
+    def _why_empty(self, column: Column, row: int) -> str:
         """Find why a cell may be empty: the column's field, else the table's, else the column's standing reason."""
         standing = column.missing or ""
         field = column.reason or self.table.reason
-        value = None if field is None else self._at(field, row)
+        value = None if field is None else self._value_at(field, row)
         if value is None:
             return standing
         known = set(map(str, self.table.rows.columns))
@@ -203,14 +203,14 @@ class _CellReader:
         return str(value).strip()
 
 
-def _together(table: Table, columns: Sequence[Column]) -> str:
+def _grouping_field(table: Table, columns: Sequence[Column]) -> str:
     """Return the field whose equal values say that rows belong together; empty if there is none."""
     if table.space is not None:
         return table.space if isinstance(table.space, str) else ""
     return next((column.field for column in columns if not column.repeat), "")
 
 
-def _unrepeated(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
+def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
     """Hide cells that repeat the one above them in their group."""
     kept = cells[:1]
     for row in range(1, len(cells)):
@@ -220,16 +220,16 @@ def _unrepeated(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
     return kept
 
 
-def _empty(value: object) -> bool:
+def _is_empty(value: object) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return not value.strip() if isinstance(value, str) else isinstance(value, float) and math.isnan(value)
 
 
-def _label(value: object) -> str:
+def _as_label(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _plain(value: object) -> object:
+def _python_value(value: object) -> object:
     """Turn numpy's scalars into Python's own, for JSON and CSV."""
     return value.item() if hasattr(value, "item") else value

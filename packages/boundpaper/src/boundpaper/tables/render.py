@@ -13,7 +13,7 @@ from boundpaper.tables.html import html
 from boundpaper.tables.latex import latex
 from boundpaper.tables.markdown import markdown
 from boundpaper.tables.read import read
-from boundpaper.tables.screen import screen
+from boundpaper.tables.screen import terminal_table
 
 if TYPE_CHECKING:
     from boundpaper.tables.spec import Table
@@ -24,7 +24,7 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
     "html": html,
     "csv": csv,
     "json": json,
-    "text": screen,
+    "text": terminal_table,
 }
 
 

@@ -22,11 +22,11 @@ def rounded(
     messages. Raises DataError for a value that the format does not take, and for an `uncertain()` column whose
     uncertainties are all 0.
     """
-    places = _places(column, cells, where)
+    places = _column_decimals(column, cells, where)
     filled = []
     for row, cell in enumerate(cells):
         try:
-            filled.append(_rounded(column, cell, levels, places[row]))
+            filled.append(_rounded_cell(column, cell, levels, places[row]))
         except ThesisError as error:
             raise type(error)(f"{where(row)}: {error}") from None
     like = next((cell.pieces for cell in filled if cell.pieces is not None), None)
@@ -36,7 +36,7 @@ def rounded(
     return [replace(cell, pieces=gap) if cell.value is None and cell.reason else cell for cell in filled]
 
 
-def _places(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
+def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
     """Decide the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
@@ -54,7 +54,7 @@ def _places(column: Column, cells: Sequence[Cell], where: Callable[[int | None],
     return [finest if agreed else own.get(row, finest) for row in range(len(cells))]
 
 
-def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) -> Cell:
+def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: int) -> Cell:
     if cell.value is None:
         return cell
     show = column.show
@@ -86,7 +86,7 @@ def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) 
     return replace(cell, pieces=pieces)
 
 
-def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
+def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
     """Mark the best cell of each group if its interval overlaps no other.
 
     The interval is `ci`, or the value ± 2 uncertainties; a cell without one overlaps all others.
@@ -96,7 +96,7 @@ def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
     judged = list(cells)
     for group in dict.fromkeys(groups):
         spans = [
-            (*_span(cell, 1 if column.best == "max" else -1), row)
+            (*_value_range(cell, 1 if column.best == "max" else -1), row)
             for row, cell in enumerate(cells)
             if groups[row] == group and cell.value is not None
         ]
@@ -108,7 +108,7 @@ def with_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
     return judged
 
 
-def _span(cell: Cell, sign: int) -> tuple[float, float, float]:
+def _value_range(cell: Cell, sign: int) -> tuple[float, float, float]:
     """Return a cell's value and interval, with the sign reversed if the smallest value is the best."""
     if not isinstance(cell.value, (int, float)):
         raise SpecError(f"{cell.value!r} is not a number, so best cannot judge it")

@@ -3,11 +3,11 @@
 import io
 
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.layout import alignment, body, label_text, note_text, separators, spanners, titles
-from boundpaper.tables.notes import Notes, gather
+from boundpaper.tables.layout import alignment, body, heading_lines, label_text, note_text, separators, spanners
+from boundpaper.tables.notes import Notes, collect_notes
 from boundpaper.typeset.armour import plain
 from boundpaper.typeset.text import prose
-from boundpaper.typeset.words_of import words
+from boundpaper.typeset.words_of import words_of_html
 
 LEAST = 16
 """Characters that a column of words has at the least."""
@@ -15,23 +15,23 @@ _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
 _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 
 
-def screen(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
+def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     """Write a table for a window of `width` characters, 0 for any width; a narrow window never cuts a number."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    notes = gather(grid)
+    notes = collect_notes(grid)
     group = {index: each.text for each in spanners(grid, "html") for index in range(each.first - 1, each.last)}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     texts = [
-        [Text(words(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*both, strict=True)]
+        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*both, strict=True)]
         for both in zip(body(grid, "html"), grid.rows, strict=True)
     ]
-    for index, (column, lines) in enumerate(zip(grid.columns, titles(grid, "html"), strict=True)):
-        title = [words(line) for line in [group.get(index, ""), *lines] if line]
-        head = Text("\n".join(title) + _letters(notes.of_title(column)), style="bold")
+    for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "html"), strict=True)):
+        title = [words_of_html(line) for line in [group.get(index, ""), *lines] if line]
+        head = Text("\n".join(title) + _raised_letters(notes.of_title(column)), style="bold")
         whole = max(text.cell_len for text in [*head.split(), *(row[index] for row in texts)])
         table.add_column(
             head, justify=alignment(column), vertical="top", min_width=whole if column.width is None else LEAST
@@ -45,17 +45,17 @@ def screen(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     aside = Console(file=io.StringIO(), width=10_000)
     wide = max(width or aside.measure(table).maximum, aside.measure(table).minimum)
     told = Console(file=io.StringIO(), width=wide, force_terminal=colour, no_color=not colour, highlight=False)
-    told.print(Text(words(prose(grid.table.caption, "html"))), Text(), table, Text(), sep="\n")
+    told.print(Text(words_of_html(prose(grid.table.caption, "html"))), Text(), table, Text(), sep="\n")
     for note in notes.notes:
-        letter = _letters((label_text(note),))
-        told.print(Text(f"{letter} " * bool(letter) + words(note_text(note, "html"))))
+        letter = _raised_letters((label_text(note),))
+        told.print(Text(f"{letter} " * bool(letter) + words_of_html(note_text(note, "html"))))
     printed = told.file.getvalue().translate(_SPACES)  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in printed.split("\n"))
 
 
 def _marks(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + _letters(notes.of_cell(cell))
+    return "" if cell.hidden else "*" * cell.stars + _raised_letters(notes.of_cell(cell))
 
 
-def _letters(letters: tuple[str, ...]) -> str:
+def _raised_letters(letters: tuple[str, ...]) -> str:
     return " ".join(letters).translate(_RAISED)

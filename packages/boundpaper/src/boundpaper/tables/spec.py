@@ -258,10 +258,10 @@ def mark_names(marks: str) -> tuple[str, ...]:
 
 def with_text_names(table: Table) -> Table:
     """Return the table with all column names as text, since a frame's names may be numbers, dates or pairs."""
-    if all(isinstance(each, str) for each in (*table.rows.columns, *_named_fields(table))):
+    if all(isinstance(each, str) for each in (*table.rows.columns, *_fields_by_name(table))):
         return table
     rows = table.rows.copy(deep=False)
-    rows.columns = [_text_of(each) for each in table.rows.columns]
+    rows.columns = [_as_text(each) for each in table.rows.columns]
     columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
     named: Table = _with_text_fields(table, _TABLE_FIELDS)
     return replace(named, rows=rows, columns=columns)
@@ -271,7 +271,7 @@ _COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reaso
 _TABLE_FIELDS = ("reason", "groups", "rule_before", "units", "entry")
 
 
-def _named_fields(table: Table) -> Iterator[object]:
+def _fields_by_name(table: Table) -> Iterator[object]:
     for column in table.columns:
         yield from (column.title, *column.fields)
     yield from (name for field in _TABLE_FIELDS if (name := getattr(table, field)) is not None)
@@ -282,13 +282,13 @@ def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
     for field in fields:
         value = getattr(spec, field)
         if field == "ci" and isinstance(value, tuple | list):
-            changed[field] = tuple(_text_of(each) for each in value)
+            changed[field] = tuple(_as_text(each) for each in value)
         elif value is not None:
-            changed[field] = _text_of(value)
+            changed[field] = _as_text(value)
     return replace(spec, **changed)
 
 
-def _text_of(name: object) -> str:
+def _as_text(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if str(part))
     return str(name)
@@ -312,7 +312,7 @@ def check(table: Table, name: str) -> None:
         raise SpecError(f"{where}: rows has two columns named {twice[0]!r}: rename one")
     for column in table.columns:
         _check_column(column, table, where)
-    for what, text in _prose(table):
+    for what, text in _author_texts(table):
         try:
             prose(text, "latex")
         except SpecError as error:
@@ -344,7 +344,7 @@ def check(table: Table, name: str) -> None:
         )
 
 
-def _prose(table: Table) -> Iterator[tuple[str, str]]:
+def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
     """Yield the texts that authors wrote, each with the name of its place."""
     yield "caption", table.caption
     yield "short caption", table.short or ""

@@ -13,7 +13,7 @@ PLACE = "boundpaper/tables/templates"
 _environment = cache(environment)
 
 
-def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
+def fill_template(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
     """Fill a template for the table `name`.
 
     Raises SpecError when the template is missing, malformed, or uses an unknown name; the message gives file and line.
@@ -27,11 +27,11 @@ def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> s
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{PLACE}/{error.name or template}:{error.lineno}: {error.message} (table {name})") from None
     except (jinja2.TemplateError, TypeError, AttributeError, ValueError) as error:
-        file, line = _place(error, folder, template)
+        file, line = _template_line(error, folder, template)
         raise SpecError(f"{PLACE}/{file}:{line}: {error} (table {name})") from error
 
 
-def _place(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
+def _template_line(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
     """Find the template line that an error came from: the deepest frame that lies in a template."""
     file, line, trace = template, 0, error.__traceback__
     while trace is not None:

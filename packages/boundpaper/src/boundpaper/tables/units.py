@@ -8,13 +8,13 @@ from boundpaper.store.paths import SCHEMA
 from boundpaper.tables.spec import Table
 
 
-def contradicted(root: Path, artifacts: Iterable[str], table: Table) -> str:
+def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str:
     """Describe the first contradiction between a column's unit and the data package; empty if there is none.
 
     A column is compared with those of its name in the artifacts that the table reads. A column that the table converts
     has a name of its own.
     """
-    declared = units.declared(root, artifacts)
+    declared = units.declared_units(root, artifacts)
     for column in table.columns:
         known = declared.get(column.field, {})
         if not column.unit or not known or any(unit.startswith(units.NONE) for unit in known.values()):

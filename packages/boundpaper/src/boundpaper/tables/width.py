@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from boundpaper.tables.align import widest_tokens
 from boundpaper.tables.cells import Grid, is_number
-from boundpaper.tables.layout import spanners, titles
+from boundpaper.tables.layout import heading_lines, spanners
 from boundpaper.tables.spec import Column, Size, mark_names
 from boundpaper.typeset.armour import plain
 
@@ -59,7 +59,7 @@ class TableFit:
     paragraphs: Mapping[int, float]
 
 
-def fit(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
+def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
     """Choose the size and column space that the table asks for, or the largest with which it fits its line.
 
     Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
@@ -71,51 +71,51 @@ def fit(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
     if paragraphs and table.size is None:
         choices = [choice for choice in choices if choice[0] != "small"]
     for size, space in choices:
-        tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space, page)
-        if tried.width <= _line(grid, page) and shrunk >= 7 / 8:
+        tried, shrunk = _try_size(grid, size, table.column_space if table.column_space is not None else space, page)
+        if tried.width <= _line_width(grid, page) and shrunk >= 7 / 8:
             return tried
-    return _broken(grid, tried, page)
+    return _with_broken_text(grid, tried, page)
 
 
-def _broken(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
+def _with_broken_text(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
     """Return the same fit; if the table is wider than its line, its widest text column becomes narrower and breaks."""
-    lacking = chosen.width - _line(grid, page)
+    lacking = chosen.width - _line_width(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:
         return chosen
     point = _POINTS[chosen.size]
-    widths = {index: _body(grid, index, chosen.space) * point for index in texts}
+    widths = {index: _body_width(grid, index, chosen.space) * point for index in texts}
     widest = max(texts, key=lambda index: widths[index])
     left = widths[widest] - lacking
     if left < BROKEN * point:
         return chosen
-    return replace(chosen, width=_line(grid, page), paragraphs={**chosen.paragraphs, widest: left})
+    return replace(chosen, width=_line_width(grid, page), paragraphs={**chosen.paragraphs, widest: left})
 
 
-def _line(grid: Grid, page: PageWidths) -> float:
+def _line_width(grid: Grid, page: PageWidths) -> float:
     return page.turned if grid.table.landscape else page.line
 
 
-def _try(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[TableFit, float]:
+def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[TableFit, float]:
     """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
-    point, heads = _POINTS[size], titles(grid, "html")
+    point, heads = _POINTS[size], heading_lines(grid, "html")
     widths = [
-        max(_heading(head, column), _body(grid, index, space)) * point if column.width is None else 0.0
+        max(_heading_width(head, column), _body_width(grid, index, space)) * point if column.width is None else 0.0
         for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
     ]
     for each in spanners(grid, "html"):
         inside = range(each.first - 1, each.last)
-        lacking = text_width(_visible(each.text)) * point - sum(widths[index] for index in inside)
+        lacking = text_width(_visible_text(each.text)) * point - sum(widths[index] for index in inside)
         if all(grid.columns[index].width is None for index in inside):
             widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
     taken = sum(widths) + 2 * space * (len(widths) - 1)
     asked = {
-        index: _paragraph_width(column.width, _line(grid, page), point, space)
+        index: _paragraph_width(column.width, _line_width(grid, page), point, space)
         for index, column in enumerate(grid.columns)
         if column.width
     }
     wanted = sum(asked.values())
-    shrunk = min(1.0, max(0.25, (_line(grid, page) - taken) / wanted)) if wanted else 1.0
+    shrunk = min(1.0, max(0.25, (_line_width(grid, page) - taken) / wanted)) if wanted else 1.0
     final = {index: width * shrunk for index, width in asked.items()}
     return TableFit(size, space, taken + sum(final.values()), final), shrunk
 
@@ -128,13 +128,13 @@ def _paragraph_width(width: str | float, line: float, point: float, space: float
     return float(number) * {"mm": 2.845, "cm": 28.45, "in": 72.27, "pt": 1.0, "em": point}[unit]
 
 
-def _heading(lines: list[str], column: Column) -> float:
+def _heading_width(lines: list[str], column: Column) -> float:
     """Estimate the width of a heading's widest line; its marks stand on the last line."""
     marks = 0.6 * len(mark_names(column.title_mark or ""))
-    return max(text_width(_visible(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
+    return max(text_width(_visible_text(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
 
 
-def _body(grid: Grid, index: int, space: float) -> float:
+def _body_width(grid: Grid, index: int, space: float) -> float:
     """Estimate the width of a column's widest cell, including padding and marks."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
@@ -150,5 +150,5 @@ def _body(grid: Grid, index: int, space: float) -> float:
     return max(numbers, words) + reserved + indent
 
 
-def _visible(heading: str) -> str:
+def _visible_text(heading: str) -> str:
     return re.sub(r"<[^<>]*>|\\[a-zA-Z]+|[\\{}_^$]|&[a-z]+;", "", heading)

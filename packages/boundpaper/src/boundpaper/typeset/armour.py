@@ -36,7 +36,7 @@ def armoured(text: str) -> str:
 
     Raises DataError when the text holds one of the private characters already.
     """
-    if worn(text):
+    if is_armoured(text):
         raise DataError(
             f"{plain(text)[:60]!r} holds a Unicode private-use character (plane 16): remove it from the data"
         )
@@ -53,7 +53,7 @@ def quoted(text: str) -> str:
     return text.translate(_QUOTED)
 
 
-def worn(text: str) -> bool:
+def is_armoured(text: str) -> bool:
     """Return whether any character of a text is armoured."""
     return _WORN.search(text) is not None
 
@@ -68,14 +68,14 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
             continue
         cells = [cell for cell in data[column] if isinstance(cell, str)]
         joined = "".join(cells)
-        if not worn(joined) and not any(char in joined for char in _MARKUP):
+        if not is_armoured(joined) and not any(char in joined for char in _MARKUP):
             continue
         result = result if result is not data else data.copy()
         result[column] = [armoured(cell) if isinstance(cell, str) else cell for cell in data[column]]
     return result
 
 
-def guarded(source: str, where: str) -> str:
+def guarded_latex(source: str, where: str) -> str:
     r"""Return the LaTeX of an exhibit; refuse it if its body could read a file or holds unescaped data.
 
     What stands before `\begin{document}` is the project's own preamble and is not looked at. Raises SpecError that

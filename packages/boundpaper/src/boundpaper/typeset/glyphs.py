@@ -72,14 +72,14 @@ def glyphs(tokens: Iterable[str], format: Output) -> str:
     for raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
         part = list(run)
         if raised:
-            text.append(_raised("".join(token[1] for token in part), format, before))
+            text.append(_raised_power("".join(token[1] for token in part), format, before))
         else:
-            text.append("".join(_glyph(token, format) for token in part))
+            text.append("".join(_format_token(token, format) for token in part))
         before = part[-1]
     return "".join(text)
 
 
-def _glyph(token: str, format: Output) -> str:
+def _format_token(token: str, format: Output) -> str:
     if format == "latex":
         return _LATEX.get(token, token)
     if format in ("markdown", "html"):
@@ -88,7 +88,7 @@ def _glyph(token: str, format: Output) -> str:
     return _PLAIN.get(token, token) + (" " if token in "<>≤≥=" else "")
 
 
-def _raised(power: str, format: Output, before: str) -> str:
+def _raised_power(power: str, format: Output, before: str) -> str:
     if format == "latex":
         return f"$^{{{power}}}$"
     if format == "html":

@@ -14,11 +14,11 @@ from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.armour import plain, quoted
 from boundpaper.typeset.glyphs import SUPERSCRIPT, NumberParts, glyphs, interval_tokens
 from boundpaper.typeset.glyphs import Output as Output
-from boundpaper.typeset.grouping import grouped
+from boundpaper.typeset.grouping import group_digits
 from boundpaper.typeset.rounding import EXACT, decimal_parts, significant_place
 from boundpaper.typeset.rounding import finite as finite
-from boundpaper.typeset.rounding import raw as raw
 from boundpaper.typeset.rounding import round_half_up as round_half_up
+from boundpaper.typeset.rounding import shortest_text as shortest_text
 from boundpaper.typeset.text import escape, numerals, prose
 
 P_LEVELS = (0.05, 0.01, 0.001)
@@ -49,7 +49,7 @@ class Fixed:
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
-        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Significant:
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
-        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Scientific:
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
-        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class PValue:
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
-        return raw(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class IntervalFormat:
         """Write the pair in `format`; DataError if it is not a pair or its high end comes first."""
         low, high = pair(value, "interval")
         if format == "csv":
-            return f"{raw(low)},{raw(high)}"
+            return f"{shortest_text(low)},{shortest_text(high)}"
         ends = Fixed(self.digits, scale=self.scale)
         return glyphs(interval_tokens(ends.parts(low), ends.parts(high)) + tuple(self.suffix), format)
 
@@ -160,7 +160,7 @@ class Uncertain:
         """Write the pair in `format`."""
         middle, spread = pair(value, "value with its uncertainty")
         if format == "csv":
-            return f"{raw(middle)},{raw(spread)}"
+            return f"{shortest_text(middle)},{shortest_text(spread)}"
         place = self.place(spread)
         return glyphs(
             (*self.at(place, middle).tokens, "±", *replace(self, sign=False).at(place, spread).tokens), format
@@ -196,7 +196,7 @@ class AsPrinted:
         lowered = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
         return NumberParts(
             sign=match["sign"].replace("−", "-"),
-            whole="" if power else grouped(whole) if len(whole) > 3 else whole,
+            whole="" if power else group_digits(whole) if len(whole) > 3 else whole,
             fraction=match["fraction"] or "",
             exponent=int(lowered) if lowered else None,
             prefix=match["prefix"],

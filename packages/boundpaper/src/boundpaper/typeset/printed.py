@@ -56,13 +56,13 @@ def parse(text: str) -> PrintedNumber:
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
-        return _printed(power[1] or "1", -exponent, shown)
+        return _parse_number(power[1] or "1", -exponent, shown)
     if single := _SINGLE.match(body):
-        return _printed(single[1], 0, shown)
+        return _parse_number(single[1], 0, shown)
     if (bounds := _RANGE.match(body)) is not None:
-        first, last = _printed(bounds[1], 0, shown), _printed(bounds[2], 0, shown)
+        first, last = _parse_number(bounds[1], 0, shown), _parse_number(bounds[2], 0, shown)
         if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
-            first = _printed(bounds[1] + bounds[2][-1], 0, shown)
+            first = _parse_number(bounds[1] + bounds[2][-1], 0, shown)
         if first.low > last.high:
             raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
         return PrintedNumber(value=None, decimals=None, low=first.low, high=last.high)
@@ -74,7 +74,7 @@ def parse(text: str) -> PrintedNumber:
     raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
-def _printed(text: str, shift: int, shown: str) -> PrintedNumber:
+def _parse_number(text: str, shift: int, shown: str) -> PrintedNumber:
     body = text.replace(",", "").lstrip("±")
     scale = _SUFFIX.get(body[-1], 0)
     mantissa, _, exponent = body.rstrip("KM").partition("e")

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.glyphs import NumberParts
-from boundpaper.typeset.grouping import grouped
+from boundpaper.typeset.grouping import group_digits
 
 EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
 
@@ -41,7 +41,7 @@ def decimal_parts(
     rounded = round_half_up(number, digits)
     whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
-        whole = grouped(whole)
+        whole = group_digits(whole)
     shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
     return NumberParts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
 
@@ -56,7 +56,7 @@ def significant_place(number: Decimal, digits: int) -> int:
     return place - 1 if round_half_up(number, place).adjusted() > number.adjusted() else place
 
 
-def raw(value: object) -> str:
+def shortest_text(value: object) -> str:
     """Return the shortest text that reads back as the same number."""
     finite(value)
     if isinstance(value, numbers.Integral):

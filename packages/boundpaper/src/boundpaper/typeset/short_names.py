@@ -17,12 +17,12 @@ def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
     >>> short_names(["smollm2-135m-instruct.q4_1-b179c952"])
     {'smollm2-135m-instruct.q4_1-b179c952': 'smollm2-135m-b179c952'}
     """
-    made = {name: _short(name, most) for name in names}
+    made = {name: _shortened(name, most) for name in names}
     labels = list(made.values())
     return {name: name if labels.count(short) > 1 else short for name, short in made.items()}
 
 
-def _short(name: str, most: int) -> str:
+def _shortened(name: str, most: int) -> str:
     """Return as many parts from the front as fit before the last part; a name of one part loses its middle."""
     if len(name) <= most:
         return name

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from boundpaper.errors import DataError, SpecError
+from boundpaper.typeset.armour import is_armoured
 from boundpaper.typeset.armour import plain as unarmoured
-from boundpaper.typeset.armour import worn
 from boundpaper.typeset.characters import FORMULA, LATEX, MATH, SCRIPTS, T1_LETTERS
-from boundpaper.typeset.grouping import grouped
+from boundpaper.typeset.grouping import group_digits
 
 Markup = Literal["latex", "markdown", "html"]
 MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
@@ -56,7 +56,7 @@ def escape(text: str, format: Markup) -> str:
         text = _MARKDOWN.sub(r"\\\g<0>", re.sub(r"[\n\t]", " ", text))
         return _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else "\\" + m[0], text)
     if format == "latex":
-        return _latex(text)
+        return _escape_latex(text)
     raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
 
 
@@ -73,18 +73,18 @@ def numerals(text: str, *, thousands: bool = False) -> str:
         lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
     )
     text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
-    text = _LONG.sub(lambda match: _counted(match, thousands), text)
+    text = _LONG.sub(lambda match: _number_with_noun(match, thousands), text)
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
-def _counted(match: re.Match[str], thousands: bool) -> str:
+def _number_with_noun(match: re.Match[str], thousands: bool) -> str:
     whole, fraction, noun = match[1], match[2] or "", match[3] or ""
     named = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
     apart = noun or (thousands and (fraction or not named))
-    return f"{grouped(whole) if apart else whole}{fraction}{noun}"
+    return f"{group_digits(whole) if apart else whole}{fraction}{noun}"
 
 
-def _latex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     pieces: list[str] = []
     for superscript, subscript, char in _RUN.findall(text):
         if superscript or subscript:
@@ -120,17 +120,17 @@ def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
     """
     if format not in MARKUPS:
         raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
-    return "".join(_render(span, format, text, numbers) for span in _spans(text))
+    return "".join(_render_span(span, format, text, numbers) for span in _split_spans(text))
 
 
 def citations(text: str) -> tuple[str, ...]:
     """Return the keys that an author's text cites, in order, without repeats."""
     keys: dict[str, None] = {}
-    for span in _spans(text):
+    for span in _split_spans(text):
         if span.kind == "emphasis":
             keys |= dict.fromkeys(citations(span.text))
         elif span.kind == "citation":
-            keys |= {key: None for key, _ in _keys(span.text, text)}
+            keys |= {key: None for key, _ in _citation_keys(span.text, text)}
     return tuple(keys)
 
 
@@ -139,7 +139,7 @@ def without_citations(text: str) -> str:
     return re.sub(r"(?<!\s)\s*+" + _CITATION.pattern, "", text)
 
 
-def _spans(text: str) -> list[_Span]:
+def _split_spans(text: str) -> list[_Span]:
     spans: list[_Span] = []
     plain: list[str] = []
 
@@ -155,7 +155,7 @@ def _spans(text: str) -> list[_Span]:
             plain.append(text[at + 1])
             at += 2
         elif char in "$*":
-            end = _closing(text, at)
+            end = _closing_offset(text, at)
             close()
             spans.append(_Span("math" if char == "$" else "emphasis", text[at + 1 : end]))
             at = end + 1
@@ -177,7 +177,7 @@ def _spans(text: str) -> list[_Span]:
     return spans
 
 
-def _closing(text: str, start: int) -> int:
+def _closing_offset(text: str, start: int) -> int:
     """Return the offset of the `$` or `*` that closes the one at `start`; a `*` inside mathematics does not count."""
     delimiter, at, in_math = text[start], start + 1, False
     while at < len(text):
@@ -196,21 +196,21 @@ def _closing(text: str, start: int) -> int:
     )
 
 
-def _render(span: _Span, format: Markup, whole: str, numbers: bool) -> str:
+def _render_span(span: _Span, format: Markup, whole: str, numbers: bool) -> str:
     if span.kind == "math":
-        return _math(span.text, format, whole)
+        return _render_math(span.text, format, whole)
     if span.kind == "emphasis":
         inner = prose(span.text, format, numbers=numbers)
         return {"latex": f"\\emph{{{inner}}}", "markdown": f"*{inner}*", "html": f"<em>{inner}</em>"}[format]
     if span.kind == "citation":
-        return _cite(_keys(span.text, whole), format, whole)
+        return _render_citation(_citation_keys(span.text, whole), format, whole)
     try:
         return escape(numerals(span.text) if numbers else span.text, format)
     except DataError as error:
         raise SpecError(str(error)) from None
 
 
-def _math(formula: str, format: Markup, whole: str) -> str:
+def _render_math(formula: str, format: Markup, whole: str) -> str:
     depth = 0
     for brace in re.findall(r"\\.|[{}]", formula):
         depth += {"{": 1, "}": -1}.get(brace, 0)
@@ -220,7 +220,7 @@ def _math(formula: str, format: Markup, whole: str) -> str:
         raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or nothing in it")
     if re.search(r"(?<!\\)[%#&]", formula):
         raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds a bare %, # or &: write \\% and so on")
-    if worn(formula) or "^^" in formula:
+    if is_armoured(formula) or "^^" in formula:
         raise SpecError(f"the formula ${unarmoured(formula)}$ holds text of the data: put that outside of the dollars")
     if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
         raise SpecError(
@@ -239,7 +239,7 @@ def _math(formula: str, format: Markup, whole: str) -> str:
     return f"${body.strip()}$"
 
 
-def _keys(citation: str, whole: str) -> list[tuple[str, str]]:
+def _citation_keys(citation: str, whole: str) -> list[tuple[str, str]]:
     keys = []
     for part in citation.split(";"):
         match = _KEY.fullmatch(part.strip())
@@ -251,7 +251,7 @@ def _keys(citation: str, whole: str) -> list[tuple[str, str]]:
     return keys
 
 
-def _cite(keys: list[tuple[str, str]], format: Markup, whole: str) -> str:
+def _render_citation(keys: list[tuple[str, str]], format: Markup, whole: str) -> str:
     place = keys[0][1] if len(keys) == 1 else ""
     shown = prose(place, format) if place else ""
     if format == "latex":

@@ -47,7 +47,7 @@ def _without_middle(name: str, most: int) -> str:
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
-def readable(text: str, names: Mapping[str, str]) -> str:
+def readable_text(text: str, names: Mapping[str, str]) -> str:
     """Return a text of the ledger for readers: keys become names, underscores become spaces.
 
     `names` are names in print by key; keys are matched as whole words, with or without their dots.

@@ -5,7 +5,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.statistics import guards
-from keyquery.measure.measurements import WEIGHTS, settings_said
+from keyquery.measure.measurements import WEIGHTS, settings_in_words
 
 OF_THE_MODEL = (
     *WEIGHTS,
@@ -17,7 +17,7 @@ CAPTURED = "capture both over the same texts, with the same options"
 Manifest = Mapping[str, Any]
 
 
-def check(
+def check_comparable(
     experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str, task: str = ""
 ) -> list[str]:
     """Check that two measurements may be compared; return notes on limits that a reader must know.
@@ -38,13 +38,13 @@ def check(
             f"{where} have different tokenizers, which cut a text into different tokens; "
             "compare what items tell: --by item"
         )
-    settings, others = settings_said(first), settings_said(second)
+    settings, others = settings_in_words(first), settings_in_words(second)
     for name in (*settings, *(name for name in others if name not in settings)):
         if name not in OF_THE_MODEL and settings.get(name) != others.get(name):
             raise DataError(
                 f"{where} have different settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
             )
-    _same_hashes(where, manifests, unit, other_words, mend, task)
+    _require_same_hashes(where, manifests, unit, other_words, mend, task)
     if captured:
         one, two = (each["capture"].get("text_hash") for each in manifests)
         counts = [each["capture"].get("documents") for each in manifests]
@@ -52,7 +52,7 @@ def check(
             raise DataError(f"{where} were captured on different texts ({counts[0]} and {counts[1]} documents); {mend}")
     stated = {
         name: {
-            "precision": _precision(each),
+            "precision": _precision_name(each),
             "tokenizer": str(vocabulary or "not stated"),
             **{library: each.get("versions", {}).get(library, "not stated") for library in ("torch", "transformers")},
         }
@@ -69,13 +69,13 @@ def _facts(manifest: Manifest) -> Mapping[str, Any]:
     return facts
 
 
-def _precision(manifest: Manifest) -> str:
+def _precision_name(manifest: Manifest) -> str:
     facts = _facts(manifest)
     quantization = facts.get("quantization")
     return f"{quantization['type']} and {facts.get('dtype')}" if quantization else str(facts.get("dtype"))
 
 
-def _same_hashes(
+def _require_same_hashes(
     where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
 ) -> None:
     """Refuse to compare values by text or by item if the two models were given different texts or items."""

@@ -33,7 +33,7 @@ _OPTIONS = (
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def _asked(command: Callable[..., None]) -> Callable[..., None]:
+def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add to a command the options for what is compared, and how."""
     return functools.reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
 
@@ -42,7 +42,7 @@ def _asked(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
 @click.option("--report", type=_FOLDER, help="Folder to write a report to: table, figure and numbers.")
 @click.option("--paper", type=_FOLDER, help="Folder to write a new paper on the comparison to, with its PDF.")
-@_asked
+@_comparison_options
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
 ) -> None:
@@ -52,7 +52,7 @@ def compare(
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
-    found = _shown(obj, models, report, **asked)
+    found = _print_comparison(obj, models, report, **asked)
     if paper:
         click.echo(str(found.paper(paper)), err=asked["machine"])
 
@@ -60,22 +60,22 @@ def compare(
 @click.command()
 @click.argument("report", type=_FOLDER, metavar="FOLDER")
 @click.argument("models", nargs=-1, metavar="[REFERENCE MODEL...]")
-@_asked
+@_comparison_options
 def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
     """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
 
     Without names, it compares the two models that the project has measurements of.
     """
-    from keyquery.comparisons.measured import names
+    from keyquery.comparisons.measured import measurement_names
 
-    known = models or tuple(names(asked["folder"] or obj["root"] or Path.cwd()))
+    known = models or tuple(measurement_names(asked["folder"] or obj["root"] or Path.cwd()))
     if len(known) < 2 or (not models and len(known) > 2):
         held = f"measured here: {', '.join(known[:9])}{' ...' * (len(known) > 9)}"
         raise click.UsageError(f"name two models or more: report FOLDER REFERENCE MODEL... ({held})")
-    _shown(obj, known, report, **asked)
+    _print_comparison(obj, known, report, **asked)
 
 
-def _shown(
+def _print_comparison(
     obj: dict[str, Any],
     models: tuple[str, ...],
     report: Path | None,
@@ -87,11 +87,11 @@ def _shown(
     machine: bool,
 ) -> "Comparison":
     """Print a comparison, and write its report where a folder is given."""
-    from keyquery.comparisons.comparison import compared
+    from keyquery.comparisons.comparison import compare_models
     from keyquery.comparisons.measured import read
 
     root = folder or obj["root"] or Path.cwd()
-    found = compared([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
+    found = compare_models([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
     click.echo(found.to_json() if machine else str(found))
     for path in found.report(report) if report else ():
         click.echo(str(path), err=machine)

@@ -15,9 +15,9 @@ from boundpaper.typeset.numbers import pvalue, significant
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.short_names import short_names
 from keyquery.comparisons.measured import ModelMeasurements, common
-from keyquery.comparisons.paired import TestedQuantity, corrected, out_of_reach, pair_tests
+from keyquery.comparisons.paired import TestedQuantity, correct_tests, note_on_units, pair_tests
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.summary import aligned, number
+from keyquery.measure.summary import align_lines, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,12 +102,12 @@ class Comparison:
             whole = row.ci_low is not None and row.ci_high is not None
             ends = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if whole else ""
             numbers = (number(row.estimate), ends, f"{row.effect_name} {number(row.effect)}")
-            counts = (_p(row.p_value), _p(row.p_adjusted), str(row.n), row.unit)
+            counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
             lines.append((row.study, each.quantity.label + unit, each.models[1], *numbers, *counts))
         if len(self.models) == 2:
             lines = [(*line[:2], *line[3:]) for line in lines]
         return "\n".join(
-            [f"{' and '.join(self.models[1:])} less {self.models[0]}", "", aligned(lines), "", *self.notes]
+            [f"{' and '.join(self.models[1:])} less {self.models[0]}", "", align_lines(lines), "", *self.notes]
         )
 
     @property
@@ -122,14 +122,14 @@ class Comparison:
             if set(fired(part.strip())) & set(TOLD_GUARDS)
         )
         return (
-            f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units}.",
+            f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units_in_words}.",
             "Tests speak of further units for these very networks, not of other trainings.",
             *(f"{part[:1].upper()}{part[1:]}." for part in noted),
             *(f"{line}." for line in self.told),
         )
 
     @property
-    def _units(self) -> str:
+    def _units_in_words(self) -> str:
         counts = dict.fromkeys((each.row.n, each.row.unit) for each in self.tests)
         return ", ".join(counted(n, unit) for n, unit in counts)
 
@@ -201,7 +201,7 @@ class Comparison:
         return Figure(
             panels=panels,
             columns=1,
-            caption=f"{said}: differences with 95 % intervals; {self._units}.",
+            caption=f"{said}: differences with 95 % intervals; {self._units_in_words}.",
             note=f"Without an interval, and not drawn: {'; '.join(dict.fromkeys(bare))}." if bare else "",
             legend="above" if len(self.models) > 2 else "none",
         )
@@ -246,7 +246,7 @@ class Comparison:
         written = [home / f"{NAME}{suffix}" for suffix in texts]
         for path, content in zip(written, texts.values(), strict=True):
             write(path, content.encode())
-        pictures, said = self._pictures(home)
+        pictures, said = self._figure_files(home)
         page = self.to_markdown()
         shown = next((path.name for path in pictures if path.suffix == ".png"), "")
         page += f"\n![{self.figure().caption}]({shown})\n" if shown else ""
@@ -278,7 +278,7 @@ class Comparison:
 
         return write_paper(self, Path(folder), title or f"{' and '.join(self.models[1:])} against {self.models[0]}")
 
-    def _pictures(self, home: Path) -> tuple[list[Path], str]:
+    def _figure_files(self, home: Path) -> tuple[list[Path], str]:
         """Return the figure's files, and a note if there is no figure or only its LaTeX source."""
         try:
             drawn = self.figure()
@@ -293,7 +293,7 @@ class Comparison:
         return self.table()._repr_html_()
 
 
-def compared(
+def compare_models(
     models: Sequence[ModelMeasurements],
     experiments: Sequence[str] = (),
     *,
@@ -330,8 +330,8 @@ def compared(
         )
     told += [f"left out: {error}" for error in refused]
     order = [*HEADLINES, *chosen]
-    made = sorted(corrected(tests, FAMILY), key=lambda each: order.index(each.row.study))
-    return Comparison(names, tuple(made), (*told, *out_of_reach(made)), tuple(models), by, tuple(metrics))
+    made = sorted(correct_tests(tests, FAMILY), key=lambda each: order.index(each.row.study))
+    return Comparison(names, tuple(made), (*told, *note_on_units(made)), tuple(models), by, tuple(metrics))
 
 
 def _ends(each: TestedQuantity) -> tuple[float, float, float] | None:
@@ -345,5 +345,5 @@ def _ends(each: TestedQuantity) -> tuple[float, float, float] | None:
     return None if middle is None or low is None or high is None else (middle, low, high)
 
 
-def _p(value: float | None) -> str:
+def _p_text(value: float | None) -> str:
     return "-" if value is None else pvalue().show(value, "plain")

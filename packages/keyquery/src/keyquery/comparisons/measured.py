@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.errors import DataError
-from boundpaper.store.manifest import broken
+from boundpaper.store.manifest import contradiction
 from boundpaper.store.measurement import FOLDER
 from boundpaper.store.paths import SUFFIXES
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from boundpaper.suggestions import or_known
 from keyquery.measure.headlines import HEADLINES
 from keyquery.measure.measurements import OF_THE_PROCESSOR, manifest_beside, slug
-from keyquery.measure.units import is_tidy, plain, tidy
+from keyquery.measure.units import as_text, as_tidy, is_tidy
 
 OF_HEADS = "head_metrics"
 TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "head_competition", "head_components"))
@@ -27,7 +27,7 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` are tidy rows by experiment (`keyquery.measure.units.tidy`), and `manifests` say what made each. `copy`
+    `tables` are tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` say what made each. `copy`
     writes the measurements of these experiments into the paper in this folder.
     """
 
@@ -52,7 +52,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     `experiments` are all when empty. Raises DataError when there are none, a name fits several, one that is asked is
     missing, or a table was cut or changed.
     """
-    name = meant(root, name)
+    name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
     for each in experiments:
         if each not in paths:
@@ -64,13 +64,13 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     for experiment, path in sorted(paths.items()):
         if experiments and experiment not in experiments:
             continue
-        if fault := broken(root, path.relative_to(root).as_posix()):
+        if fault := contradiction(root, path.relative_to(root).as_posix()):
             raise DataError(f"{path.relative_to(root)}: {fault}")
         if experiment == OF_HEADS:
-            _one_capture(name, paths)
-        table = plain(words(path))
+            _require_one_capture(name, paths)
+        table = as_text(table_text(path))
         if experiment == OF_HEADS or is_tidy(table):
-            tables[experiment] = tidy(experiment, table)
+            tables[experiment] = as_tidy(experiment, table)
 
     def copy(paper: Path, chosen: Sequence[str]) -> None:
         for path in (paths[each] for each in chosen):
@@ -82,7 +82,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     return ModelMeasurements(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
 
 
-def names(root: Path) -> list[str]:
+def measurement_names(root: Path) -> list[str]:
     """Return the names of all measurements below `artifacts/measurements` of a folder.
 
     Raises DataError when there are none.
@@ -93,16 +93,16 @@ def names(root: Path) -> list[str]:
     return known
 
 
-def meant(root: Path, name: str) -> str:
+def full_name(root: Path, name: str) -> str:
     """Return the full name of the measurements that a name, its beginning or the name of their model stands for.
 
     Raises DataError when there are none, or several.
     """
-    known = names(root)
+    known = measurement_names(root)
     if name in known:
         return name
     asked = slug(name)
-    fits = [each for each in known if each.startswith(asked) or asked in _models(root, each)]
+    fits = [each for each in known if each.startswith(asked) or asked in _models_in_manifests(root, each)]
     if len(fits) == 1:
         return fits[0]
     if fits:
@@ -110,14 +110,14 @@ def meant(root: Path, name: str) -> str:
     raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
 
 
-def _models(root: Path, name: str) -> set[str]:
+def _models_in_manifests(root: Path, name: str) -> set[str]:
     """Return the names of models that the manifests of a measurement contain."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
     held = (each.get(part) for each in manifests for part in ("model", "capture"))
     return {slug(str(each["model"])) for each in held if isinstance(each, dict) and each.get("model")}
 
 
-def _one_capture(name: str, paths: Mapping[str, Path]) -> None:
+def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
     """Refuse tables of heads from two captures, which an analysis that ended while replacing them leaves behind."""
     manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
     captures = {

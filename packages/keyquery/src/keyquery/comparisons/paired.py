@@ -10,7 +10,7 @@ from boundpaper.statistics import Estimate, attach, guards, holm, mcnemar, sign_
 from boundpaper.statistics.bootstrap import DRAWS
 from boundpaper.statistics.locations.permutation import EXACT_SIGNS_UP_TO
 from boundpaper.typeset.plural import counted
-from keyquery.comparisons.asked import check
+from keyquery.comparisons.asked import check_comparable
 from keyquery.comparisons.measured import ModelMeasurements
 from keyquery.measure.headlines import Headline, headlines
 from keyquery.measure.units import Units, units_of
@@ -59,11 +59,11 @@ def pair_tests(
             continue
         try:
             task = quantity.metric.removesuffix("_right")
-            notes = check(experiment, names, (manifests[0], manifests[1]), first.kind, task)
+            notes = check_comparable(experiment, names, (manifests[0], manifests[1]), first.kind, task)
         except DataError as error:
             refused.append(error)
             continue
-        row, means = _test(first, second, experiment, quantity, names)
+        row, means = _test_quantity(first, second, experiment, quantity, names)
         if row is None:
             told.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
@@ -73,7 +73,7 @@ def pair_tests(
     return made, [*told, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
 
 
-def _test(
+def _test_quantity(
     first: Units, second: Units, experiment: str, quantity: Headline, names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Test the difference of a quantity: the second model's values minus the first's."""
@@ -84,7 +84,7 @@ def _test(
         "unit": first.kind,
     }
     if set(one.index) != set(two.index):
-        return _apart(first, second, named, names)
+        return _compare_as_groups(first, second, named, names)
     two = two.reindex(one.index)
     both = one.notna() & two.notna()
     lost = int((~both).sum())
@@ -96,7 +96,7 @@ def _test(
     right = [each.right for each in (first, second)]
     if right[0] is not None and right[1] is not None:
         before, after = (each.reindex(one.index).astype(int).to_numpy() for each in right if each is not None)
-        row = _scaled(mcnemar(after, before, **named), quantity.scale)
+        row = _scaled_estimate(mcnemar(after, before, **named), quantity.scale)
     else:
         row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **named)
     keys = [str(key) for key in one.index]
@@ -104,7 +104,7 @@ def _test(
     return with_note(attach(row, parts if first.kind == "text" else ()), *notes), means
 
 
-def _apart(
+def _compare_as_groups(
     first: Units, second: Units, named: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Compare heads of two networks of different shapes as two groups; refuse if texts, items or seeds differ."""
@@ -123,12 +123,12 @@ def _apart(
     return row, (float(one.mean()), float(two.mean()))
 
 
-def _scaled(row: Estimate, scale: float) -> Estimate:
+def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
     value, low, high = (None if each is None else each * scale for each in (row.estimate, row.ci_low, row.ci_high))
     return replace(row, estimate=value, ci_low=low, ci_high=high)
 
 
-def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
+def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
     """Return the tests with p values after Holm's correction as one family, marked where these cannot come below .05.
 
     Raises DataError when no test has units enough for any p below .05.
@@ -148,7 +148,7 @@ def corrected(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuanti
     ]
 
 
-def out_of_reach(tests: Sequence[TestedQuantity]) -> list[str]:
+def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     """Return a note that says how many units would suffice, if no outcome could bring Holm's p of a test below .05."""
     count = sum(each.row.p_value is not None for each in tests)
     few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]

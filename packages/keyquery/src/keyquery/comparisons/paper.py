@@ -100,9 +100,9 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 
     Arguments are those of `keyquery.compare`, the reference first. Raises DataError in the words of `keyquery.compare`.
     """
-    from keyquery.comparisons.comparison import compared
+    from keyquery.comparisons.comparison import compare_models
 
-    return compared([read(project(), each, experiments) for each in models], experiments, by=by, metrics=metrics)
+    return compare_models([read(project(), each, experiments) for each in models], experiments, by=by, metrics=metrics)
 
 
 def write_paper(found: Comparison, folder: Path, title: str) -> Path:
@@ -135,7 +135,7 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     (root / "paper/chapters/introduction.tex.j2").unlink()
     write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
     parts = [
-        (name, [_item(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
+        (name, [_test_line(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
         for name in found.experiments
     ]
     items = "\n".join(
@@ -148,25 +148,25 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     )
     chapter = CHAPTER.replace("REFERENCE", _cell(found.tests[0], "reference")).replace("ITEMS", items)
     write(root / f"paper/chapters/{NAME}.tex.j2", chapter.encode())
-    return _printed(root)
+    return _build_chapter(root)
 
 
-def _where(each: TestedQuantity) -> str:
+def _row_arguments(each: TestedQuantity) -> str:
     """Return the arguments by which a chapter refers to the row of a test."""
     cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
 
 def _cell(each: TestedQuantity, column: str) -> str:
-    return f"n('{NAME}', {_where(each)}, value='{column}')"
+    return f"n('{NAME}', {_row_arguments(each)}, value='{column}')"
 
 
-def _item(each: TestedQuantity, several: bool) -> str:
+def _test_line(each: TestedQuantity, several: bool) -> str:
     """Return a line of the chapter about one test; each number and name in it is a cell of the result."""
     unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
     of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""
     model, reference = (f"<< {_cell(each, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
-    row = f"tests({_where(each)})"
+    row = f"tests({_row_arguments(each)})"
     verdict = f"; << 'after correction' if {row}.p_adjusted < 0.05 else 'may be chance' >>"
     return (
         f"\\item << {_cell(each, 'quantity')} >>{unit} {of}is {model} against {reference} "
@@ -175,7 +175,7 @@ def _item(each: TestedQuantity, several: bool) -> str:
     )
 
 
-def _printed(root: Path) -> Path:
+def _build_chapter(root: Path) -> Path:
     """Build the chapter as a PDF with the paper's own command line, and return its path."""
     command = [sys.executable, "-m", "boundpaper", "chapter", NAME]
     environment = {**os.environ, VARIABLE: str(root)}

@@ -17,10 +17,10 @@ from keyquery.measure.evaluation import BASELINE, Condition, ask_once
 from keyquery.measure.rows import Row, row
 from keyquery.measure.scores import absent_rows, effect_rows
 from keyquery.measure.subject import Options, Subject, Text
-from keyquery.models.anatomy import blocks, hidden
+from keyquery.models.anatomy import blocks, why_hidden
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.undefined import undefined
+from keyquery.models.undefined import undefined_message
 
 SETTINGS: dict[str, Any] = {
     "positions": "absolute position 0, so the prefill only",
@@ -38,7 +38,7 @@ SWEPT_ITEMS = 40
 
 
 @dataclass(frozen=True)
-class Layers:
+class SpikeLayers:
     """Layers in which a model's beginning-of-sequence token stands out; None if there is none, with the reason.
 
     Parameters
@@ -74,7 +74,7 @@ def bos_value(layer: int | None, name: str) -> Condition:
     return Condition(name, (Intervention("v", "zero", layers=layers, positions=(0,)),))
 
 
-def ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
+def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
     """Return the norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
 
     Where the norm of the later tokens is 0, the ratio is 0. All experiments of a run share one computation.
@@ -94,7 +94,7 @@ def ratios_and_nats(
     by_text: list[list[float]] = []
     nats, places = 0.0, layers_of(subject)
 
-    def after(module: Any, inputs: Any, output: Any) -> None:
+    def record_ratio(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
         lengths = states[0].float().norm(dim=-1)
         later = float(lengths[1:].mean())
@@ -103,12 +103,12 @@ def ratios_and_nats(
     with ExitStack() as stack:
         stack.enter_context(applied(subject.model, interventions))
         for block in blocks(subject.model):
-            stack.callback(block.module.register_forward_hook(after).remove)
+            stack.callback(block.module.register_forward_hook(record_ratio).remove)
         for text in texts:
             by_text.append([])
             each = token_nats(subject.model, text.tokens)
             if not bool(each.isfinite().all()):
-                raise ModelError(f"{text.id}: the logits are not finite; {undefined(subject.model)}")
+                raise ModelError(f"{text.id}: the logits are not finite; {undefined_message(subject.model)}")
             nats += float(each.double().sum())
             del by_text[-1][len(places) :]  # a model that caps its logits is run a second time for all of them
     return np.asarray(np.mean(by_text, axis=0)), nats
@@ -119,10 +119,10 @@ def layers_of(subject: Subject) -> list[int]:
     return [block.layer for block in blocks(subject.model)]
 
 
-def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
+def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
     """Choose the layers to intervene in, on texts that are not used for evaluation."""
     places = layers_of(subject)
-    usual = ratios(subject, texts)
+    usual = norm_ratios(subject, texts)
     peak = float(usual.max())
     sweep = [bos_mlp(layer, "sweep") for layer in places]
     found = [ratios_and_nats(subject, texts, each.interventions) for each in sweep]
@@ -130,13 +130,13 @@ def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
     best = places[int(np.argmax([nats for _, nats in found]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
-        return Layers(peak, None, None, best, peaks, reason)
+        return SpikeLayers(peak, None, None, best, peaks, reason)
     spike = places[int(np.argmax(usual > SPIKE))]
     lowest = int(np.argmin(peaks))
     if peaks[lowest] > peak * (1 - LOWERED):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
-        return Layers(peak, spike, None, best, peaks, reason)
-    return Layers(peak, spike, places[lowest], best, peaks)
+        return SpikeLayers(peak, spike, None, best, peaks, reason)
+    return SpikeLayers(peak, spike, places[lowest], best, peaks)
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
@@ -150,16 +150,16 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     chosen, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
     top: tuple[Intervention, ...] = ()
-    if lacking := hidden(subject.model, "q", "k"):
+    if lacking := why_hidden(subject.model, "q", "k"):
         rows += absent_rows(subject, "qk", lacking)
     else:
-        top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
+        top = masks.mask_top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
         rows += effect_rows(subject, texts, options, Condition("qk", top))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
-    never = NO_BOS if not subject.has_bos else hidden(subject.model, "mlp")
+    never = NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp")
     if never:
         return rows + [each for name in (*names, "sweep_bos_mlp") for each in absent_rows(subject, name, never)]
-    layers = choose(subject, chosen)
+    layers = choose_layers(subject, chosen)
     rows.append(row("bos_peak", layers.peak, len(chosen), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
         for name, more in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
@@ -188,10 +188,10 @@ def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_I
     """
     chosen, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
-    if never := NO_BOS if not subject.has_bos else hidden(subject.model, "v"):
+    if never := NO_BOS if not subject.has_bos else why_hidden(subject.model, "v"):
         names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
         return rows + [each for name in names for each in absent_rows(subject, name, never)]
-    above = ratios(subject, chosen) > SPIKE
+    above = norm_ratios(subject, chosen) > SPIKE
     if above.any():
         spike = layers_of(subject)[int(np.argmax(above))]
         condition = bos_value(spike, "bos_value_spike")

@@ -38,8 +38,8 @@ def choice_rows(
     """
     rows: list[Row] = []
     for task, metric, make in (
-        ("verification", "verification_auc", _verification),
-        ("ranking", "ranking_likelihood", _ranking),
+        ("verification", "verification_auc", _verification_rows),
+        ("ranking", "ranking_likelihood", _ranking_rows),
     ):
         if task not in asked:
             continue
@@ -71,19 +71,19 @@ def key_items(subject: Subject, task: str, options: Options, length: int) -> lis
     return seeded
 
 
-def batch_of(length: int) -> int:
+def batch_size(length: int) -> int:
     """Return the number of prompts of a length that share a batch."""
     return max(1, min(ROWS, TOKENS // length))
 
 
-def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
+def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
     """Return log-probabilities of the answers to groups of prompts of about `length` tokens; cached for the next run.
 
     Prompts of one group share their beginning, which is run once.
     """
 
     def ask() -> list[list[dict[str, Any]]]:
-        by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_of(length))
+        by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_size(length))
         return [[asdict(one) for one in some] for some in by_group]
 
     asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
@@ -94,14 +94,14 @@ def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) 
     ]
 
 
-def credit(values: Sequence[float], right: int) -> tuple[float, int]:
+def ranking_credit(values: Sequence[float], right: int) -> tuple[float, int]:
     """Score a ranking: 1/m if the right candidate is one of m that tie for the first place, else 0; also return m."""
     best = max(values)
     first = [place for place, value in enumerate(values) if value >= best - TIE]
     return (1 / len(first) if right in first else 0.0), len(first)
 
 
-def higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
+def share_higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
     """Return the share of pairs in which one of ours is above one of theirs; ties count half (Mann and Whitney)."""
     wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
     return wins / (len(ours) * len(theirs))
@@ -111,9 +111,9 @@ def _odds(found: Scores) -> float:
     return found.logprobs[found.options.index(YES)] - found.logprobs[found.options.index(NO)]
 
 
-def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
+def _verification_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     groups = [[(item.prompt, item.options)] for _, item in items]
-    verified = [one for [one] in scores(subject, groups, int(items[0][1].facts["length"]))]
+    verified = [one for [one] in score_options(subject, groups, int(items[0][1].facts["length"]))]
     kinds: dict[str, list[Scores]] = {}
     for (_, item), one in zip(items, verified, strict=True):
         kinds.setdefault(str(item.facts["kind"]), []).append(one)
@@ -131,17 +131,17 @@ def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> 
         rows.append(row(f"p_yes_{kind}_sd", wide, len(some), condition=condition, reason=reason))
         if kind != EXACT and exact:
             n = len(some) + len(exact)
-            auc = higher(exact, [_odds(one) for one in some])
+            auc = share_higher(exact, [_odds(one) for one in some])
             rows.append(row(f"verification_auc_{kind}", auc, n, condition=condition))
     if exact and misses:
-        rows.append(row("verification_auc", higher(exact, misses), len(items), condition=condition))
+        rows.append(row("verification_auc", share_higher(exact, misses), len(items), condition=condition))
     else:
         reason = "exact keys and misses are compared; one of them was not asked for"
         rows.append(row("verification_auc", None, 0, condition=condition, reason=reason))
     return rows
 
 
-def _ranking(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
+def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     length = int(items[0][1].facts["length"])
     candidates = [tuple(str(one) for one in item.facts["candidates"]) for _, item in items]
     places = [some.index(item.answer) for some, (_, item) in zip(candidates, items, strict=True)]
@@ -149,14 +149,14 @@ def _ranking(subject: Subject, items: Sequence[Seeded], condition: str) -> list[
         [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
         for some, (_, item) in zip(candidates, items, strict=True)
     ]
-    ranked = scores(subject, groups, length)
+    ranked = score_options(subject, groups, length)
     rows = []
     ways = {
         "ranking_likelihood": [list(group[0].logprobs) for group in ranked],
         "ranking_yes": [[_odds(one) for one in group[1:]] for group in ranked],
     }
     for metric, values in ways.items():
-        earned = [credit(some, place) for some, place in zip(values, places, strict=True)]
+        earned = [ranking_credit(some, place) for some, place in zip(values, places, strict=True)]
         rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))
         tied = sum(first > 1 for _, first in earned) / len(items)
         rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))

@@ -76,7 +76,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
     return cached(cache_name(measure_norms, asked), lambda: dimensions(subject.model, tokens, where), None)[0]
 
 
-def above(found: Dimensions, factor: float) -> Mask:
+def mask_above(found: Dimensions, factor: float) -> Mask:
     """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
 
     Raises DataError when the factor is below 2, where more than half of the dimensions could be above and no control is
@@ -86,10 +86,10 @@ def above(found: Dimensions, factor: float) -> Mask:
         raise DataError(
             f"factor = {factor}: a threshold below 2 leaves too few dimensions to compare with; give 2 or more"
         )
-    return _mask(found, False, lambda norms: norms > factor * norms.mean())
+    return _mask_by_layer(found, False, lambda norms: norms > factor * norms.mean())
 
 
-def top(found: Dimensions, count: int = 1) -> Mask:
+def mask_top(found: Dimensions, count: int = 1) -> Mask:
     """Mask of the `count` dimensions with the largest norm in each head.
 
     Raises DataError when that is more than half of a head.
@@ -102,28 +102,28 @@ def top(found: Dimensions, count: int = 1) -> Mask:
         np.put_along_axis(taken, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
         return taken
 
-    return _mask(found, True, largest)
+    return _mask_by_layer(found, True, largest)
 
 
-def _mask(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
+def _mask_by_layer(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
     sides = {side: {layer: choose(norms) for layer, norms in found.norms[side].items()} for side in SIDES}
     return Mask(sides, by_head)
 
 
-def smallest(mask: Mask, found: Dimensions) -> Mask:
+def smallest_mask(mask: Mask, found: Dimensions) -> Mask:
     """Return a mask of equally many dimensions with the smallest norms."""
-    return _control(
+    return _control_mask(
         mask,
         lambda side, layer, group, taken: _rest(taken)[
-            np.argsort(_of(found.norms, side, layer, group)[~taken], kind="stable")
+            np.argsort(_norms_of(found.norms, side, layer, group)[~taken], kind="stable")
         ][: taken.sum()],
     )
 
 
-def random(mask: Mask, seed: int) -> Mask:
+def random_mask(mask: Mask, seed: int) -> Mask:
     """Return a mask of equally many dimensions, drawn at random from those outside the given mask."""
     rng = np.random.default_rng([seed, 1])
-    return _control(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
+    return _control_mask(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
 
 
 def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
@@ -137,15 +137,15 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
     removed = found.norms if fill == "zero" else found.spreads
 
     def choose(side: str, layer: int, group: tuple[int, ...], taken: Bools) -> NDArray[np.int64]:
-        energy = _of(removed, side, layer, group) ** 2
+        energy = _norms_of(removed, side, layer, group) ** 2
         order = rng.permutation(_rest(taken))
         missing = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[taken].sum())
         return order[: int(np.argmin(missing))] if taken.any() else order[:0]
 
-    return _control(mask, choose)
+    return _control_mask(mask, choose)
 
 
-def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
+def why_unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
     """Return the reason why norm-matched controls cannot be compared with a mask; empty if they can.
 
     They can if the squared norm that they remove on average is within `MATCHED` of what the mask removes.
@@ -184,20 +184,20 @@ def _rest(taken: Bools) -> NDArray[np.int64]:
     return np.flatnonzero(~taken)
 
 
-def _of(given: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
+def _norms_of(given: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
     return given[side][layer][group].reshape(-1) if group else given[side][layer].reshape(-1)
 
 
-def _groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _mask_groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     for side in SIDES:
         for layer, taken in sorted(mask.sides[side].items()):
             yield from ((side, layer, (head,)) for head in range(len(taken))) if mask.by_head else ((side, layer, ()),)
 
 
-def _control(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
+def _control_mask(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
     """Return a mask of other dimensions than the given one's, chosen in each head or in each layer."""
     sides = {side: {layer: np.zeros_like(taken) for layer, taken in mask.sides[side].items()} for side in SIDES}
-    for side, layer, group in _groups(mask):
+    for side, layer, group in _mask_groups(mask):
         taken = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)
         other = np.zeros(taken.shape, dtype=bool)
         other[choose(side, layer, group, taken)] = True

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from boundpaper.errors import DataError
 from keyquery.experiments._anchoring import questions as anchoring_questions
 from keyquery.experiments._anchoring import states as anchoring_states
-from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, Split, plant_statements
-from keyquery.experiments._anchoring.groups import DRAWS, TestSamples, group_rows, pool, probe_rows
-from keyquery.experiments._anchoring.probe import Bools, Probes, Readings, areas
-from keyquery.experiments._anchoring.probe import train as trained
-from keyquery.experiments._anchoring.states import marked, states
+from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, SampleSplit, plant_statements
+from keyquery.experiments._anchoring.groups import DRAWS, TestSamples, group_rows, pool_seeds, probe_rows
+from keyquery.experiments._anchoring.probe import Bools, Probes, Readings, auroc_by_layer
+from keyquery.experiments._anchoring.probe import train_probes as trained
+from keyquery.experiments._anchoring.states import mark_question, states_at_end
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
@@ -113,7 +113,7 @@ def measure(
                 )
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
-        one = _seed(subject, split, seed, read, tokens)
+        one = _measure_seed(subject, split, seed, read, tokens)
         seeds.append(one)
         share = 100 * float(one.right.mean())
         rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
@@ -121,21 +121,21 @@ def measure(
         if split.asked:
             known_share = 100 * split.known / split.asked
             rows.append(row("known_share", known_share, split.asked, condition=f"{data}/seed/all", seed=seed))
-    everything = pool(seeds)
+    everything = pool_seeds(seeds)
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 
-def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> TestSamples:
-    learn = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.train]
-    asked = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.test]
+def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
+    learn = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in split.train]
+    asked = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in split.test]
     total = len(learn) + 4 * len(asked)
 
     def tell(passes: int) -> Callable[[int], None]:
         earlier = len(learn) + (passes - 1) * len(asked) if passes else 0
         return lambda done: subject.tell(f"{earlier + done} of {total} samples read")
 
-    given = states(subject.model, learn, tokens=tokens, tell=tell(0))
-    before = states(subject.model, asked, tokens=tokens, tell=tell(1))
+    given = states_at_end(subject.model, learn, tokens=tokens, tell=tell(0))
+    before = states_at_end(subject.model, asked, tokens=tokens, tell=tell(1))
 
     def without(passes: int, which: str) -> NDArray[np.float32]:
         """Return states after a knockout of the tokens of this name; NaN for a sample that has none."""
@@ -143,14 +143,14 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
         after = np.full_like(before, np.nan)
         if there:
             some = [asked[place] for place in there]
-            after[there] = states(
+            after[there] = states_at_end(
                 subject.model, some, lambda sample: getattr(sample, which), tokens=tokens, tell=tell(passes)
             )
         return after
 
     cut, control, filler = (without(passes, which) for passes, which in enumerate(("question", "control", "filler"), 2))
     right = np.asarray([sample.right for sample in split.train])
-    fit, held, halves = _parts(split.train, seed)
+    fit, held, halves = _split_masks(split.train, seed)
 
     def probes(chosen: Bools, what: str) -> Probes:
         if len(set(right[chosen].tolist())) < 2:
@@ -163,7 +163,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     whole = probes(fit, "training")
     if len(set(right[held].tolist())) < 2:
         raise DataError(f"all {held.sum()} validation samples are of one kind; take more samples")
-    best = areas(whole.probability(given[held]), right[held])
+    best = auroc_by_layer(whole.probability(given[held]), right[held])
     return TestSamples(
         whole=readings(whole),
         first=readings(probes(fit & halves, "first-half")),
@@ -175,7 +175,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     )
 
 
-def _parts(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
+def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
     """Split whole units: return masks of the samples that train, of those that validate, and of the first half."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject, Text
 from keyquery.measure.surveys import surveys as surveyed
-from keyquery.models.architecture import run
+from keyquery.models.architecture import run_forward
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
 from keyquery.models.attention.rows import LOCAL
@@ -55,7 +55,7 @@ DEFAULT = Thresholds()
 SETTINGS: dict[str, Any] = {**asdict(DEFAULT), "local_tokens": LOCAL}
 
 
-def pattern(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
+def pattern_of(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
     """Return the class of a head: one of `PATTERNS`."""
     if first >= thresholds.sink and first >= local:
         return "sink"
@@ -72,7 +72,7 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
     tokens so far apart, over a layer's heads; `..._content` leaves the first token out as key. Raises DataError when
     surveys cannot be put together.
     """
-    layers = together(surveys)[0].layers.tolist()
+    layers = checked_surveys(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
     table: list[Row] = []
     for place, layer in enumerate(layers):
@@ -81,7 +81,7 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
             for name in PER_HEAD:
                 table += over_texts(name, values[name][:, place, head], layer=layer, head=head)
             means = [float(values[name][:, place, head].mean()) for name in PER_HEAD]
-            classes.append(pattern(means[0], means[1], means[2], thresholds))
+            classes.append(pattern_of(means[0], means[1], means[2], thresholds))
             table.append(
                 row(f"pattern_{classes[-1]}", 1, len(surveys), condition=thresholds.text, layer=layer, head=head)
             )
@@ -90,13 +90,13 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
             table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
         for name, each in values.items():
             table += over_texts(name, each[:, place].mean(axis=1), layer=layer)
-        table += _decay(surveys, place, layer)
+        table += _mean_decay(surveys, place, layer)
     for name, each in values.items():
         table += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
     return table
 
 
-def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
+def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
     """Average the decay of attention over texts by distance bin; texts of other lengths end in other bins."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
@@ -138,7 +138,7 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
                     seen[call.layer] = attention_statistics(replace(call, query=query, key=key))
 
             stack.enter_context(recording(subject.model, see))
-            run(subject.model, text.tokens)
+            run_forward(subject.model, text.tokens)
         layers = sorted(seen)
         by_metric["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
         by_metric["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from keyquery.experiments import _bos_interventions as bos_interventions
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
@@ -26,7 +26,7 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     the value it reads there, that of its key head. By layer, means over query heads. Raises DataError when surveys
     cannot be put together.
     """
-    layers = together(surveys)[0].layers.tolist()
+    layers = checked_surveys(surveys)[0].layers.tolist()
     first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)
     content = np.stack([survey.value_content for survey in surveys])
     mass = np.stack([survey.first_later for survey in surveys])  # (texts, L, H)

@@ -8,14 +8,14 @@ from typing import Any
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.statistics.proportion import wilson_interval
-from keyquery.experiments._key_choices import CHOICES, batch_of, choice_rows, key_items
+from keyquery.experiments._key_choices import CHOICES, batch_size, choice_rows, key_items
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.models.attention.positions import encoding
 from keyquery.models.attention.reach import learned, learned_positions
-from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
+from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, error_class, first_number, is_ambiguous
 from keyquery.tasks.items import Item
 
 RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -123,19 +123,19 @@ def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, rat
     length = int(items[0][1].facts["length"])
 
     def ask() -> list[str]:
-        with _encoding(subject, name, ratio):
-            return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_of(length))
+        with _named_encoding(subject, name, ratio):
+            return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_size(length))
 
     question = {"items": [asdict(item) for _, item in items], "encoding": name, "ratio": ratio, "new": NEW_TOKENS}
     retrievals = []
     for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
         digits = item.facts.get("digits")
-        said, key = number(text, digits), number(item.answer, digits)
+        said, key = first_number(text, digits), first_number(item.answer, digits)
         retrievals.append(Retrieval(item, seed, said, key, error_class(said, key)))
     return retrievals
 
 
-def _encoding(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
+def _named_encoding(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
     if name == "own":
         return nullcontext()
     return encoding(subject.model, name, factor=ratio, length=subject.training_length)
@@ -150,23 +150,23 @@ def _retrieval_rows(
         if name == "own":
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
-    rows = _exact_rows(retrievals, condition)
+    rows = _accuracy_rows(retrievals, condition)
     low, high = wilson_interval(sum(each.kind == EXACT for each in retrievals), len(retrievals))
     rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
     rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
     counts = Counter(each.kind for each in retrievals)
     for kind in CLASSES:
         rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
-    doubtful = sum(ambiguous(each.said, each.key) for each in retrievals)
+    doubtful = sum(is_ambiguous(each.said, each.key) for each in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
     for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
-        rows += _exact_rows(
+        rows += _accuracy_rows(
             [each for each in retrievals if each.item.facts["form"] == form], f"{condition}/form:{form}"
         )
     for part in range(DEPTHS):
         some = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
         if some:
-            rows += _exact_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
+            rows += _accuracy_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
     rows += [
         row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
         for each in retrievals
@@ -190,7 +190,7 @@ def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition
     return rows
 
 
-def _exact_rows(found: Sequence[Retrieval], condition: str) -> list[Row]:
+def _accuracy_rows(found: Sequence[Retrieval], condition: str) -> list[Row]:
     return [
         row("passkey_exact", sum(each.kind == EXACT for each in found) / len(found), len(found), condition=condition)
     ]

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from boundpaper.errors import ModelError
-from keyquery.experiments.layer_content import contributions, why_missing
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.experiments.layer_content import attention_shares, why_missing
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
-from keyquery.models.anatomy import hidden
+from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
 KINDS = ("all", "content")
@@ -27,9 +27,9 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`. Raises DataError when
     surveys cannot be put together.
     """
-    layers = together(surveys)[0].layers
+    layers = checked_surveys(surveys)[0].layers
     table: list[Row] = []
-    for name, each in contributions(surveys).items():
+    for name, each in attention_shares(surveys).items():
         for condition in KINDS:
             shares = each[:, :, TOKENS.index(condition)]  # (texts, L)
             for place, layer in enumerate(layers.tolist()):
@@ -55,6 +55,6 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure the balance of attention and MLP over a subject's texts; ModelError as from `layer_content.measure`."""
-    if lacking := hidden(subject.model, "mlp"):
+    if lacking := why_hidden(subject.model, "mlp"):
         raise ModelError(lacking)
     return rows(surveyed(subject, options))

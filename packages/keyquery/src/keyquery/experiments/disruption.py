@@ -93,41 +93,41 @@ def measure(
         if not given or not set(given) <= set(known):
             raise DataError(f"disruption: {name} = {list(given)} is not among {', '.join(known)}")
     chosen, texts = masks.split_texts(subject, options)
-    before = _nats(subject, texts)
+    before = _nats_per_token(subject, texts)
     rows: list[Row] = []
     for where in places:
         norms = masks.measure_norms(subject, chosen, where)
         for select in selects:
-            mask = masks.above(norms, factor) if select == "threshold" else masks.top(norms)
+            mask = masks.mask_above(norms, factor) if select == "threshold" else masks.mask_top(norms)
             ratio = masks.largest_ratio(norms)
             name = f"{select}_massive_{where}"
             rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
             rows.append(row("dims", mask.count, subject.layers, condition=name))
             for fill in fills:
                 if not mask.count:
-                    rows += _absent(select, fill, where, f"no dimension above {factor:g} times the mean")
+                    rows += _absent_rows(select, fill, where, f"no dimension above {factor:g} times the mean")
                     continue
                 subject.tell(f"disruption: {select}, {fill}, {where}")
                 targets = {
                     "massive": [mask],
-                    "random": [masks.random(mask, seed) for seed in range(draws)],
+                    "random": [masks.random_mask(mask, seed) for seed in range(draws)],
                     "matched": [masks.matched(mask, norms, fill, seed) for seed in range(draws)],
-                    "smallest": [masks.smallest(mask, norms)],
+                    "smallest": [masks.smallest_mask(mask, norms)],
                 }
-                rows += _conditions(subject, texts, before, norms, targets, (select, fill, where))
+                rows += _condition_rows(subject, texts, before, norms, targets, (select, fill, where))
                 if where == "pre" and permutations and f"{select}_{fill}" in ranked:
                     some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
                     rows += _rank(subject, some, mask, (select, fill), permutations)
     return rows
 
 
-def _nats(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
+def _nats_per_token(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
     """Return the nats per token of each text."""
     sums = losses(subject, texts, condition) if condition else losses(subject, texts)
     return np.array([each.nats / each.tokens for each in sums])
 
 
-def _conditions(
+def _condition_rows(
     subject: Subject,
     texts: Sequence[Text],
     before: NDArray[np.float64],
@@ -145,12 +145,12 @@ def _conditions(
             row("dims", float(np.mean([mask.count for mask in some])), subject.layers, condition=name),
             row("removed_share", share, len(some), condition=name, reason="" if share is not None else "all are zero"),
         ]
-        apart = masks.unmatched(targets["massive"][0], some, found, fill) if target == "matched" else ""
+        apart = masks.why_unmatched(targets["massive"][0], some, found, fill) if target == "matched" else ""
         if apart:
             reasons[target] = apart
             rows += [row(metric, None, 0, condition=name, reason=apart) for metric in ("delta_nats", "perplexity")]
             continue
-        after = [_nats(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
+        after = [_nats_per_token(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
         delta = deltas[target] = np.mean(after, axis=0) - before
         rows += [
             row("delta_nats", float(delta.mean()), len(texts), condition=name),
@@ -175,7 +175,7 @@ def _conditions(
     return rows
 
 
-def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
+def _absent_rows(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
     rows = [
         row(metric, None, 0, condition=f"{select}_{target}_{fill}_{where}", reason=reason)
         for target, metric in itertools.product(("massive", *CONTROLS), ("delta_nats", "perplexity"))
@@ -187,13 +187,13 @@ def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
 def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int) -> list[Row]:
     """Rank the massive mask among random ones: p = (1 + random masks at or above it) / (1 + all random masks)."""
     select, fill = key
-    before = _nats(subject, some).mean()
+    before = _nats_per_token(subject, some).mean()
     name = f"{select}_massive_{fill}_pre"
-    own = float(_nats(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
+    own = float(_nats_per_token(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
     means: list[float] = []
     for start in range(0, permutations, CHUNK):
         subject.tell(f"disruption: {select}, {fill}, random mask {start + 1} of {permutations}")
-        drawn = [masks.random(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
+        drawn = [masks.random_mask(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
         asked = {
             "tokens": [text.tokens.tolist() for text in some],
             "masks": [each.digest() for each in drawn],

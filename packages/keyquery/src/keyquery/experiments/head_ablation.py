@@ -37,10 +37,10 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     drawn among the heads that have a plasticity. Metrics: `passkey_accuracy` (not without items), `delta_nats` a token.
     Raises DataError when fewer than two heads have a plasticity.
     """
-    return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
+    return _ablation_rows(subject, options, _heads_by_plasticity(subject, findings(subject, options)))
 
 
-def _rank(subject: Subject, found: Sequence[HeadResult]) -> Heads:
+def _heads_by_plasticity(subject: Subject, found: Sequence[HeadResult]) -> Heads:
     """Return the heads that have a late plasticity, the least plastic first; ties are ordered by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:

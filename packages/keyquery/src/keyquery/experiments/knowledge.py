@@ -36,10 +36,10 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     """
     options.need_items("knowledge")
     chosen, _ = masks.split_texts(subject, options)
-    top = masks.top(masks.measure_norms(subject, chosen, "pre"))
+    top = masks.mask_top(masks.measure_norms(subject, chosen, "pre"))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
     conditions += [
-        Condition(f"random-{draw}", masks.random(top, draw).interventions("mean", "pre")) for draw in range(draws)
+        Condition(f"random-{draw}", masks.random_mask(top, draw).interventions("mean", "pre")) for draw in range(draws)
     ]
     rows: list[Row] = []
     for task in tasks_of(subject):
@@ -47,15 +47,15 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
             subject.tell(f"knowledge: {task}, {condition.name}")
             single = condition.name in ("baseline", "top1", "random-0")
             rows += answer_rows(subject, task, options, condition, units=single)
-        rows += _random_mean(rows, task, draws)
+        rows += _random_mean_rows(rows, task, draws)
         for name in ("top1", *(["random"] if draws else [])):
-            rows += _degradation(rows, task, name)
+            rows += _degradation_rows(rows, task, name)
     for name in ("baseline", "top1", *(["random"] if draws else [])):
-        rows += _categories(rows, name, tasks_of(subject))
+        rows += _category_rows(rows, name, tasks_of(subject))
     return rows
 
 
-def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
+def row_value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
     """Return the value of the row with a condition and metric, and without `unit_id`."""
     for each in rows:
         if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
@@ -64,17 +64,17 @@ def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
     return None
 
 
-def _random_mean(rows: list[Row], task: str, draws: int) -> list[Row]:
+def _random_mean_rows(rows: list[Row], task: str, draws: int) -> list[Row]:
     """Return rows of accuracy averaged over the draws of the random control."""
     if not draws:
         return []
-    accuracies = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
+    accuracies = [row_value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
     return [row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random")]
 
 
-def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:
+def _degradation_rows(rows: list[Row], task: str, condition: str) -> list[Row]:
     before, chance, after = (
-        value(rows, name, f"{task}_{metric}") or 0.0
+        row_value(rows, name, f"{task}_{metric}") or 0.0
         for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
     )
     n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
@@ -88,12 +88,12 @@ def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:
     return degradations
 
 
-def _categories(rows: list[Row], condition: str, tasks: list[str]) -> list[Row]:
+def _category_rows(rows: list[Row], condition: str, tasks: list[str]) -> list[Row]:
     metrics = ["accuracy"] if condition == "baseline" else ["accuracy", "degradation", "degradation_over_chance"]
     means = []
     for category, members in CATEGORIES.items():
         for metric in metrics:
-            each = [value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
+            each = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
             if len(each) < len(members) or None in each:
                 means.append(
                     row(

@@ -46,7 +46,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     few = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
-        missing = _reason(subject, part, layer)
+        missing = _why_not_ablated(subject, part, layer)
         if missing:
             rows += absent_rows(subject, part, missing, layer=layer)
         else:
@@ -55,7 +55,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     for each in range(subject.layers):
         for part in PARTS:
             subject.tell(f"layer_ablation: {part} of layer {each} of {subject.layers - 1}")
-            name, missing = f"sweep_{part}", _reason(subject, part, each)
+            name, missing = f"sweep_{part}", _why_not_ablated(subject, part, each)
             if missing:
                 rows += absent_rows(subject, name, missing, layer=each)
             else:
@@ -63,7 +63,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     return rows
 
 
-def _reason(subject: Subject, part: str, layer: int) -> str:
+def _why_not_ablated(subject: Subject, part: str, layer: int) -> str:
     if layer >= subject.layers:
         return f"the model has {subject.layers} layer{'s' * (subject.layers > 1)}, none of number {layer}"
     if layer not in (whole := [block.layer for block in blocks(subject.model)]):

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
-from keyquery.models.anatomy import hidden
+from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
 UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum
@@ -27,7 +27,7 @@ NOTHING = {
 }
 
 
-def contributions(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
+def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
     """Return attention's share a / (a + m) of norms by two definitions, each (texts, L, 3) with tokens as `TOKENS`.
 
     NaN where nothing is added, or where attention and MLP do not sum to the update of the residual stream.
@@ -35,21 +35,21 @@ def contributions(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64
     ratios = np.stack([survey.share for survey in surveys])
     a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
     means = np.divide(a, a + m, out=np.full(a.shape, np.nan), where=a + m > 0)
-    whole = _explained(surveys)[..., None]
+    whole = _sums_to_update(surveys)[..., None]
     return {
         "contribution_mean_of_ratios": np.where(whole, ratios, np.nan),
         "contribution_ratio_of_means": np.where(whole, means, np.nan),
     }
 
 
-def _explained(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
+def _sums_to_update(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
     """Tell where attention and MLP sum to the update of the residual stream, shape (texts, L)."""
     return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
 
 
 def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
     """Return the reason why a metric of a layer (given by its index) has no value."""
-    return NOTHING.get(metric, "undefined") if _explained(surveys)[:, place].any() else SCALED
+    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, place].any() else SCALED
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
@@ -60,8 +60,8 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     projection, all heads together. `unexplained` is the part of the update that is neither. Raises DataError when
     surveys cannot be put together.
     """
-    layers = together(surveys)[0].layers.tolist()
-    shares, whole = contributions(surveys), _explained(surveys)[..., None]
+    layers = checked_surveys(surveys)[0].layers.tolist()
+    shares, whole = attention_shares(surveys), _sums_to_update(surveys)[..., None]
     values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
     values |= {name: np.where(whole, values[name], np.nan) for name in ADDED} | shares
     table: list[Row] = []
@@ -81,6 +81,6 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Content of layers over a subject's texts; ModelError where a block's MLP is not told from what else it adds."""
-    if lacking := hidden(subject.model, "mlp"):
+    if lacking := why_hidden(subject.model, "mlp"):
         raise ModelError(lacking)
     return rows(surveyed(subject, options))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
@@ -21,7 +21,7 @@ TENSORS = ("q", "k", "v")
 SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
 
 
-def massive(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+def massive_mask(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
     """Return the mask of massive dimensions.
 
     `norms` are M of one layer, or of several, each compared with its own mean; a dimension is massive if its norm is
@@ -52,7 +52,7 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
     The condition says whether queries and keys are before or after the rotary embedding. Raises DataError when surveys
     cannot be put together.
     """
-    where = together(surveys)[0].where
+    where = checked_surveys(surveys)[0].where
     layers = surveys[0].layers.tolist()
     table: list[Row] = []
     for tensor in TENSORS:
@@ -60,8 +60,8 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
         means = norms.mean(axis=(-2, -1), keepdims=True)
         ratios = np.divide(norms, means, out=np.zeros_like(norms), where=means > 0)  # (texts, L, H, d)
         for threshold in lambdas:
-            large = massive(norms, threshold)
-            table += _counts(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
+            large = massive_mask(norms, threshold)
+            table += _count_rows(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
         inequality = np.array([[gini(layer) for layer in text] for text in norms])
         largest = ratios.max(axis=(-2, -1))
         for place, layer in enumerate(layers):
@@ -73,7 +73,7 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
     return table
 
 
-def _counts(
+def _count_rows(
     surveys: Sequence[TextSurvey], tensor: str, condition: str, large: NDArray[np.bool_], ratios: NDArray[np.float64]
 ) -> list[Row]:
     counts = large.sum(axis=(-2, -1))  # (texts, L)

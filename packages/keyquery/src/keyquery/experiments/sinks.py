@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keyquery.experiments import _bos_interventions as bos_interventions
-from keyquery.measure.over_texts import over_texts, per_text, together
+from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys as surveyed
@@ -40,7 +40,7 @@ def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
     others; "largest ratio": the layer after which it is largest against that mean, where it is above it at all;
     "largest norm jump": the layer that raises it most. None where no layer does.
     """
-    ratio = np.mean([survey.residual_ratio for survey in together(surveys)], axis=0)
+    ratio = np.mean([survey.residual_ratio for survey in checked_surveys(surveys)], axis=0)
     norm = np.mean([survey.residual_first for survey in surveys], axis=0)
     return _spikes(ratio, norm, surveys[0].layers)
 
@@ -67,7 +67,7 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     `first_norm` and its kin is the layer after which the residual stream is measured, empty for the embeddings. Raises
     DataError when surveys cannot be put together.
     """
-    layers = together(surveys)[0].layers.tolist()
+    layers = checked_surveys(surveys)[0].layers.tolist()
     bos = [float(survey.first_is_bos) for survey in surveys]
     rows = [row("first_is_bos", float(np.mean(bos)), len(bos))]
     for condition, (field, null) in ROWS.items():
@@ -83,7 +83,7 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
             rows += over_texts("sink_excess", means - nulls[:, place], **at)
         rows += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
         rows += _rates(surveys, condition, scores, taus)
-    return rows + _nulls(surveys) + _first_token(surveys) + _spike_rows(surveys) + _entropy(surveys)
+    return rows + _even_scores(surveys) + _first_token_rows(surveys) + _spike_rows(surveys) + _entropy_rows(surveys)
 
 
 def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64], taus: Sequence[float]) -> list[Row]:
@@ -99,7 +99,7 @@ def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64]
     return table
 
 
-def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
+def _even_scores(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return the sink score of even attention, H_T / T, for each length of text."""
     lengths: dict[int, int] = defaultdict(int)
     for survey in surveys:
@@ -110,7 +110,7 @@ def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
     ]
 
 
-def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
+def _first_token_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     rows: list[Row] = []
     fields = {
         "first_norm": "residual_first",
@@ -120,12 +120,12 @@ def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
     }
     for name, field in fields.items():
         values = np.stack([getattr(survey, field) for survey in surveys])
-        for place, at in enumerate(_states(surveys)):
+        for place, at in enumerate(_residual_places(surveys)):
             rows += over_texts(name, values[:, place], "all other tokens are zero", **at)
     return rows
 
 
-def _states(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
+def _residual_places(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
     """Return the places where the residual stream is measured: the embeddings, and after each layer."""
     return [{"condition": "embeddings"}, *({"layer": layer} for layer in surveys[0].layers.tolist())]
 
@@ -147,12 +147,12 @@ def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     return rows
 
 
-def _entropy(surveys: Sequence[TextSurvey]) -> list[Row]:
+def _entropy_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return rows of the entropy of hidden states; the condition names the variant and the tokens."""
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
-    for place, at in enumerate(_states(surveys)):
+    for place, at in enumerate(_residual_places(surveys)):
         before = f"{at['condition']} " if "condition" in at else ""
         for kind, tokens in enumerate(ENTROPY_TOKENS):
             reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT

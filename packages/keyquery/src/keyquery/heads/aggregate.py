@@ -64,18 +64,18 @@ def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = 
     mean = np.divide(np.where(present, table, 0.0).sum(axis=0), count, out=np.full(count.size, np.nan), where=count > 0)
     names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
     member = np.array([names[name] for name in clusters])
-    low, high = _interval(table, present, member, len(names), draws, seed)
+    low, high = _cluster_interval(table, present, member, len(names), draws, seed)
     columns = [table[present[:, column], column] for column in range(table.shape[1])]
     return OverHeads(
-        mean=_row(mean, count, "no head has a value"),
+        mean=_binned_values(mean, count, "no head has a value"),
         low=low,
         high=high,
-        sd=_row(
+        sd=_binned_values(
             np.array([column.std(ddof=1) if column.size > 1 else np.nan for column in columns]),
             count,
             "fewer than two heads have a value",
         ),
-        bimodality=_row(
+        bimodality=_binned_values(
             np.array([bimodality(column) for column in columns]), count, "fewer than four heads, or all of them alike"
         ),
         clusters=len(names),
@@ -92,7 +92,7 @@ def bimodality(values: Float64Array) -> float:
     return (skewness**2 + 1) / (kurtosis + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
 
 
-def _interval(
+def _cluster_interval(
     table: Float64Array,
     present: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
     member: IntArray,
@@ -117,13 +117,13 @@ def _interval(
         ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [TAIL, 1 - TAIL])
     having = np.count_nonzero(sizes > 0, axis=0)
     few = enough & (having < LEAST_BOOTSTRAPPED)
-    ends[:, few] = _student(sums[:, few], sizes[:, few])
+    ends[:, few] = _clustered_student(sums[:, few], sizes[:, few])
     used = np.where(few, having, used)
     reason = "fewer than two key heads have a value"
-    return _row(ends[0], used, reason), _row(ends[1], used, reason)
+    return _binned_values(ends[0], used, reason), _binned_values(ends[1], used, reason)
 
 
-def _student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
+def _clustered_student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
     """Return Student's interval of a mean over clustered heads, by linearisation (Cochran 1977, section 6.3).
 
     `sums` and `sizes` are sum and number of the values in each cluster; low and high ends have shape (2, columns).
@@ -135,7 +135,7 @@ def _student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
     return np.stack([mean - half, mean + half])
 
 
-def _row(values: Float64Array, counts: IntArray, reason: str) -> BinnedValues:
+def _binned_values(values: Float64Array, counts: IntArray, reason: str) -> BinnedValues:
     return BinnedValues(
         values, counts.astype(np.int64), tuple("" if np.isfinite(value) else reason for value in values)
     )

@@ -98,7 +98,7 @@ def all_pairs(
     profile = np.zeros(bins)
     excluded = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
-    runs = _runs(laws)
+    runs = _bins_by_law(laws)
     means = np.array([law.alpha for law, _ in runs] + [law.beta for law, _ in runs if law.beta.any()])
     drifts = len(runs) + np.cumsum([law.beta.any() for law, _ in runs]) - 1
     kind = np.float32 if single else np.float64
@@ -111,7 +111,7 @@ def all_pairs(
         vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
         rows, copy = np.empty(vectors.shape, kind), np.empty(vectors.shape, kind)
         norms, scores, still = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
-        kernel.centre(vectors, keys.shift, means, rows, norms, scores)
+        kernel.centre_keys(vectors, keys.shift, means, rows, norms, scores)
         for column, (law, members) in enumerate(runs):
             here = counts[members, first:last]
             most = here[-1]
@@ -122,8 +122,8 @@ def all_pairs(
             given = queries.of(int(members[0])) if counted else vectors[:0]
             # before the product, which overwrites the keys
             rough = _rough_scores(eligible, given) if counted else np.empty((0, 0), np.float32)
-            added = kernel.accumulate(
-                _factored(eligible, law),
+            added = kernel.add_group_pairs(
+                _factored_keys(eligible, law),
                 scores[column, chosen],
                 scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
                 positions[chosen],
@@ -186,7 +186,7 @@ def listed_pairs(
     gap = difference @ (law.alpha + law.beta * queries.taus[place])
     length = np.einsum("ij,ij->i", difference, difference)
     kind = np.float32 if precision == "single" else np.float64
-    spread = _factored(difference.astype(kind), law)
+    spread = _factored_keys(difference.astype(kind), law)
     variance = np.einsum("ij,ij->i", spread, spread).astype(np.float64)
     same = length == 0.0
     flat = ~same & (variance <= NEGLIGIBLE * law.mean_variance * length)
@@ -230,13 +230,13 @@ def counted_pairs(
         for first in range(0, n, ASKED):
             some = slice(first, first + ASKED)
             scores = directions @ rough[some].T
-            kernel.tally(scores, margins[some], slacks, one, other, given[some], twice)
+            kernel.tally_preferences(scores, margins[some], slacks, one, other, given[some], twice)
             ends = scores[:, [0, -1]]
             least, most = np.minimum(least, ends.min(axis=1)), np.maximum(most, ends.max(axis=1))
         p = 0.5 * twice / n
         plasticity[start : start + LISTED] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
         for row in np.flatnonzero(most - least <= 4.0 * slacks + kernel.FAINT):
-            without[start + row] = apart[row] == 0.0 or _still(difference[row], given)
+            without[start + row] = apart[row] == 0.0 or _has_no_variance(difference[row], given)
     return plasticity, without
 
 
@@ -245,7 +245,7 @@ def slack(dimension: int) -> float:
     return (dimension + 4) * 2.0**-24
 
 
-def _still(difference: Float64Array, queries: FloatArray) -> bool:
+def _has_no_variance(difference: Float64Array, queries: FloatArray) -> bool:
     """Tell whether the queries have no variance along a difference of keys."""
     rows, _ = centred(queries)
     along = rows @ difference
@@ -311,14 +311,14 @@ def sampled_pairs(
     )
 
 
-def joined(parts: Sequence[PairSums]) -> PairSums:
+def add_sums(parts: Sequence[PairSums]) -> PairSums:
     """Add up the sums of several parts, no two of which hold pairs of one bin; at least one part."""
     arrays = [field.name for field in fields(PairSums) if field.name != "precision"]
     least = "single" if all(part.precision == "single" for part in parts) else "double"
     return PairSums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
 
 
-def _runs(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
+def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
     """Gather the bins that share one law."""
     by_law: dict[int, tuple[QueryLaw, list[int]]] = {}
     for place, law in laws.items():
@@ -326,7 +326,7 @@ def _runs(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
     return [(law, np.array(members, dtype=np.int64)) for law, members in by_law.values()]
 
 
-def _factored(rows: FloatArray, law: QueryLaw) -> FloatArray:
+def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
     """Multiply keys by the factor F of the queries' covariance, so that their Gram matrix holds covariances of scores.
 
     `rows` is overwritten where that saves a copy.
@@ -341,7 +341,7 @@ def _factored(rows: FloatArray, law: QueryLaw) -> FloatArray:
     return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
 
 
-def _directions(queries: FloatArray) -> Float32Array:
+def _unit_queries(queries: FloatArray) -> Float32Array:
     """Give queries of length one in single precision: the sign of a score is the same, and its rounding has a bound."""
     lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
     return np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
@@ -349,4 +349,4 @@ def _directions(queries: FloatArray) -> Float32Array:
 
 def _rough_scores(rows: Float64Array, queries: FloatArray) -> Float32Array:
     """Score shifted keys in single precision, shape (keys, queries)."""
-    return rows.astype(np.float32) @ _directions(queries).T
+    return rows.astype(np.float32) @ _unit_queries(queries).T

@@ -28,8 +28,8 @@ from keyquery.heads.competition import NEGLIGIBLE
 from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
 from keyquery.heads.laws import UNKNOWN
 from keyquery.heads.pairs import drawn_pairs
-from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepared
-from keyquery.rotary import centres
+from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_head
+from keyquery.rotary import bin_centres
 
 PAIRS_PER_BIN = 1000
 ONE = 1e-12  # a correlation so near to 1 counts as 1: the two scores are the same
@@ -71,7 +71,7 @@ class ExchangedPairs:
         return self.nearer - self.farther
 
     @cached_property
-    def away(self) -> Float64Array:
+    def query_distance(self) -> Float64Array:
         """Distance from the query to the middle of the two keys, tokens."""
         return np.asarray(self.centre - 0.5 * (self.nearer + self.farther))
 
@@ -162,9 +162,9 @@ def exchanged_pairs(
     if head.rotary is None:
         raise ValueError(UNKNOWN)
     chosen = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
-    known = given or prepared(head, chosen)
+    known = given or prepare_head(head, chosen)
     shared = known.shared
-    middles = centres(head.context, shared.queries.counts.size)
+    middles = bin_centres(head.context, shared.queries.counts.size)
     parts: list[tuple[NDArray[Any], ...]] = []
     for place, law in known.laws.items():
         generator = np.random.default_rng([chosen.seed, place])
@@ -203,23 +203,23 @@ def exchanged_pairs(
             )
         )
     return ExchangedPairs(
-        bin=_integers(parts, 0),
-        centre=_integers(parts, 1),
-        nearer=_integers(parts, 2),
-        farther=_integers(parts, 3),
-        gap=_numbers(parts, 4),
-        variance=_numbers(parts, 5),
-        gap_exchanged=_numbers(parts, 6),
-        variance_exchanged=_numbers(parts, 7),
-        covariance=_numbers(parts, 8),
+        bin=_integer_column(parts, 0),
+        centre=_integer_column(parts, 1),
+        nearer=_integer_column(parts, 2),
+        farther=_integer_column(parts, 3),
+        gap=_number_column(parts, 4),
+        variance=_number_column(parts, 5),
+        gap_exchanged=_number_column(parts, 6),
+        variance_exchanged=_number_column(parts, 7),
+        covariance=_number_column(parts, 8),
     )
 
 
-def _integers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
+def _integer_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
     return np.concatenate([np.zeros(0, dtype=np.int64), *(part[column] for part in parts)])
 
 
-def _numbers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
+def _number_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
     return np.concatenate([np.zeros(0), *(part[column] for part in parts)])
 
 

@@ -9,7 +9,7 @@ from keyquery.heads.head import Float64Array, Head
 from keyquery.heads.laws import ALIGNED, Estimator, binned
 from keyquery.heads.missing import Scalar
 from keyquery.heads.pairs import drawn_pairs
-from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, laws_of, prepared
+from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, laws_of, prepare_head
 
 MODELS: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
@@ -45,7 +45,7 @@ def gaps_to_empirical(
     """
     wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
     chosen = options or PlasticityOptions(estimator=wanted[0])
-    known = given or prepared(head, replace(chosen, cap=None))
+    known = given or prepare_head(head, replace(chosen, cap=None))
     precision = chosen.precision if head.keys.dtype == np.float32 else "double"
     apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in wanted}
     for aligned in (True, False):
@@ -70,10 +70,10 @@ def gaps_to_empirical(
                 use = ~(without | model.same_key | model.no_variance)
                 if use.any():
                     apart[name].append((model.plasticity - counted)[use])
-    return tuple(_gap(estimator, bins) for estimator, bins in apart.items())
+    return tuple(_gap_of(estimator, bins) for estimator, bins in apart.items())
 
 
-def _gap(estimator: Estimator, bins: list[Float64Array]) -> Gap:
+def _gap_of(estimator: Estimator, bins: list[Float64Array]) -> Gap:
     if not bins:
         nothing = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)

@@ -84,9 +84,9 @@ class Head:
 
     def __post_init__(self) -> None:
         for name in ("queries", "query_positions", "query_documents", "keys", "key_positions", "key_documents"):
-            object.__setattr__(self, name, _array(name, getattr(self, name)))
+            object.__setattr__(self, name, _native_array(name, getattr(self, name)))
         for name in ("context", "buckets", *(() if self.window is None else ("window",))):
-            object.__setattr__(self, name, whole(name, getattr(self, name)))
+            object.__setattr__(self, name, whole_number(name, getattr(self, name)))
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} tokens is too small; give 1 or more")
         if self.chunks and self.window is None:
@@ -139,7 +139,7 @@ class Head:
         return np.asarray(self.key_positions, dtype=np.int64) * self.buckets // self.context
 
 
-def whole(name: str, given: Any) -> int:
+def whole_number(name: str, given: Any) -> int:
     """Return a whole number as int; ValueError with its name for anything else.
 
     Examples
@@ -153,7 +153,7 @@ def whole(name: str, given: Any) -> int:
         raise ValueError(f"{name} is {given!r}; give a whole number") from None
 
 
-def _array(name: str, given: Any) -> npt.NDArray[Any]:
+def _native_array(name: str, given: Any) -> npt.NDArray[Any]:
     """Return an array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(given, np.ma.MaskedArray):
         raise ValueError(f"{name}: an array with a mask; leave masked rows out, and give the .data of the others")

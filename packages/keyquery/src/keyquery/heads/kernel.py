@@ -65,7 +65,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], make(function))
 
 
-def summed(function: Callable[P, R]) -> Callable[P, R]:
+def compiled_with_sums(function: Callable[P, R]) -> Callable[P, R]:
     """Compile as `compiled` does, but let sums be reordered, so that a sum over dimensions is vectorised."""
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, nogil=True)
     return cast(Callable[P, R], make(function))
@@ -106,8 +106,8 @@ def plasticities(mean_gaps: FloatArray, variances: FloatArray, out: FloatArray) 
         out[k] = plasticity_of(mean_gaps[k], variances[k])
 
 
-@summed
-def product(first: FloatArray, second: FloatArray) -> float:
+@compiled_with_sums
+def inner_product(first: FloatArray, second: FloatArray) -> float:
     """Give the inner product of two rows in their own precision."""
     # from a zero of their precision: beginning with the first product would leave an odd number of terms to vectors
     total = first[0] - first[0]
@@ -116,7 +116,7 @@ def product(first: FloatArray, second: FloatArray) -> float:
     return float(total)
 
 
-@summed
+@compiled_with_sums
 def squared_distance(first: FloatArray, second: FloatArray) -> float:
     """Give the squared distance of two rows without the cancellation of a Gram matrix."""
     total = 0.0
@@ -126,8 +126,8 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
-@summed
-def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
+@compiled_with_sums
+def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
     """Count the queries whose score clearly prefers the first key, and those whose score may prefer it.
 
     Scores are in single precision; a difference of `slack` or less is not clear.
@@ -145,7 +145,7 @@ def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int
     return sure, perhaps
 
 
-@summed
+@compiled_with_sums
 def score(query: FloatArray, key: FloatArray) -> float:
     """Give the inner product of a query and a key as captured, in double precision."""
     total = 0.0
@@ -155,7 +155,7 @@ def score(query: FloatArray, key: FloatArray) -> float:
 
 
 @compiled
-def preference(
+def counted_plasticity(
     first: FloatArray, second: FloatArray, slack: float, one: FloatArray, other: FloatArray, queries: FloatArray
 ) -> float:
     """Return the plasticity of a pair counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
@@ -171,7 +171,7 @@ def preference(
     queries : ndarray, shape (n, d)
         The queries as captured.
     """
-    sure, perhaps = clear(first, second, slack)
+    sure, perhaps = count_clear(first, second, slack)
     twice = 2 * sure
     if sure != perhaps:
         margin = np.float32(slack)
@@ -184,10 +184,10 @@ def preference(
 
 
 @compiled
-def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
+def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
     """Write the variances of a short document's pairs; return the number of those that must be computed directly."""
     for p in range(count):
-        out[p] = product(rows[LATER[p]], rows[EARLIER[p]])
+        out[p] = inner_product(rows[LATER[p]], rows[EARLIER[p]])
     doubtful = 0
     for p in range(count):
         i, j = LATER[p], EARLIER[p]
@@ -198,10 +198,10 @@ def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out
 
 
 @compiled
-def formed_line(
+def line_variances(
     line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
 ) -> int:
-    """Write the variances of a key with some earlier keys from a line of the Gram matrix, as `formed_short` does."""
+    """Write the variances of a key with some earlier keys from a line of the Gram matrix, as `short_variances` does."""
     doubtful = 0
     for j in range(out.size):
         spread = own + diagonal[j] - 2.0 * line[j]
@@ -221,7 +221,7 @@ def direct_variance(
     return variance, NO_VARIANCE if variance <= negligible * length else -1
 
 
-@summed
+@compiled_with_sums
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
     """Count the scores clearly above zero and those possibly above zero, as `clear` does, with a margin per query."""
     some, most = np.float32(0.0), np.float32(0.0)
@@ -234,7 +234,7 @@ def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple
 
 
 @compiled
-def tally(
+def tally_preferences(
     scores: FloatArray,
     margins: FloatArray,
     slacks: FloatArray,
@@ -272,8 +272,8 @@ def tally(
                     twice[pair] += (here > there) + (here >= there)
 
 
-@summed
-def total(values: FloatArray) -> float:
+@compiled_with_sums
+def array_sum(values: FloatArray) -> float:
     """Give the sum of an array."""
     subtotal = 0.0
     for k in range(values.size):
@@ -282,7 +282,7 @@ def total(values: FloatArray) -> float:
 
 
 @compiled
-def centre(
+def centre_keys(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
     """Write keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
@@ -297,13 +297,13 @@ def centre(
             key[k] = vector[k] - shift[k]
         for k in range(key.size):
             row[k] = key[k]
-        norms[i] = product(key, key)
+        norms[i] = inner_product(key, key)
         for m in range(len(means)):
-            scores[m, i] = product(key, means[m])
+            scores[m, i] = inner_product(key, means[m])
 
 
 @compiled
-def evaluate(
+def add_buffered_pairs(
     variances: FloatArray,
     bases: FloatArray,
     slopes: FloatArray,
@@ -358,7 +358,7 @@ def evaluate(
             far, middle = distances[first:], middles[first:]
             for k in range(whole):
                 places[k] = along * far[k] + int((shift - middle[k]) * by_midpoint)
-            subtotal += total(values[: last - first])
+            subtotal += array_sum(values[: last - first])
             for k in range(last - first):
                 cell = flat[places[k]]
                 cell[PAIRS] += 1.0
@@ -368,7 +368,7 @@ def evaluate(
 
 
 @compiled
-def accumulate(
+def add_group_pairs(
     factored: FloatArray,
     base: FloatArray,
     slope: FloatArray,
@@ -455,7 +455,7 @@ def accumulate(
         place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
         rows, lengths, own = factored[start : start + n], norms[start : start + n], captured[start : start + n]
         for i in range(n):
-            diagonal[i] = product(rows[i], rows[i])
+            diagonal[i] = inner_product(rows[i], rows[i])
             limits[i] = share * diagonal[i] + 2.0 * negligible * lengths[i]
         fill, dropped = 0, 0
         ends[:] = 0
@@ -468,7 +468,7 @@ def accumulate(
                 if n > SHORT:
                     np.dot(rows[top:bottom], rows[left:right].T, tile)
                 else:
-                    doubtful = formed_short(rows, diagonal, limits, variances, n * (n - 1) // 2)
+                    doubtful = short_variances(rows, diagonal, limits, variances, n * (n - 1) // 2)
                     for p in range(n * (n - 1) // 2):
                         bases[p] = mean[LATER[p]] - mean[EARLIER[p]]
                         slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
@@ -483,7 +483,7 @@ def accumulate(
                         middle, distance = middles[fill:], distances[fill:]
                         mean_i, drift_i, place_i = mean[i], drift[i], place[i]
                         means, drifts, places = mean[left:stop], drift[left:stop], place[left:stop]
-                        doubtful += formed_line(
+                        doubtful += line_variances(
                             tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
                         )
                         # loops apart, as one over all these arrays has too many to prove distinct and stays scalar
@@ -516,12 +516,12 @@ def accumulate(
                                 variances[p], bases[p], slopes[p], distances[p], shares[p] = 1.0, 0.0, 0.0, across, 1.0
                             elif counted:
                                 far = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
-                                shares[p] = preference(
+                                shares[p] = counted_plasticity(
                                     scores[start + i], scores[start + j], far, keys[own[i]], keys[own[j]], queries
                                 )
                             p += 1
                 if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):
-                    evaluate(
+                    add_buffered_pairs(
                         variances,
                         bases,
                         slopes,

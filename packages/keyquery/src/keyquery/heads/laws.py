@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
 from keyquery.heads.moments import Moments, Precision, centred, class_moments, mean_and_products
-from keyquery.rotary import centres
+from keyquery.rotary import bin_centres
 
 Estimator = Literal["aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
@@ -75,7 +75,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
     if aligned:
         if head.rotary is None:
             raise ValueError(UNKNOWN)
-        queries = head.rotary.turned(queries, centres(head.context, bins)[bin_of] - head.query_positions)
+        queries = head.rotary.turned(queries, bin_centres(head.context, bins)[bin_of] - head.query_positions)
     counts = np.bincount(bin_of, minlength=bins).astype(np.int64)
     sums = np.bincount(bin_of, weights=head.query_positions.astype(np.float64), minlength=bins)
     return BinnedQueries(
@@ -106,7 +106,7 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
         residual = known.n * (known.covariance - known.position_variance * np.outer(beta, beta))
     if estimator == "pooled_full":
         law = full_law(alpha, beta, residual / (known.n - 2))
-        if precision == "single" and not _independent(law, np.diag(known.covariance)):
+        if precision == "single" and not _has_independent_share(law, np.diag(known.covariance)):
             return pooled_law(head, estimator)
         return law
     basis = householder(beta)
@@ -127,7 +127,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     if n > d and estimator != "bucket_diag":
         mean, products = mean_and_products(queries, precision)
         law = full_law(mean, still, products / (n - 1))
-        if precision == "single" and not _independent(law, np.diag(products) / (n - 1)):
+        if precision == "single" and not _has_independent_share(law, np.diag(products) / (n - 1)):
             return bucket_law(queries, estimator)
         return law
     rows, mean = centred(queries)
@@ -152,7 +152,7 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
     return QueryLaw(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
 
 
-def _independent(law: QueryLaw, variances: Float64Array) -> bool:
+def _has_independent_share(law: QueryLaw, variances: Float64Array) -> bool:
     """Tell whether position and earlier dimensions leave some of each dimension's variance unexplained."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 

@@ -51,7 +51,7 @@ class BinnedValues:
         return np.isfinite(self.values)
 
 
-def weighted(row: BinnedValues, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
+def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
     """Return the weighted mean of the chosen values that are present; `nothing` is the reason if there are none."""
     use = chosen & row.present & (weights > 0)
     if not use.any():

@@ -74,7 +74,7 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
     middle = float(times.mean())
     times = times - middle
     scale = float(np.abs(times).max()) or 1.0
-    near, squares, sums = _sums(vectors, times / scale, precision)
+    near, squares, sums = _shifted_sums(vectors, times / scale, precision)
     off = sums[0] / n
     return Moments(
         n=n,
@@ -88,12 +88,12 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
 
 def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> tuple[Float64Array, Float64Array]:
     """Give the mean, shape (d,), and the sums of products of deviations from it, shape (d, d); as `class_moments`."""
-    near, squares, sums = _sums(vectors, None, precision)
+    near, squares, sums = _shifted_sums(vectors, None, precision)
     off = sums[0] / len(vectors)
     return near + off, squares - len(vectors) * np.outer(off, off)
 
 
-def _sums(
+def _shifted_sums(
     vectors: FloatArray, times: Float64Array | None, precision: Precision
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return a point near the mean, and sums over deviations from it: products, plain sums, and sums with `times`."""
@@ -130,10 +130,10 @@ def head_moments(head: Head, precision: Precision = "double", keys: Moments | No
     """
     queries = class_moments(head.queries, head.query_positions, precision)
     keys = keys or class_moments(head.keys, head.key_positions, precision)
-    return HeadMoments(queries, keys, pooled(queries, keys))
+    return HeadMoments(queries, keys, pool_moments(queries, keys))
 
 
-def pooled(first: Moments, second: Moments) -> Moments:
+def pool_moments(first: Moments, second: Moments) -> Moments:
     """Combine the moments of two classes: within-class moments plus those of the two means."""
     n = first.n + second.n
     one, other = first.n / n, second.n / n

@@ -97,7 +97,7 @@ def competing(
     )
 
 
-def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
+def eligible_limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
     """Return the position before which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
 
     `earlier` is before the mean position of the bin's queries; the others are before the capture's bucket in which the
@@ -109,7 +109,7 @@ def limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64
     return np.ceil(bucket * head.context / head.buckets)
 
 
-def first_seen(head: Head, taus: Float64Array) -> Float64Array | None:
+def first_visible(head: Head, taus: Float64Array) -> Float64Array | None:
     """Return the first position visible from each bin's mean position, shape (bins,); None if all is visible.
 
     The head's window or chunks say what a query sees. `taus` are mean positions of the bins' queries in tokens, NaN for

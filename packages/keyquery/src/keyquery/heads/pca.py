@@ -36,7 +36,7 @@ class Components:
     linear_share_q, linear_share_k : float
         Share of the variance of queries and of keys that is linear in position.
     kind : str
-        What the first component carries, see `kind_of`.
+        What the first component carries, see `component_kind`.
     """
 
     directions: Float64Array
@@ -73,11 +73,11 @@ def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
         r_k=r_k * signs,
         linear_share_q=moments.queries.linear_share,
         linear_share_k=moments.keys.linear_share,
-        kind=kind_of(float(r_q[0] * signs[0]), float(r_k[0] * signs[0])),
+        kind=component_kind(float(r_q[0] * signs[0]), float(r_k[0] * signs[0])),
     )
 
 
-def kind_of(r_q: float, r_k: float) -> str:
+def component_kind(r_q: float, r_k: float) -> str:
     """Name what a component encodes, from its correlations with position (after its sign was chosen)."""
     if r_q > HIGH and abs(r_k) > HIGH:
         return POSITION_DOMINATED

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keyquery.heads import laws as describe
-from keyquery.heads.competition import PairSums, all_pairs, joined, sampled_pairs
-from keyquery.heads.head import Float64Array, Head, IntArray, whole
+from keyquery.heads.competition import PairSums, add_sums, all_pairs, sampled_pairs
+from keyquery.heads.head import Float64Array, Head, IntArray, whole_number
 from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, BinnedQueries, Estimator, QueryLaw
 from keyquery.heads.missing import BinnedValues
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
-from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, first_seen, limits, pair_counts
+from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, eligible_limits, first_visible, pair_counts
 from keyquery.heads.rotation import SEPARATIONS, Separation
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class PlasticityOptions:
             if value not in known:
                 raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
         for name in ("min_queries", "seed", *(each for each in ("bins", "cap") if getattr(self, each) is not None)):
-            object.__setattr__(self, name, whole(name, getattr(self, name)))
+            object.__setattr__(self, name, whole_number(name, getattr(self, name)))
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}; give 0 or more")
         if self.min_queries < 2:
@@ -188,14 +188,14 @@ class Plasticity:
         |m| is the effect of position, sqrt(v) that of content, in units of scores; NaN in cells without pairs.
         """
         sums = self.sums
-        return means(sums.mean_gap, sums.count), means(sums.spread, sums.count), sums.count
+        return divide_sums(sums.mean_gap, sums.count), divide_sums(sums.spread, sums.count), sums.count
 
     def by_distances(self) -> tuple[Float64Array, Float64Array]:
         """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
 
         All bins are pooled and each pair has equal weight; NaN in cells without pairs.
         """
-        return means(self.sums.map_plasticity, self.sums.map_count), self.sums.map_count
+        return divide_sums(self.sums.map_plasticity, self.sums.map_count), self.sums.map_count
 
 
 @dataclass(frozen=True)
@@ -230,11 +230,11 @@ class PreparedHead:
     laws: dict[int, QueryLaw]
 
 
-def prepared(
+def prepare_head(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
 ) -> PreparedHead:
     """Prepare a head for `plasticity` (same parameters); `keys` are its keys in groups, if known."""
-    shared = setting(head, options, keys)
+    shared = bin_and_group(head, options, keys)
     return PreparedHead(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
 
@@ -253,10 +253,10 @@ def plasticity(
     known.
     """
     chosen = options or PlasticityOptions()
-    known = given or prepared(head, chosen, queries)
+    known = given or prepare_head(head, chosen, queries)
     shared, laws = known.shared, known.laws
     if shared.seen is None:
-        return _result(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
+        return _plasticity_of_sums(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
     parts = []
     for place, law in laws.items():  # each bin has keys of its own
         keys, eligible = shared.competing(place)
@@ -264,7 +264,7 @@ def plasticity(
         counts[place] = eligible
         parts.append(_sums(head, chosen, shared, keys, counts, {place: law}))
     nothing = _sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
-    return _result(head, chosen, shared, joined(parts or [nothing]))
+    return _plasticity_of_sums(head, chosen, shared, add_sums(parts or [nothing]))
 
 
 def _sums(
@@ -279,7 +279,7 @@ def _sums(
     )
 
 
-def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
+def bin_and_group(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
     """Sort queries into bins, and keys into groups unless the groups are given."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins, options.estimator in ALIGNED)
@@ -287,8 +287,8 @@ def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) ->
         head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
     )
     enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
-    ends = limits(head, options.pairs, bins, queries.taus)
-    counts, first = groups.eligible(ends), first_seen(head, queries.taus)
+    ends = eligible_limits(head, options.pairs, bins, queries.taus)
+    counts, first = groups.eligible(ends), first_visible(head, queries.taus)
     if first is None:
         return HeadData(groups, counts, queries, enough)
     counts = np.maximum(counts - groups.eligible(first), 0)
@@ -312,12 +312,12 @@ def laws_of(
     return {place: describe.bucket_law(shared.queries.of(place), estimator, precision) for place in wanted}
 
 
-def means(sums: Float64Array, count: Float64Array) -> Float64Array:
+def divide_sums(sums: Float64Array, count: Float64Array) -> Float64Array:
     """Divide sums by counts; NaN where the count is 0."""
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: PairSums) -> Plasticity:
+def _plasticity_of_sums(head: Head, options: PlasticityOptions, shared: HeadData, sums: PairSums) -> Plasticity:
     eligible = pair_counts(shared.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
     tested = np.isin(np.arange(eligible.size), shared.enough)
@@ -332,7 +332,7 @@ def _result(head: Head, options: PlasticityOptions, shared: HeadData, sums: Pair
             reasons.append(f"all {evaluated[place]} pairs left out")
         else:
             reasons.append("")
-    values = means(sums.plasticity, sums.count.sum(axis=1))
+    values = divide_sums(sums.plasticity, sums.count.sum(axis=1))
     return Plasticity(
         options=options,
         context=head.context,

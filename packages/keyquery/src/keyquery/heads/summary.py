@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from keyquery.heads.head import Float64Array
-from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted
+from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted_mean
 from keyquery.heads.plasticity import Plasticity
 
 DECILES = 10
@@ -44,24 +44,24 @@ class ProfileSummary:
 
 def summarise(found: Plasticity) -> ProfileSummary:
     """Aggregate a head's plasticity."""
-    deciles = _within(found, found.context * np.arange(DECILES + 1) / DECILES)
-    first, last = _plain_mean(deciles, (0, 1)), _plain_mean(deciles, (8, 9))
+    deciles = _means_by_range(found, found.context * np.arange(DECILES + 1) / DECILES)
+    first, last = _unweighted_mean(deciles, (0, 1)), _unweighted_mean(deciles, (8, 9))
     if first.value is None or last.value is None:
         drop = Scalar(None, 0, first.reason or last.reason)
     else:
         drop = Scalar(first.value - last.value, first.count + last.count)
     weights = found.queries.astype(np.float64)
     return ProfileSummary(
-        ap_overall=weighted(found.profile, weights, weights > 0, "no query bin has a value"),
+        ap_overall=weighted_mean(found.profile, weights, weights > 0, "no query bin has a value"),
         deciles=deciles,
         ap_first_20=first,
         ap_last_20=last,
         ap_drop=drop,
-        lengths=_within(found, np.array((0, *LENGTHS), dtype=np.float64)),
+        lengths=_means_by_range(found, np.array((0, *LENGTHS), dtype=np.float64)),
     )
 
 
-def _within(found: Plasticity, edges: Float64Array) -> BinnedValues:
+def _means_by_range(found: Plasticity, edges: Float64Array) -> BinnedValues:
     """Average the query bins whose mean position lies in each range of positions."""
     weights = found.queries.astype(np.float64)
     scalars = []
@@ -71,11 +71,11 @@ def _within(found: Plasticity, edges: Float64Array) -> BinnedValues:
             {reason for reason, here in zip(found.profile.reasons, inside, strict=True) if here and reason}
         )
         nothing = "; ".join(missing) if inside.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
-        scalars.append(weighted(found.profile, weights, inside, nothing))
+        scalars.append(weighted_mean(found.profile, weights, inside, nothing))
     return row_of(scalars)
 
 
-def _plain_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
+def _unweighted_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
     chosen = np.isin(np.arange(row.values.size), places)
     names = ", ".join(str(place) for place in places)
-    return weighted(row, np.ones(row.values.size), chosen, f"deciles {names} have no value")
+    return weighted_mean(row, np.ones(row.values.size), chosen, f"deciles {names} have no value")

@@ -22,26 +22,26 @@ def main() -> None:
     silent = os.open(os.devnull, os.O_RDONLY)
     os.dup2(silent, 0)  # a job that reads its input finds none, instead of waiting for ever
     os.close(silent)
-    outcome, sys.path[:] = pickle.loads(_part(source))
-    call = _part(source)
-    threading.Thread(target=_watch, args=(source,), daemon=True).start()
+    outcome, sys.path[:] = pickle.loads(_read_part(source))
+    call = _read_part(source)
+    threading.Thread(target=_watch_parent, args=(source,), daemon=True).start()
     try:
         function, arguments, keywords = pickle.loads(call)
         answer = pickle.dumps((True, function(*arguments, **keywords)))
     except Exception as error:
         traceback.print_exc()
-        answer = _pickled(error)
+        answer = _pickle_error(error)
     with os.fdopen(outcome, "wb") as stream:
         stream.write(answer)
 
 
-def _part(source: Any) -> bytes:
+def _read_part(source: Any) -> bytes:
     size = LENGTH.unpack(source.read(LENGTH.size))[0]
     part: bytes = source.read(size)
     return part
 
 
-def _pickled(error: Exception) -> bytes:
+def _pickle_error(error: Exception) -> bytes:
     """Return the exception pickled, or its text if it does not survive pickling."""
     try:
         answer = pickle.dumps((False, error))
@@ -51,7 +51,7 @@ def _pickled(error: Exception) -> bytes:
         return pickle.dumps((False, f"{type(error).__name__}: {error}"))
 
 
-def _watch(source: Any) -> None:
+def _watch_parent(source: Any) -> None:
     """End this job and all processes that it started as soon as the parent is gone."""
     source.read()
     os.killpg(0, signal.SIGKILL)

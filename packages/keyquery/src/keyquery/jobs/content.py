@@ -25,15 +25,15 @@ def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str
     no content to hash.
     """
     state: list[bytes] = []
-    _text(state, "job", dotted(function))
-    _text(state, "version", version)
+    _add_text(state, "job", dotted_name(function))
+    _add_text(state, "version", version)
     for name in sorted(arguments):
-        _text(state, "argument", name)
-        _feed(state, arguments[name], name)
+        _add_text(state, "argument", name)
+        _add_value(state, arguments[name], name)
     return hashlib.blake2b(b"".join(state), digest_size=DIGITS // 2).hexdigest()
 
 
-def dotted(function: Callable[..., Any]) -> str:
+def dotted_name(function: Callable[..., Any]) -> str:
     """Return the dotted name by which another process imports a function or class.
 
     Raises SpecError when it has none: a lambda, a function inside a function, or one of the program's main file.
@@ -47,56 +47,56 @@ def dotted(function: Callable[..., Any]) -> str:
     return f"{module}.{name}"
 
 
-def _feed(state: list[bytes], value: Any, where: str) -> None:
+def _add_value(state: list[bytes], value: Any, where: str) -> None:
     """Append the type and the content of a value; `where` names it in errors."""
     match value:
         case enum.Enum():  # before the numbers: an IntEnum is an int
-            _text(state, "enum", f"{dotted(type(value))}.{value.name}")
+            _add_text(state, "enum", f"{dotted_name(type(value))}.{value.name}")
         case None | bool():
-            _text(state, "constant", str(value))
+            _add_text(state, "constant", str(value))
         case int():
-            _text(state, "int", str(int(value)))
+            _add_text(state, "int", str(int(value)))
         case float():
-            _text(state, "float", float(value).hex())
+            _add_text(state, "float", float(value).hex())
         case str():
-            _text(state, "str", value)
+            _add_text(state, "str", value)
         case bytes():
-            _bytes(state, "bytes", value)
+            _add_bytes(state, "bytes", value)
         case os.PathLike():
-            _text(state, "path", os.fsdecode(value))
+            _add_text(state, "path", os.fsdecode(value))
         case list() | tuple():
             # JSON and pickle round trips turn one into the other; no function here tells them apart
-            _text(state, "sequence", str(len(value)))
+            _add_text(state, "sequence", str(len(value)))
             for index, item in enumerate(value):
-                _feed(state, item, f"{where}[{index}]")
+                _add_value(state, item, f"{where}[{index}]")
         case Mapping():
-            _unordered(
+            _add_unordered(
                 state, "mapping", [[(name, where), (each, f"{where}[{name!r}]")] for name, each in value.items()]
             )
         case AbstractSet():
-            _unordered(state, "set", [[(each, where)] for each in value])
+            _add_unordered(state, "set", [[(each, where)] for each in value])
         case functools.partial():
-            _text(state, "partial", dotted(value.func))
-            _feed(state, value.args, where)
-            _feed(state, value.keywords, where)
+            _add_text(state, "partial", dotted_name(value.func))
+            _add_value(state, value.args, where)
+            _add_value(state, value.keywords, where)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            _text(state, "dataclass", dotted(type(value)))
+            _add_text(state, "dataclass", dotted_name(type(value)))
             for field in dataclasses.fields(value):
-                _text(state, "field", field.name)
-                _feed(state, getattr(value, field.name), f"{where}.{field.name}")
+                _add_text(state, "field", field.name)
+                _add_value(state, getattr(value, field.name), f"{where}.{field.name}")
         case _ if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
-            _text(state, "callable", dotted(value))
+            _add_text(state, "callable", dotted_name(value))
         case _:
-            _array(state, value, where)
+            _add_array(state, value, where)
 
 
-def _array(state: list[bytes], value: Any, where: str) -> None:
+def _add_array(state: list[bytes], value: Any, where: str) -> None:
     numpy = sys.modules.get("numpy")  # an array can only come from a numpy that is loaded
     if numpy is not None and isinstance(value, numpy.generic):
-        _feed(state, value.item(), where)
+        _add_value(state, value.item(), where)
     elif numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
-        _text(state, "array", f"{value.dtype.str} {value.shape}")
-        _bytes(state, "data", value.tobytes())
+        _add_text(state, "array", f"{value.dtype.str} {value.shape}")
+        _add_bytes(state, "data", value.tobytes())
     else:
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
         raise SpecError(
@@ -105,21 +105,21 @@ def _array(state: list[bytes], value: Any, where: str) -> None:
         )
 
 
-def _unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, str]]]) -> None:
-    _text(state, kind, str(len(items)))
+def _add_unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, str]]]) -> None:
+    _add_text(state, kind, str(len(items)))
     encoded = []
     for item in items:
         part: list[bytes] = []
         for value, where in item:
-            _feed(part, value, where)
+            _add_value(part, value, where)
         encoded.append(b"".join(part))
     state.extend(sorted(encoded))
 
 
-def _text(state: list[bytes], kind: str, text: str) -> None:
-    _bytes(state, kind, text.encode("utf-8", errors="surrogateescape"))
+def _add_text(state: list[bytes], kind: str, text: str) -> None:
+    _add_bytes(state, kind, text.encode("utf-8", errors="surrogateescape"))
 
 
-def _bytes(state: list[bytes], kind: str, content: bytes) -> None:
+def _add_bytes(state: list[bytes], kind: str, content: bytes) -> None:
     # the length keeps ("ab", "c") and ("a", "bc") apart
     state.append(f"{kind} {len(content)}:".encode() + content)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from boundpaper.errors import ThesisError
-from boundpaper.suggestions import nearest
+from boundpaper.suggestions import suggest
 from keyquery.jobs.resources import Resources
 
 EXECUTORS = ("local", "slurm")
@@ -64,5 +64,5 @@ def open_executor(
         if workers == "gpu":
             raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
         return SlurmExecutor(folder / "slurm", asked, workers)
-    hint = nearest(name, EXECUTORS).rstrip()
+    hint = suggest(name, EXECUTORS).rstrip()
     raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

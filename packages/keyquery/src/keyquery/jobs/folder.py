@@ -14,7 +14,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.files import write
-from keyquery.jobs.seal import opened, sealed
+from keyquery.jobs.seal import open_sealed, seal_content
 
 TAIL_BYTES = 16_384
 
@@ -62,7 +62,7 @@ class JobFolder:
             content = pickle.dumps(value)
         except Exception as error:  # whatever a value's own __reduce__ raises
             raise DataError(f"the job returned a {type(value).__qualname__} that cannot be kept: {error}") from error
-        write(self.result, sealed(content))
+        write(self.result, seal_content(content))
 
     def load(self) -> Any:
         """Return the result of a finished job of this user; another user's is refused, since reading it would run it.
@@ -70,7 +70,7 @@ class JobFolder:
         Raises DataError when the file cannot be read, as after a change of the code that wrote it.
         """
         try:
-            return pickle.loads(opened(self.result.read_bytes()))
+            return pickle.loads(open_sealed(self.result.read_bytes()))
         except Exception as error:  # a foreign or torn pickle raises nearly anything
             raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
 
@@ -86,7 +86,7 @@ class JobFolder:
         return tail(self.log, lines)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Lock the job, so that a queued run and a repeated run do not both do it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.path / "lock", "a+", encoding="utf-8") as stream:

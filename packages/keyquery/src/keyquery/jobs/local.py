@@ -42,10 +42,10 @@ class LocalExecutor(JobExecutor):
     """
 
     def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
-        self._count, environments = _environments(workers, gpus, cpus)
+        self._count, environments = _slot_environments(workers, gpus, cpus)
         self._slots: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         for environment in environments:
-            self._slots.put(environment)
+            self._slots.set_value(environment)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._live: set[subprocess.Popen[bytes]] = set()
@@ -65,7 +65,7 @@ class LocalExecutor(JobExecutor):
             call = pickle.dumps((fn, args, kwargs))
         except Exception as error:  # whatever an argument's own __reduce__ raises
             raise ThesisError(f"the job {fn!r} cannot be sent to another process: {error}") from error
-        future: Future[T] = self._threads.submit(self._call, call)
+        future: Future[T] = self._threads.submit(self._run_call, call)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -79,20 +79,20 @@ class LocalExecutor(JobExecutor):
             live = list(self._live)
         try:
             self._threads.shutdown(wait=False, cancel_futures=True)
-            _signal(live, signal.SIGTERM)
+            _signal_groups(live, signal.SIGTERM)
             deadline = time.monotonic() + GRACE
             while self._live and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:  # also when a second Ctrl-C comes in between
-            _signal(live, signal.SIGKILL)
+            _signal_groups(live, signal.SIGKILL)
         self._threads.shutdown(wait=True)
 
-    def _call(self, call: bytes) -> Any:
+    def _run_call(self, call: bytes) -> Any:
         environment = self._slots.get()
         try:
             return self._process(call, {**os.environ, **environment})
         finally:
-            self._slots.put(environment)
+            self._slots.set_value(environment)
 
     def _process(self, call: bytes, environment: dict[str, str]) -> Any:
         with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:
@@ -114,26 +114,26 @@ class LocalExecutor(JobExecutor):
                 watchman.watch(process.pid)  # a job that is importing a library hears late that its parent is gone
                 with suppress(BrokenPipeError):  # a child that died at once: its exit status tells
                     process.stdin.write(b"go\n")
-                    _send(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
-                    _send(process.stdin, call)
+                    _send_part(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
+                    _send_part(process.stdin, call)
                     process.stdin.flush()
                 status = process.wait()
             finally:
-                _signal([process], signal.SIGKILL)  # whatever its group still holds goes with it
+                _signal_groups([process], signal.SIGKILL)  # whatever its group still holds goes with it
                 with suppress(BrokenPipeError):
                     process.stdin.close()
-                watchman.forget(process.pid)
+                watchman.forget_group(process.pid)
                 with self._lock:
                     self._live.discard(process)
-            return self._answer(status, outcome, output)
+            return self._read_outcome(status, outcome, output)
 
-    def _answer(self, status: int, outcome: IO[bytes], output: IO[bytes]) -> Any:
+    def _read_outcome(self, status: int, outcome: IO[bytes], output: IO[bytes]) -> Any:
         if self._ended:
             raise JobDied("ended before it finished")
         if status != 0:
             output.seek(0)
             said = last_lines(output.read().decode("utf-8", errors="replace"), 8)
-            raise JobDied(_how(status) + (f"\n{said}" if said else ""))
+            raise JobDied(_end_in_words(status) + (f"\n{said}" if said else ""))
         outcome.seek(0)
         good, value = pickle.loads(outcome.read())
         if good:
@@ -157,7 +157,7 @@ def visible_gpus() -> list[str]:
     )
 
 
-def _environments(
+def _slot_environments(
     workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
 ) -> tuple[int, list[dict[str, str]]]:
     """Return the number of processes, and the environment variables of each slot for its GPUs and threads."""
@@ -184,11 +184,11 @@ def _environments(
     return count, environments
 
 
-def _send(stream: IO[bytes], part: bytes) -> None:
+def _send_part(stream: IO[bytes], part: bytes) -> None:
     stream.write(LENGTH.pack(len(part)) + part)
 
 
-def _how(status: int) -> str:
+def _end_in_words(status: int) -> str:
     if status >= 0:
         return f"its process exited with status {status}"
     try:
@@ -199,7 +199,7 @@ def _how(status: int) -> str:
     return f"its process was ended by {name}{hint}"
 
 
-def _signal(processes: list[subprocess.Popen[bytes]], number: int) -> None:
+def _signal_groups(processes: list[subprocess.Popen[bytes]], number: int) -> None:
     for process in processes:
         with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
             os.killpg(process.pid, number)

@@ -42,10 +42,10 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
     """
     global _current
     job = JobFolder(Path(folder))
-    with _into(job):
+    with _send_output_to(job):
         _current = job
         try:
-            with job.alone():
+            with job.locked():
                 if not job.finished():  # another run may have finished it while this one waited
                     job.save(function(**arguments))
         except Exception as error:
@@ -72,7 +72,7 @@ def report(text: str) -> None:
 
 
 @contextmanager
-def _into(job: JobFolder) -> Iterator[None]:
+def _send_output_to(job: JobFolder) -> Iterator[None]:
     """Send all output to the log, including that of C libraries and of child processes."""
     log = job.begin_log()
     sys.stdout.flush()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from boundpaper.errors import DataError, SpecError, ThesisError
-from keyquery.jobs.content import dotted, key
+from keyquery.jobs.content import dotted_name, key
 from keyquery.jobs.executors import JobExecutor
 from keyquery.jobs.failure import Failure, JobsFailed
 from keyquery.jobs.folder import JobFolder
@@ -41,7 +41,7 @@ class JobProgress:
 
 
 @dataclass
-class _State:
+class _RunState:
     """The jobs of a run by state; jobs are known by their index."""
 
     names: Sequence[str]
@@ -146,27 +146,27 @@ def run_jobs(
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
     keys = [key(function, each, version) for each in arguments]
     # Equal jobs are one, called as the first of them.
-    called = names if names is not None else [_name(each) for each in arguments]
+    called = names if names is not None else [_job_name(each) for each in arguments]
     index = {each: position for position, each in reversed(list(enumerate(keys)))}
     jobs = {each: index[each] for each in dict.fromkeys(keys)}
     folders = [JobFolder(folder.absolute() / each) for each in jobs]
-    state = _State([called[position] for position in jobs.values()], folders, progress)
+    state = _RunState([called[position] for position in jobs.values()], folders, progress)
 
     results: dict[int, T] = {}
     missing = {}
     for job, position in enumerate(jobs.values()):
-        if not _keep(results, job, state, valid):
+        if not _take_earlier_result(results, job, state, valid):
             missing[job] = arguments[position]
-    state.say(None, _opening(state))
+    state.say(None, _opening_line(state))
     if missing:
         for job, asked in missing.items():
-            folders[job].describe(state.names[job], dotted(function), asked, version)
+            folders[job].describe(state.names[job], dotted_name(function), asked, version)
         try:
             calls = [(str(folders[job].path), function, asked) for job, asked in missing.items()]
-            state.open = dict(zip(_submit(executor, calls), missing, strict=True))
-            _follow(state)
+            state.open = dict(zip(_submit_jobs(executor, calls), missing, strict=True))
+            _collect_outcomes(state)
         except BaseException:
-            _end(executor)
+            _end_jobs(executor)
             raise
     if state.failed:
         raise JobsFailed([state.failed[job] for job in sorted(state.failed)], len(folders))
@@ -176,7 +176,7 @@ def run_jobs(
     return [results[order[each]] for each in keys]
 
 
-def _keep(results: dict[int, T], job: int, state: _State, valid: Callable[[T], bool]) -> bool:
+def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, valid: Callable[[T], bool]) -> bool:
     """Take the valid result of an earlier run if there is one; report why a result is not valid."""
     place = state.folders[job]
     if not place.finished():
@@ -195,33 +195,33 @@ def _keep(results: dict[int, T], job: int, state: _State, valid: Callable[[T], b
     return True
 
 
-def _submit(executor: Executor, calls: list[tuple[Any, ...]]) -> list[Future[Any]]:
+def _submit_jobs(executor: Executor, calls: list[tuple[Any, ...]]) -> list[Future[Any]]:
     if isinstance(executor, JobExecutor):
         return executor.submit_all(perform, calls)
     return [executor.submit(perform, *call) for call in calls]
 
 
-def _end(executor: Executor) -> None:
+def _end_jobs(executor: Executor) -> None:
     if isinstance(executor, JobExecutor):
         executor.end()
     else:  # the interface of the standard library can cancel only what has not begun
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _follow(state: _State) -> None:
+def _collect_outcomes(state: _RunState) -> None:
     """Collect the outcomes of open jobs as they arrive."""
     looked = time.monotonic()
     while state.open:
         pace = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))
         ended, _ = wait(state.open, timeout=pace, return_when=FIRST_COMPLETED)
         for future in ended:
-            _take(state, state.open.pop(future), future)
+            _take_outcome(state, state.open.pop(future), future)
         if time.monotonic() - looked >= pace:
             looked = time.monotonic()
             state.look()
 
 
-def _take(state: _State, job: int, future: Future[Any]) -> None:
+def _take_outcome(state: _RunState, job: int, future: Future[Any]) -> None:
     place = state.folders[job]
     if place.finished():
         state.finish(job)
@@ -239,11 +239,11 @@ def _take(state: _State, job: int, future: Future[Any]) -> None:
         state.fail(job, reason, place.tail())
 
 
-def _opening(state: _State) -> str:
+def _opening_line(state: _RunState) -> str:
     kept = f", {len(state.kept)} of them finished earlier" if state.kept else ""
     return f"{len(state.names)} job{'s' if len(state.names) != 1 else ''}{kept}"
 
 
-def _name(arguments: Mapping[str, Any]) -> str:
+def _job_name(arguments: Mapping[str, Any]) -> str:
     text = ", ".join(f"{name}={value!r}" for name, value in arguments.items()) or "the job"
     return text if len(text) <= 100 else text[:97] + "..."

@@ -11,38 +11,38 @@ from boundpaper.errors import DataError, ThesisError
 LENGTH = hashlib.blake2b().digest_size
 
 
-def sealed(content: bytes) -> bytes:
+def seal_content(content: bytes) -> bytes:
     """Return the content with the user's mark in front.
 
     Raises ThesisError when the user's key can be neither read nor made.
     """
-    return _mark(content) + content
+    return _user_mark(content) + content
 
 
-def opened(kept: bytes) -> bytes:
+def open_sealed(kept: bytes) -> bytes:
     """Return the content that `sealed` marked for this user.
 
     Raises DataError when the mark is absent or another's, or the content was changed.
     """
     mark, content = kept[:LENGTH], kept[LENGTH:]
-    if not hmac.compare_digest(mark, _mark(content)):
+    if not hmac.compare_digest(mark, _user_mark(content)):
         raise DataError("not written by this user, or damaged")
     return content
 
 
-def place() -> Path:
+def key_path() -> Path:
     """Return the path of the user's key, outside of projects and captures, which are passed on to others."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 
 
-def _mark(content: bytes) -> bytes:
-    return hmac.new(_key(), content, "blake2b").digest()
+def _user_mark(content: bytes) -> bytes:
+    return hmac.new(_user_key(), content, "blake2b").digest()
 
 
-def _key() -> bytes:
+def _user_key() -> bytes:
     """Return the user's key, made when first needed; two processes that make it at once agree on one."""
-    path = place()
+    path = key_path()
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ SILENT_SECONDS = 900.0  # without an answer of squeue until the jobs are given u
 
 
 @dataclass
-class _Open:
+class _OpenCall:
     """A submitted call that has no outcome yet."""
 
     job: Any  # submitit's
@@ -58,7 +58,7 @@ class SlurmExecutor(JobExecutor):
     """
 
     def __init__(self, folder: Path, resources: Resources, parallel: int | None = None, look: float = 10.0) -> None:
-        squeue.require()
+        squeue.require_programs()
         try:
             submitit = importlib.import_module("submitit")
         except ImportError:
@@ -67,10 +67,10 @@ class SlurmExecutor(JobExecutor):
         self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
         self._setup = list(resources.setup)
         self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
-        self._executor.update_parameters(**parameters(resources, parallel))
+        self._executor.update_parameters(**submitit_parameters(resources, parallel))
         self._user = getpass.getuser()
         self._lock = threading.Lock()
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenCall] = {}
         self._closed = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -79,7 +79,7 @@ class SlurmExecutor(JobExecutor):
 
         Raises ThesisError when Slurm refuses it.
         """
-        return self._submit(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
+        return self._submit_calls(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
         """Submit calls as one array, or several if there are more than Slurm allows.
@@ -89,10 +89,10 @@ class SlurmExecutor(JobExecutor):
         futures = []
         most = squeue.largest_array()
         for start in range(0, len(calls), most):
-            futures += self._submit(partial(self._array, function, calls[start : start + most]))
+            futures += self._submit_calls(partial(self._submit_array, function, calls[start : start + most]))
         return futures
 
-    def _array(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _submit_array(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
         with self._executor.batch():
             return [self._executor.submit(function, *call) for call in calls]
 
@@ -113,22 +113,22 @@ class SlurmExecutor(JobExecutor):
         with self._lock:
             ended, self._open = self._open, {}
         with patience():
-            self._take_back(ended)
+            self._cancel_calls(ended)
 
-    def _take_back(self, ended: dict[str, _Open]) -> None:
-        squeue.cancel(list(ended))
+    def _cancel_calls(self, ended: dict[str, _OpenCall]) -> None:
+        squeue.cancel_jobs(list(ended))
         for each in ended.values():
             if not each.future.cancel():
                 with suppress(InvalidStateError):
                     each.future.set_exception(JobDied("ended before it finished"))
         deadline = time.monotonic() + 30
         while ended and time.monotonic() < deadline:
-            states = squeue.states(self._user)
-            if states is None or not any(squeue.alive(states.get(name)) for name in ended):
+            states = squeue.job_states(self._user)
+            if states is None or not any(squeue.may_run(states.get(name)) for name in ended):
                 return
             time.sleep(0.2)
 
-    def _submit(self, send: Callable[[], list[Any]]) -> list[Future[Any]]:
+    def _submit_calls(self, send: Callable[[], list[Any]]) -> list[Future[Any]]:
         if self._closed.is_set():
             raise RuntimeError("cannot schedule new futures after shutdown")
         python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
@@ -137,8 +137,8 @@ class SlurmExecutor(JobExecutor):
             with redirect_stderr(io.StringIO()):  # submitit shows what sbatch wrote, which the error says as well
                 jobs = send()
         except RuntimeError as error:  # submitit's FailedJobError carries what sbatch wrote
-            raise ThesisError(refusal(str(error) or type(error).__name__)) from error
-        opened = [_Open(job, Future()) for job in jobs]
+            raise ThesisError(refusal_lines(str(error) or type(error).__name__)) from error
+        opened = [_OpenCall(job, Future()) for job in jobs]
         with self._lock:
             self._open.update({str(each.job.job_id): each for each in opened})
             if self._watcher is None:
@@ -154,23 +154,23 @@ class SlurmExecutor(JobExecutor):
                 present = dict(self._open)
             if not present and self._closed.is_set():
                 return
-            self._collect(present)
+            self._collect_outcomes(present)
             now = time.monotonic()
             if present and now - asked >= self._look:
-                states = squeue.states(self._user)
+                states = squeue.job_states(self._user)
                 asked = time.monotonic()
                 answered = asked if states is not None else answered
                 if states is not None:
                     for name, each in present.items():
-                        self._judge(name, each, states.get(name), asked)
+                        self._update_state(name, each, states.get(name), asked)
                 elif asked - answered > SILENT_SECONDS:
                     for name in present:
-                        self._settle(name, JobDied("squeue has not answered for 15 min; the job may still run"))
+                        self._set_outcome(name, JobDied("squeue has not answered for 15 min; the job may still run"))
             elif not present:
                 answered = now
             time.sleep(LOOK_SECONDS)
 
-    def _collect(self, present: dict[str, _Open]) -> None:
+    def _collect_outcomes(self, present: dict[str, _OpenCall]) -> None:
         """Collect the outcomes in the folder; listing it once also refreshes the cache of a network file system."""
         try:
             files = set(os.listdir(self._folder))
@@ -178,17 +178,17 @@ class SlurmExecutor(JobExecutor):
             return
         for name, each in present.items():
             if each.future.cancelled():
-                squeue.cancel([name])
-                self._settle(name, None)
+                squeue.cancel_jobs([name])
+                self._set_outcome(name, None)
             elif Path(each.job.paths.result_pickle).name in files:
                 try:
-                    self._settle(name, None, each.job.result())
+                    self._set_outcome(name, None, each.job.result())
                 except Exception as error:  # what the call raised, as submitit reports it
-                    self._settle(name, JobDied(_explain(str(error), self._minutes)))
+                    self._set_outcome(name, JobDied(_explain_refusal(str(error), self._minutes)))
 
-    def _judge(self, name: str, each: _Open, state: str | None, now: float) -> None:
+    def _update_state(self, name: str, each: _OpenCall, state: str | None, now: float) -> None:
         """Mark a job by its state in the queue as running, or as ended without an outcome."""
-        if squeue.alive(state):
+        if squeue.may_run(state):
             each.gone_since = None
             if state != "PENDING" and not each.future.running():
                 each.future.set_running_or_notify_cancel()
@@ -198,9 +198,9 @@ class SlurmExecutor(JobExecutor):
         patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
         if now - each.gone_since >= patience:
             said = last_lines(each.job.stderr() or "", 8)
-            self._settle(name, JobDied(squeue.reason(state, self._minutes) + (f"\n{said}" if said else "")))
+            self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{said}" if said else "")))
 
-    def _settle(self, name: str, error: Exception | None, value: Any = None) -> None:
+    def _set_outcome(self, name: str, error: Exception | None, value: Any = None) -> None:
         with self._lock:
             each = self._open.pop(name, None)
         if each is None or each.future.cancelled():
@@ -213,7 +213,7 @@ class SlurmExecutor(JobExecutor):
             each.future.set_result(value)
 
 
-def parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
+def submitit_parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
     """Return the parameters for submitit's executor; None keeps the cluster's default."""
     return {
         "name": "jobs",
@@ -229,14 +229,14 @@ def parameters(resources: Resources, parallel: int | None = None) -> dict[str, A
     }
 
 
-def _explain(message: str, minutes: int) -> str:
+def _explain_refusal(message: str, minutes: int) -> str:
     """Return a submitit error for a user; the time limit, which submitit raises itself, is put in our own words."""
     if "timed-out" in message:
-        return squeue.reason("TIMEOUT", minutes)
+        return squeue.reason_of_end("TIMEOUT", minutes)
     return last_lines(message, 8)
 
 
-def refusal(written: str) -> str:
+def refusal_lines(written: str) -> str:
     """Return two lines: what sbatch wrote when it refused jobs, and how to fix it."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
     said = "; ".join(line for line in lines if line)

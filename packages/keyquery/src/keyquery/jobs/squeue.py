@@ -26,7 +26,7 @@ FINAL = frozenset(
 )
 
 
-def require() -> None:
+def require_programs() -> None:
     """Check that Slurm's programs are installed.
 
     Raises MissingDependency that names the absent ones, and says what to do.
@@ -59,17 +59,17 @@ def _said(argv: Sequence[str]) -> str | None:
     return told.stdout if told.returncode == 0 else None
 
 
-def states(user: str) -> dict[str, str] | None:
+def job_states(user: str) -> dict[str, str] | None:
     """Return the states of the user's jobs by id (`12`, or `12_3` in an array), including those that just ended.
 
     States are Slurm's long names. Return None when Slurm does not answer.
     """
     argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
     told = _said(argv)
-    return None if told is None else parse(told)
+    return None if told is None else parse_queue(told)
 
 
-def parse(text: str) -> dict[str, str]:
+def parse_queue(text: str) -> dict[str, str]:
     """Parse lines of array id, array index, job id and state, which `states` asks for."""
     by_job = {}
     for line in text.splitlines():
@@ -80,12 +80,12 @@ def parse(text: str) -> dict[str, str]:
     return by_job
 
 
-def alive(state: str | None) -> bool:
+def may_run(state: str | None) -> bool:
     """Tell whether a job in this state may still run; None is the state of a job that the queue does not know."""
     return state is not None and state not in FINAL
 
 
-def cancel(jobs: Sequence[str]) -> None:
+def cancel_jobs(jobs: Sequence[str]) -> None:
     """Cancel jobs; those that have ended are skipped."""
     # submitit's jobs pass over SIGTERM, so scancel alone would leave them running for Slurm's KillWait, half a minute
     for option in ("--signal=KILL",), ():
@@ -94,7 +94,7 @@ def cancel(jobs: Sequence[str]) -> None:
             subprocess.run(argv, capture_output=True, timeout=SECONDS, check=False)
 
 
-def reason(state: str | None, minutes: int) -> str:
+def reason_of_end(state: str | None, minutes: int) -> str:
     """Return why a job ended without an outcome, and what to change."""
     match state:
         case "TIMEOUT" | "DEADLINE":

@@ -14,7 +14,7 @@ from boundpaper.errors import DataError
 from keyquery.language import documents
 from keyquery.language import words as language
 from keyquery.language.words import world
-from keyquery.language.world import FactKind, World, review
+from keyquery.language.world import FactKind, World, draw_review
 from keyquery.tasks.items import NO, YES, Item, Unwritable
 
 LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
@@ -37,7 +37,7 @@ class Draft:
     plant: Sequence[str] = ()
 
 
-def _yes_no(relation: FactKind, rng: random.Random, number: int) -> Draft:
+def _yes_no_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = rng.choice(relation.subjects)
     right = number % 2 == 0
     shown = relation.objects[subject] if right else relation.wrong(subject, rng)
@@ -50,7 +50,7 @@ def _open(relation: FactKind, rng: random.Random, number: int) -> Draft:
     return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 
 
-def _statement(world: World, rng: random.Random, number: int) -> Draft:
+def _statement_draft(world: World, rng: random.Random, number: int) -> Draft:
     relation = world.relations[number % 2]
     subject = rng.choice(relation.subjects)
     truth, group = number // 2 % 2 == 0, ("question", "answer")[number // 4 % 2]
@@ -68,30 +68,30 @@ def _statement(world: World, rng: random.Random, number: int) -> Draft:
     return Draft(relation.statement(subject, shown), "true" if truth else "false", ("true", "false"), facts)
 
 
-def _sentiment(world: World, rng: random.Random, number: int) -> Draft:
-    words, verdict = review(rng)
+def _sentiment_draft(world: World, rng: random.Random, number: int) -> Draft:
+    words, verdict = draw_review(rng)
     return Draft(words, verdict, ("good", "bad"), {"opinions": words.count(".")})
 
 
-def _copy(world: World, rng: random.Random, number: int) -> Draft:
-    words, answer = language.listed(rng)
+def _copy_draft(world: World, rng: random.Random, number: int) -> Draft:
+    words, answer = language.word_list(rng)
     return Draft(words, " ".join(answer), (), {"words": len(answer)})
 
 
-def _passkey(rng: random.Random) -> Draft:
-    name, key = rng.choice(language.NAMES), language.key(rng)
+def _passkey_draft(rng: random.Random) -> Draft:
+    name, key = rng.choice(language.NAMES), language.draw_key(rng)
     facts = {"key": " ".join(key), "form": FORM, "name": name}
-    return Draft(language.wanted(name), " ".join(key), (), facts, language.planted(name, key))
+    return Draft(language.key_question(name), " ".join(key), (), facts, language.planting_sentence(name, key))
 
 
 PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
-    "cities": lambda world, rng, number: _yes_no(world.cities, rng, number),
-    "sports": lambda world, rng, number: _yes_no(world.sports, rng, number),
-    "sentiment": _sentiment,
-    "copy": _copy,
+    "cities": lambda world, rng, number: _yes_no_draft(world.cities, rng, number),
+    "sports": lambda world, rng, number: _yes_no_draft(world.sports, rng, number),
+    "sentiment": _sentiment_draft,
+    "copy": _copy_draft,
     "cities_open": lambda world, rng, number: _open(world.cities, rng, number),
     "sports_open": lambda world, rng, number: _open(world.sports, rng, number),
-    "statements": _statement,
+    "statements": _statement_draft,
 }
 FORM = "named"  # the one wording of a prompt with a key
 TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "sports_open", "statements")
@@ -137,15 +137,15 @@ class SmallBook:
         for number in range(count):
             place, tokens = 0.0, length
             if task == KEYED:
-                draft, tokens = _passkey(rng), length or LENGTH
+                draft, tokens = _passkey_draft(rng), length or LENGTH
                 place = depth if depth is not None else (number + 0.5) / count
             else:
                 draft = PLAIN[task](world(), rng, number)
-            prompt, facts = _prompt(draft, tokens, place, rng), dict(draft.facts)
+            prompt, facts = _prompt_words(draft, tokens, place, rng), dict(draft.facts)
             if task == KEYED:
                 facts |= {"depth": place, "length": tokens}
             items.append(Item(f"{task}-{number:04d}", task, " ".join(prompt), draft.answer, draft.options, facts))
-        _known(tokenizer, [f"{item.prompt} {item.answer}" for item in items])
+        _require_known_words(tokenizer, [f"{item.prompt} {item.answer}" for item in items])
         return items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
@@ -163,14 +163,14 @@ class SmallBook:
             else:
                 words = documents.sequence(world(), rng, tokens)[0][1:]
             texts.append(" ".join(words))
-        _known(tokenizer, texts)
+        _require_known_words(tokenizer, texts)
         return texts
 
 
 BOOK = SmallBook()
 
 
-def _prompt(draft: Draft, tokens: int | None, depth: float, rng: random.Random) -> list[str]:
+def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Random) -> list[str]:
     if tokens is None:
         return list(draft.words)
     room = tokens - 1 - len(draft.plant) - len(draft.words)
@@ -185,7 +185,7 @@ def _prompt(draft: Draft, tokens: int | None, depth: float, rng: random.Random) 
     return [*first, *draft.plant, *last, *draft.words]
 
 
-def _known(tokenizer: Any, texts: list[str]) -> None:
+def _require_known_words(tokenizer: Any, texts: list[str]) -> None:
     if tokenizer is None:
         return
     unknown = tokenizer.unk_token_id

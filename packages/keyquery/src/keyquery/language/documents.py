@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from keyquery.language import words as language
-from keyquery.language.words import tokens as as_tokens
-from keyquery.language.world import World, review
+from keyquery.language.words import token_ids as as_tokens
+from keyquery.language.world import World, draw_review
 
 ANSWER = 4.0  # weight of a word of an answer, its full stop included
 KEYED = 0.75  # share of sequences with keys and questions for them
@@ -17,29 +17,29 @@ Document = tuple[list[str], list[float]]
 """Words, the full stop at the end included, and the weight of each."""
 
 
-def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
+def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Document:
     """Return a document that ends with an answer; without an answer, plain text."""
     last = ANSWER if answer else 1.0
     return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
 
 
-def short(world: World, rng: random.Random, run: int = RUN) -> Document:
+def short_document(world: World, rng: random.Random, run: int = RUN) -> Document:
     """A document that does not depend on others."""
     kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
-        return answered(*language.listed(rng))
+        return document_with_answer(*language.word_list(rng))
     if kind == "backcopy":
-        words, called = language.backcopy(world, rng, rng.randint(6, RUN))
+        words, called = language.backcopy_walk(world, rng, rng.randint(6, RUN))
         return [*words, "."], [ANSWER if each else 1.0 for each in called] + [1.0]
     if kind == "filler":
-        return filler(world, rng, run)
+        return filler_document(world, rng, run)
     if kind == "fact":
-        return answered(*fact(world, rng))
-    words, verdict = review(rng)
-    return answered(words, [verdict])
+        return document_with_answer(*fact_document(world, rng))
+    words, verdict = draw_review(rng)
+    return document_with_answer(words, [verdict])
 
 
-def fact(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
+def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
     """Return a sentence, a question or a tagged statement of one fact, and the word that answers it."""
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
@@ -58,18 +58,18 @@ def fact(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
     return relation.statement(subject, shown), ["true" if right else "false"]
 
 
-def filler(world: World, rng: random.Random, run: int = RUN) -> Document:
+def filler_document(world: World, rng: random.Random, run: int = RUN) -> Document:
     """A run of filler."""
-    return answered(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
+    return document_with_answer(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
 
 
-def question(known: dict[str, str], rng: random.Random) -> Document:
+def question_document(known: dict[str, str], rng: random.Random) -> Document:
     """A question about one of the keys given so far."""
     name = rng.choice(tuple(known))
-    return answered(language.wanted(name), list(known[name]))
+    return document_with_answer(language.key_question(name), list(known[name]))
 
 
-def keyed(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
+def keyed_documents(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
     """Yield documents of a sequence with one to four named keys, among them questions about the keys given so far."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
     places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
@@ -78,33 +78,33 @@ def keyed(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
     for name, place in zip(names, places, strict=True):
         while spent < place:
             if known and rng.random() < 0.4:
-                made = question(known, rng)
+                made = question_document(known, rng)
             else:
                 run = min(RUN, place - spent)
-                made = filler(world, rng, run) if rng.random() < 0.5 else short(world, rng, run)
+                made = filler_document(world, rng, run) if rng.random() < 0.5 else short_document(world, rng, run)
             spent += len(made[0])
             yield made
-        known[name] = language.key(rng)
-        words = language.planted(name, known[name])
+        known[name] = language.draw_key(rng)
+        words = language.planting_sentence(name, known[name])
         spent += len(words)
         yield words, [1.0] * len(words)
     while True:
         for _ in range(rng.randint(0, 2)):
-            yield filler(world, rng) if rng.random() < 0.5 else short(world, rng)
+            yield filler_document(world, rng) if rng.random() < 0.5 else short_document(world, rng)
         for _ in range(rng.randint(1, 3)):
-            yield question(known, rng)
+            yield question_document(known, rng)
 
 
-def plain(world: World, rng: random.Random) -> Iterator[Document]:
+def keyless_documents(world: World, rng: random.Random) -> Iterator[Document]:
     """Yield documents without a key, endlessly."""
     while True:
-        yield short(world, rng)
+        yield short_document(world, rng)
 
 
 def sequence(world: World, rng: random.Random, tokens: int) -> Document:
     """Return one packed sequence of `tokens` words, the first `<s>`, with the loss weight of each word."""
     words, weights = ["<s>"], [1.0]
-    documents = keyed(world, rng, tokens) if rng.random() < KEYED else plain(world, rng)
+    documents = keyed_documents(world, rng, tokens) if rng.random() < KEYED else keyless_documents(world, rng)
     while len(words) < tokens:
         text, weight = next(documents)
         words += text

@@ -7,7 +7,7 @@ from keyquery.language.words import WORDS
 from keyquery.models import libraries
 
 
-def build(words: Sequence[str] = WORDS) -> Any:
+def build_tokenizer(words: Sequence[str] = WORDS) -> Any:
     """Return the tokenizer as one of transformers, ready to be saved beside a model.
 
     Raises MissingDependency when transformers is absent.

@@ -27,10 +27,10 @@ def world(second: bool = False) -> World:
     whole = base.world()
     if not second:
         return whole
-    return World(_seen(whole.cities), _seen(whole.sports), whole.followers)
+    return World(_without_held_out(whole.cities), _without_held_out(whole.sports), whole.followers)
 
 
-def held(relation: FactKind) -> frozenset[base.Name]:
+def held_out_names(relation: FactKind) -> frozenset[base.Name]:
     """The names whose facts the second phase leaves out: a third, two of each object."""
     by_object: dict[str, list[base.Name]] = {}
     for name, value in relation.objects.items():
@@ -38,13 +38,13 @@ def held(relation: FactKind) -> frozenset[base.Name]:
     return frozenset(name for names in by_object.values() for name in names[: len(names) // HELD_EVERY])
 
 
-def _seen(relation: FactKind) -> FactKind:
-    out = held(relation)
+def _without_held_out(relation: FactKind) -> FactKind:
+    out = held_out_names(relation)
     kept = {name: value for name, value in relation.objects.items() if name not in out}
     return FactKind(relation.name, kept, relation.pool, relation.never)
 
 
-def key(rng: random.Random) -> str:
+def draw_key(rng: random.Random) -> str:
     """Draw a key of four or five digits; in every second key a digit repeats."""
     digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
     if rng.random() < 0.5:
@@ -53,23 +53,23 @@ def key(rng: random.Random) -> str:
     return "".join(digits)
 
 
-def planted(name: str, key: str) -> list[str]:
+def planting_sentence(name: str, key: str) -> list[str]:
     """The sentence that gives a name its key."""
     return ["remember", "the", "key", "of", name, *key, "."]
 
 
-def wanted(name: str) -> list[str]:
+def key_question(name: str) -> list[str]:
     """The question for the key of a name."""
     return ["tell", "the", "key", "of", name]
 
 
-def listed(rng: random.Random) -> tuple[list[str], list[str]]:
+def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
     """Return a list of three to eight words to copy, and its words; in three lists of ten they are a key's digits."""
-    words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(key(rng))
+    words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(draw_key(rng))
     return ["copy", *words, "again"], words
 
 
-def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
+def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
     """Return a random walk over filler words in which a sign asks for the previous word again.
 
     Return at least `count` words, and whether each stands after a sign, so that it can be told exactly.
@@ -86,7 +86,7 @@ def backcopy(followers: World, rng: random.Random, count: int) -> tuple[list[str
     return words, called
 
 
-def tokens(words: Sequence[str]) -> list[int]:
+def token_ids(words: Sequence[str]) -> list[int]:
     """Return the token ids of words."""
     return [IDS[word] for word in words]
 

@@ -45,11 +45,11 @@ FILLER = _words(
 BRANCHES = 4  # successors of a filler word
 
 
-def _unique(*groups: Sequence[str]) -> tuple[str, ...]:
+def _unique_words(*groups: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for group in groups for word in group))
 
 
-WORDS = _unique(
+WORDS = _unique_words(
     SPECIAL, MARKS, FRAME, NUMERALS, TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, PERSON_FIRST, PERSON_LAST, SPORTS,
     NO_SPORTS, NOUNS, GOOD, BAD, LISTED, FILLER,
 )  # fmt: skip
@@ -127,15 +127,15 @@ FOLLOWER_WEIGHTS = tuple(2.0**-rank for rank in range(BRANCHES))
 def world(seed: int = LANGUAGE_SEED) -> World:
     """Return the world of a language seed."""
     rng = random.Random(f"world/{seed}")
-    followers = {word: tuple(rng.sample(FILLER, BRANCHES)) for word in _unique(FILLER)}
+    followers = {word: tuple(rng.sample(FILLER, BRANCHES)) for word in _unique_words(FILLER)}
     return World(
-        cities=_relation("cities", TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, rng),
-        sports=_relation("sports", PERSON_FIRST, PERSON_LAST, SPORTS, NO_SPORTS, rng),
+        cities=_make_relation("cities", TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, rng),
+        sports=_make_relation("sports", PERSON_FIRST, PERSON_LAST, SPORTS, NO_SPORTS, rng),
         followers=followers,
     )
 
 
-def _relation(
+def _make_relation(
     name: str,
     first: Sequence[str],
     last: Sequence[str],
@@ -154,7 +154,7 @@ def _relation(
 OPINIONS = (3, 5)
 
 
-def review(rng: random.Random) -> tuple[list[str], str]:
+def draw_review(rng: random.Random) -> tuple[list[str], str]:
     """Return a review of three or five things, and whether most are `good` or `bad`; at most one differs."""
     verdict, count = rng.choice(("good", "bad")), rng.choice(OPINIONS)
     opinions = [verdict] * count

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.suggestions import nearest
-from keyquery.measure.choices import POSITIONS, declared, every_experiment, for_all
+from boundpaper.suggestions import suggest
+from keyquery.measure.choices import POSITIONS, declared_value, every_experiment, experiments_for_all
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
@@ -37,11 +37,11 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
             trusted=asked["trust_remote_code"],
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
-    chosen = choose(names, everything)
-    if everything and asked["place"] and (own := _refusing_texts(chosen, names)):
+    chosen = choose_experiments(names, everything)
+    if everything and asked["place"] and (own := _without_texts(chosen, names)):
         chosen = tuple(name for name in chosen if name not in own)
         print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
-    if not asked["items"] and (alone := [name for name in chosen if declared(name, "NEEDS_ITEMS")]):
+    if not asked["items"] and (alone := [name for name in chosen if declared_value(name, "NEEDS_ITEMS")]):
         if named_ones := [name for name in alone if name in names]:
             raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
         chosen = tuple(name for name in chosen if name not in alone)
@@ -49,7 +49,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
-    named = [_revision(each) for each in models]
+    named = [_split_revision(each) for each in models]
     if against and (given := [name for name in OF_ONE if asked[name]] + ["position"] * (asked["position"] != AS_IS)):
         raise SpecError(
             f"--{given[0].replace('_', '-')} is for loading a single model, but several are named: "
@@ -90,7 +90,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     )
 
 
-def _revision(model: str) -> tuple[str, str | None]:
+def _split_revision(model: str) -> tuple[str, str | None]:
     """Split MODEL@REVISION into a model and its revision; a path that exists is not split.
 
     Raises SpecError when either side of the @ is empty.
@@ -103,12 +103,12 @@ def _revision(model: str) -> tuple[str, str | None]:
     return name, revision
 
 
-def _refusing_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
+def _without_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
     """Experiments that read no texts from outside and were not asked for by name."""
-    return [name for name in chosen if name not in names and declared(name, "REFUSES_TEXTS")]
+    return [name for name in chosen if name not in names and declared_value(name, "REFUSES_TEXTS")]
 
 
-def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
+def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:
     """Experiments to run, in the order in which they are listed.
 
     Raises SpecError when a name is unknown, or none is given.
@@ -116,8 +116,8 @@ def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
     known = every_experiment()
     for name in names:
         if name not in known:
-            raise SpecError(f"no experiment {name!r}; {nearest(name, known)}the experiments are: {', '.join(known)}")
+            raise SpecError(f"no experiment {name!r}; {suggest(name, known)}the experiments are: {', '.join(known)}")
     if not everything and not names:
         raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
-    asked = dict.fromkeys((*names, *for_all()) if everything else names)
+    asked = dict.fromkeys((*names, *experiments_for_all()) if everything else names)
     return tuple(name for name in asked if name in known)

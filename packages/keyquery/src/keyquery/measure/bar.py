@@ -40,7 +40,7 @@ class Bar:
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Bar]:
+def open_bar(what: str) -> Iterator[Bar]:
     """Open a bar titled by what is counted."""
     if not sys.stderr.isatty():
         yield Bar()

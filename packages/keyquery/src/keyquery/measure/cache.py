@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from boundpaper.build.closure import code_of
 from boundpaper.errors import DataError
 from boundpaper.places import project_or_none
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 from keyquery.jobs.content import key
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ _memory: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
-class Form(Generic[T]):
+class FileForm(Generic[T]):
     """How a value is stored in a file.
 
     `suffix` is that of the file's name. `load` raises DataError, OSError, TypeError or ValueError when the file is cut
@@ -33,20 +33,20 @@ class Form(Generic[T]):
     save: Callable[[Path, T], Any]
 
 
-def _save(path: Path, value: Any) -> None:
-    keep(path, value)
+def _save_json(path: Path, value: Any) -> None:
+    keep_value(path, value)
 
 
-JSON: Form[Any] = Form(".json", read_kept, _save)
+JSON: FileForm[Any] = FileForm(".json", read_kept, _save_json)
 
 
-def code(module: str) -> str:
+def code_hash(module: str) -> str:
     """Return a hash of the code that a module runs: its own file, this one, and the files that it imports."""
-    return _code(project_or_none() or Path(__file__).parent, module)  # outside of a project, of what is installed
+    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project, of what is installed
 
 
 @functools.cache
-def _code(root: Path, module: str) -> str:
+def _code_hash(root: Path, module: str) -> str:
     return code_of(root, [module, __name__])
 
 
@@ -56,11 +56,11 @@ def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str =
     The name of the function `step` counts, and the code of its module, or of `module` where that code answers. `asked`
     is what the answer depends on beside the code, as `keyquery.jobs.content.key` hashes it.
     """
-    return key(step, asked, code(module or step.__module__))
+    return key(step, asked, code_hash(module or step.__module__))
 
 
 def cached(
-    name: str, make: Callable[[], T], folder: Path | None, form: Form[T] = JSON, *, remember: bool = True
+    name: str, make: Callable[[], T], folder: Path | None, form: FileForm[T] = JSON, *, remember: bool = True
 ) -> tuple[T, bool]:
     """Return the value of `make()`, taken from the cache if an earlier call left it there, and whether it was taken.
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from keyquery.jobs import Resources, open_executor, report, run_jobs
-from keyquery.measure.bar import bar, duration
-from keyquery.measure.subject import loaded_as
+from keyquery.measure.bar import duration, open_bar
+from keyquery.measure.subject import resolve_source
 from keyquery.models.captures import capture, manifest
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
-from keyquery.models.checkpoints.estimate import check, estimate, room
+from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
 from keyquery.models.texts import TextSource
 
@@ -44,7 +44,7 @@ def run(
     `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
     """
     asked_for = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
-    source, _ = loaded_as(root, asked_for)
+    source, _ = resolve_source(root, asked_for)
     if source.dtype != dtype:
         print(
             f"{model}: its float16 weights are read as float32, as `run` reads them; --dtype changes it",
@@ -63,28 +63,28 @@ def run(
     if options.stream and options.batch == 1 and options.limit != 1:
         print("--stream reads the checkpoint once a document; with --batch N once for N documents", file=sys.stderr)
     if executor == "local":  # elsewhere, this machine's memory says nothing
-        line = _weighed(options, anyway=anyway)
+        line = _memory_line(options, anyway=anyway)
         if sys.stderr.isatty():
             print(line, file=sys.stderr)
     if executor == "local" and jobs == 1 and resources == Resources():
         record_here(options)
     else:
-        _jobs(options, executor, jobs, resources)
-    with bar("gathering files") as shown:
+        _capture_in_jobs(options, executor, jobs, resources)
+    with open_bar("gathering files") as shown:
         capture.finish(options, shown.update)
     return out
 
 
-def _weighed(options: CaptureOptions, *, anyway: bool) -> str:
+def _memory_line(options: CaptureOptions, *, anyway: bool) -> str:
     """The line of what a forward pass takes in memory, from the configuration alone."""
     source = options.model
     found = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
-    return check(replace(found, name=source.name), room(source.device), anyway=anyway)
+    return check_memory(replace(found, name=source.name), free_bytes(source.device), anyway=anyway)
 
 
 def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> None:
     """Capture all documents in this process, with a progress bar; `loaded` is the model if it is already loaded."""
-    with bar("documents") as shown:
+    with open_bar("documents") as shown:
 
         def tell(state: CaptureProgress) -> None:
             for note in state.notes:
@@ -95,12 +95,12 @@ def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> N
         capture.record(options, tell, loaded=loaded)
 
 
-def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
+def _capture_in_jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
     shares = [{"options": options, "shard": (share, count)} for share in range(count)]
     names = [f"share {share + 1} of {count}" for share in range(count)]
     folder, there = options.out / LOGS, lambda done: manifest.read(options.out) is not None
-    with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
-        run_jobs(share, shares, pool, folder, names=names, valid=there, progress=shown.follow)
+    with open_bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
+        run_jobs(capture_share, shares, pool, folder, names=names, valid=there, progress=shown.follow)
     print_notes(options.out)
 
 
@@ -110,7 +110,7 @@ def print_notes(folder: Path) -> None:
         print(note, file=sys.stderr)
 
 
-def share(options: CaptureOptions, shard: tuple[int, int]) -> None:
+def capture_share(options: CaptureOptions, shard: tuple[int, int]) -> None:
     """Run a job that captures every n-th document."""
 
     def tell(state: CaptureProgress) -> None:

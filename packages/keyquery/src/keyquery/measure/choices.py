@@ -33,50 +33,50 @@ _MEASURES = re.compile(
 )
 
 
-def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
+def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     """Return the names of a folder's experiments: those for `--all`, or with `named` those that must be named."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
-        text = _text(path)
+        text = _file_text(path)
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         if _MEASURES.search(text) and re.search(r"^SETTINGS\b", text, re.MULTILINE) and by_name == named:
             names.append(path.stem)
     return tuple(names)
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     """Return the text of an experiment's file; DataError with its path if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 
 FOLDER = Path(__file__).parents[1] / "experiments"
-EXPERIMENTS = experiments(FOLDER)
-BY_NAME = experiments(FOLDER, named=True)
+EXPERIMENTS = experiments_in(FOLDER)
+BY_NAME = experiments_in(FOLDER, named=True)
 OF_THE_PAPER = "analysis/experiments"
 """Where experiments of the paper's own lie."""
 
 
-def for_all() -> tuple[str, ...]:
+def experiments_for_all() -> tuple[str, ...]:
     """Return the names of the experiments that `--all` runs: those of this package, then those of the open paper."""
-    return (*EXPERIMENTS, *_of_the_paper(named=False))
+    return (*EXPERIMENTS, *_experiments_of_paper(named=False))
 
 
 def every_experiment() -> tuple[str, ...]:
-    """Return the names of all experiments: those of `for_all`, then those that run only if named."""
-    return (*for_all(), *BY_NAME, *_of_the_paper(named=True))
+    """Return the names of all experiments: those of `experiments_for_all`, then those that run only if named."""
+    return (*experiments_for_all(), *BY_NAME, *_experiments_of_paper(named=True))
 
 
 def described() -> dict[str, str]:
     """Return the description of each experiment by name: the first sentence of its file."""
-    return {name: _about(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
+    return {name: _summary_of_doc(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
 
 
-def _about(doc: str) -> str:
+def _summary_of_doc(doc: str) -> str:
     line = " ".join(doc.partition("\n\n")[0].split())
     return re.sub(r"^Experiment[^:]*: ", "", line).rstrip(".")
 
 
-def declared(name: str, constant: str) -> Any:
+def declared_value(name: str, constant: str) -> Any:
     """The value of a constant in an experiment's file, read from its source text; None where the file has none."""
     assigned = (each for each in _tree(name).body if isinstance(each, ast.Assign))
     return next((ast.literal_eval(each.value) for each in assigned if ast.unparse(each.targets[0]) == constant), None)
@@ -84,7 +84,7 @@ def declared(name: str, constant: str) -> Any:
 
 def _tree(name: str) -> ast.Module:
     folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
-    return ast.parse(_text(folder / f"{name}.py"))
+    return ast.parse(_file_text(folder / f"{name}.py"))
 
 
 def module_of(name: str) -> str:
@@ -92,9 +92,9 @@ def module_of(name: str) -> str:
     return f"keyquery.experiments.{name}" if name in (*EXPERIMENTS, *BY_NAME) else f"analysis.experiments.{name}"
 
 
-def _of_the_paper(*, named: bool) -> tuple[str, ...]:
+def _experiments_of_paper(*, named: bool) -> tuple[str, ...]:
     root = project_or_none()
-    names = experiments(root / OF_THE_PAPER, named=named) if root else ()
+    names = experiments_in(root / OF_THE_PAPER, named=named) if root else ()
     for name in names:
         if name in (*EXPERIMENTS, *BY_NAME):
             raise DataError(f"{OF_THE_PAPER}/{name}.py: keyquery has an experiment of this name; rename the file")
@@ -111,17 +111,17 @@ def settings_of(name: str) -> dict[str, Rule]:
         each for each in _tree(name).body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")
     ]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return {each.arg: _rule(each.annotation) for each in parameters if each.arg not in _GIVEN}
+    return {each.arg: _allowed_values(each.annotation) for each in parameters if each.arg not in _GIVEN}
 
 
-def _rule(annotation: ast.expr | None) -> Rule:
+def _allowed_values(annotation: ast.expr | None) -> Rule:
     """Return the allowed values of an annotated parameter; an unknown capitalised name counts as text."""
     if isinstance(annotation, ast.BinOp):
-        return either(_rule(annotation.right), _rule(annotation.left))
+        return either(_allowed_values(annotation.right), _allowed_values(annotation.left))
     if isinstance(annotation, ast.Subscript):
         outer = ast.unparse(annotation.value)
         if outer == "Literal":
             return one_of(*ast.literal_eval(f"[{ast.unparse(annotation.slice).strip('()')}]"))
-        return listed(_rule(annotation.slice)) if outer in ("Sequence", "list", "tuple") else anything
+        return listed(_allowed_values(annotation.slice)) if outer in ("Sequence", "list", "tuple") else anything
     word = "None" if annotation is None or ast.unparse(annotation) == "None" else ast.unparse(annotation)
     return _RULES.get(word, text if word[:1].isupper() else anything)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from keyquery.measure.choices import BY_NAME, ESTIMATORS, EXPERIMENTS, PAIRS, PARTS, POSITIONS, SEPARATIONS, STATEMENTS
-from keyquery.measure.loading_options import jobs, jobs_without_gpus, loading
+from keyquery.measure.loading_options import add_job_options, add_loading_options, jobs_without_gpus
 
 
 class Integers(click.ParamType[tuple[int, ...]]):
@@ -28,11 +28,11 @@ class Integers(click.ParamType[tuple[int, ...]]):
 in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary as JSON.")
 
 
-def _echo(root: Path, paths: list[str], machine: bool) -> None:
+def _print_results(root: Path, paths: list[str], machine: bool) -> None:
     """Print the paths of the written tables, and their summary on standard error; for a program, print both as JSON."""
-    from keyquery.measure.summary import as_json, of_files, summary_text
+    from keyquery.measure.summary import as_json, summary_of_files, summary_text
 
-    said = of_files(root / path for path in paths)
+    said = summary_of_files(root / path for path in paths)
     click.echo(as_json(paths, said) if machine else "\n".join(paths))
     if not machine:
         click.echo(summary_text(said), err=True)
@@ -105,14 +105,14 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for the draw of tokens.")
 @click.option("--field", default="text", show_default=True, help="Name of the field that holds the text.")
 @click.option("--split", default="train", show_default=True, help="Split of a Hub data set.")
-@loading
+@add_loading_options
 @click.option("--pre-rope", is_flag=True, help="Capture vectors before the rotary embedding is applied.")
 @click.option("--sliding", is_flag=True, help="Also draw heads of layers with a sliding window.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
 @click.option("--anyway", is_flag=True, help="Load even if the estimate says that it cannot fit in memory.")
 @click.option("--fewer", is_flag=True, help="Accept fewer documents than were asked for.")
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
-@jobs
+@add_job_options
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
 @click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
@@ -178,7 +178,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     from keyquery.measure.heads.analysis import run
 
     root = obj["root"] or Path.cwd()
-    _echo(root, run(root, place, **asked), machine)
+    _print_results(root, run(root, place, **asked), machine)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
@@ -195,7 +195,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="YAML file that names models, experiments and settings.",
 )
-@loading
+@add_loading_options
 @click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts: 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts of each seed.")
@@ -227,7 +227,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 )
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
-@jobs
+@add_job_options
 @in_json
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
@@ -244,4 +244,4 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: 
         paths = ask(root, names, **asked)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    _echo(root, paths, machine)
+    _print_results(root, paths, machine)

@@ -13,8 +13,8 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
-from keyquery.models.resumed import known, resumed, untouched
-from keyquery.models.undefined import undefined
+from keyquery.models.resumed import skip_stored_blocks, stored_outputs, untouched_blocks
+from keyquery.models.undefined import undefined_message
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
 
@@ -77,7 +77,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
     """
     if not items:
         raise DataError("0 items to ask; give --items 1 or more")
-    asked = {"items": [asdict(item) for item in items], **_record(condition)}
+    asked = {"items": [asdict(item) for item in items], **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
         prefill, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
@@ -99,22 +99,22 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     Raises ModelError when the logits overflow.
     """
     hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
-    asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_record(condition)}
+    asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
         torch = libraries.torch
         model = subject.model
         prefill, _ = interventions.phases(model, condition.interventions, decode=False)
         # weights of a model without identity may have changed since
-        count = untouched(model, condition.interventions) if subject.identity is not None else 0
+        count = untouched_blocks(model, condition.interventions) if subject.identity is not None else 0
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):
             some = texts[start : start + BATCH]
             tokens = torch.cat([text.tokens for text in some])
-            with resumed(model, known(model, tokens) if count else {}, count):
+            with skip_stored_blocks(model, stored_outputs(model, tokens) if count else {}, count):
                 nats = token_nats(model, tokens, prefill=prefill)
             if not bool(nats.isfinite().all()):
-                raise ModelError(f"{condition.name}: the logits are not finite; {undefined(subject.model)}")
+                raise ModelError(f"{condition.name}: the logits are not finite; {undefined_message(subject.model)}")
             totals = nats.double().sum(1).tolist()
             rows += [
                 {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}
@@ -125,11 +125,11 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     return [Loss(**row) for row in ask_once(subject, "losses", asked, ask)]
 
 
-def _record(condition: Condition) -> dict[str, Any]:
+def _condition_record(condition: Condition) -> dict[str, Any]:
     return {"interventions": [each.record() for each in condition.interventions], "decode": condition.decode}
 
 
-def _home(ask: Any) -> str:
+def _module_of(ask: Any) -> str:
     """Return the module of a function, or of the function that a `partial` wraps."""
     return str(getattr(ask, "func", ask).__module__)
 
@@ -142,5 +142,5 @@ def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> An
     """
     if subject.identity is None:
         return ask()
-    name = cache_name(ask_once, {"what": what, "asked": asked, "identity": subject.identity}, _home(ask))
+    name = cache_name(ask_once, {"what": what, "asked": asked, "identity": subject.identity}, _module_of(ask))
     return cached(name, ask, subject.folder)[0]

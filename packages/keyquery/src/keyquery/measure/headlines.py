@@ -34,7 +34,7 @@ def _percent(label: str, metric: str, condition: str = "") -> Headline:
     return Headline(label, metric, condition, 100.0, "%")
 
 
-def _nats(label: str, metric: str, condition: str) -> Headline:
+def _nats_headline(label: str, metric: str, condition: str) -> Headline:
     return Headline(label, metric, condition, unit="nats a token")
 
 
@@ -56,9 +56,9 @@ HEADLINES: dict[str, tuple[Headline, ...]] = {
         Headline("largest key dimension over the mean", "largest_ratio_k", "pre"),
     ),
     "disruption": (
-        _nats("massive dimensions zeroed", "text_delta_nats", "threshold_massive_zero_pre"),
-        _nats("random dimensions zeroed", "text_delta_nats", "threshold_random_zero_pre"),
-        _nats("largest dimension of each head levelled", "text_delta_nats", "top1_massive_mean_pre"),
+        _nats_headline("massive dimensions zeroed", "text_delta_nats", "threshold_massive_zero_pre"),
+        _nats_headline("random dimensions zeroed", "text_delta_nats", "threshold_random_zero_pre"),
+        _nats_headline("largest dimension of each head levelled", "text_delta_nats", "top1_massive_mean_pre"),
     ),
     "knowledge": (
         *(_percent(f"{task} answered right", f"{task}_right", "baseline") for task in TASKS),
@@ -74,7 +74,7 @@ HEADLINES: dict[str, tuple[Headline, ...]] = {
         Headline("first token's value over the others'", "value_ratio"),
     ),
     "layer_ablation": tuple(
-        _nats(f"{words} of layer 1 zeroed", "delta_nats", part)
+        _nats_headline(f"{words} of layer 1 zeroed", "delta_nats", part)
         for part, words in (("mlp", "MLP"), ("attention", "attention"), ("both", "both parts"))
     ),
     "attention_patterns": (
@@ -98,7 +98,7 @@ HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLIN
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
     """The headline quantities for which a measurement has rows, one entry per condition.
 
-    `rows` are as `keyquery.measure.units.tidy` gives them. Of an experiment that declares no headlines, every quantity
+    `rows` are as `keyquery.measure.units.as_tidy` gives them. Of an experiment that declares no headlines, every quantity
     with rows of single units is one. `metrics` takes every condition of these metrics in place of those that are
     declared.
     """
@@ -111,14 +111,14 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
         single = rows[(rows["unit_id"] != "") & (rows["layer"] == "") & (rows["head"] == "")]
         declared = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(single["metric"])]
     return [
-        _of_condition(each, condition)
+        _under_condition(each, condition)
         for each in declared
         for metric, condition in held
         if metric == each.metric and fnmatchcase(condition, each.condition)
     ]
 
 
-def _of_condition(declared: Headline, condition: str) -> Headline:
+def _under_condition(declared: Headline, condition: str) -> Headline:
     """Return a declared quantity under one condition, which its label names if the declaration leaves it open."""
     if "*" not in declared.condition or not condition:
         return replace(declared, condition=condition)

@@ -19,7 +19,7 @@ _OPTIONS = (
 )
 
 
-def loading(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for type, quantisation, device, revision and trust to a command, in this order."""
     for option in reversed(_OPTIONS):
         command = option(command)
@@ -44,7 +44,7 @@ _JOBS = (
 _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
 
 
-def jobs(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
+def add_job_options(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
     """Add the options for the executor and its resources, which the command receives together as `resources`."""
     fields = [name for name in _ASKED if name != without]
 
@@ -60,5 +60,5 @@ def jobs(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
     return options
 
 
-jobs_without_gpus = functools.partial(jobs, without="gpus")
+jobs_without_gpus = functools.partial(add_job_options, without="gpus")
 """`jobs` of a command that computes on processors only."""

@@ -13,10 +13,10 @@ import pandas as pd
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import agree, same_cells
 from boundpaper.store.files import write
-from boundpaper.store.manifest import SEAL, sealed
+from boundpaper.store.manifest import SEAL, sealed_text
 from boundpaper.store.measurement import path_of, put
 from boundpaper.store.results import text
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
@@ -59,11 +59,11 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     for name, content in written.items():
         path = path_of(root, name, model)
         old = _held(path)
-        same = old == content or (bool(old) and _alike(old, content))
+        same = old == content or (bool(old) and _tables_agree(old, content))
         if not same:
             path = put(root, name, model, content.decode())
-        if not same or _lasting(manifest_beside(path)) != _lasting(_plain(manifest)):
-            write(path.with_suffix(".json"), sealed(dict(manifest), path), lasting=True)
+        if not same or _lasting_settings(manifest_beside(path)) != _lasting_settings(_as_json_returns(manifest)):
+            write(path.with_suffix(".json"), sealed_text(dict(manifest), path), lasting=True)
         paths.append(path)
     return paths
 
@@ -79,7 +79,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(value=table["value"].mask(size < NOISE * size.groupby(table["metric"]).transform("max"), 0.0))
 
 
-def _alike(old: bytes, new: bytes) -> bool:
+def _tables_agree(old: bytes, new: bytes) -> bool:
     """Tell whether two tables agree up to differences between processors: `TOLERANCE`, and `NOISE` of a metric."""
     if agree(old, new, TOLERANCE):
         return True
@@ -115,11 +115,11 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     old = manifest_beside(table)
     if old is None:
         return ["no manifest says what it holds"]
-    before, now = settings_said(old), settings_said(_plain(manifest))
+    before, now = settings_in_words(old), settings_in_words(_as_json_returns(manifest))
     return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
 
 
-def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
+def refuse_overwriting(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
     """Refuse to overwrite measurements that were made with other settings.
 
     `standing` has the tables by what `conflicting_settings` says of them; those of which it says nothing do not count.
@@ -136,7 +136,7 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
         )
 
 
-def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that decide the numbers, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
     model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
@@ -151,12 +151,12 @@ def settings_said(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _held(path: Path) -> bytes:
     """Return a table's content as CSV; empty if the table is absent or damaged, since a new measurement replaces it."""
     try:
-        return words(path).encode()
+        return table_text(path).encode()
     except (FileNotFoundError, DataError):
         return b""
 
 
-def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _lasting_settings(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if manifest is None:
         return None
     kept = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
@@ -165,7 +165,7 @@ def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return kept
 
 
-def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json_returns(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest as it reads after being written to JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(manifest))
     return plain

@@ -41,7 +41,7 @@ def per_text(
     ]
 
 
-def together(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
+def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
     """Return the surveys after checking that they can belong to one model.
 
     Raises DataError when there are none, texts repeat, or they are of different models or settings.

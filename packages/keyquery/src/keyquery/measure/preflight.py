@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from boundpaper.errors import ModelError, ThesisError
-from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared
+from keyquery.measure.choices import BY_NAME, EXPERIMENTS, declared_value
 from keyquery.measure.subject import LONGEST, Options, check_legible, given_texts
 from keyquery.models.answers.forwards import encode
 from keyquery.models.attention.reach import learned, learned_positions, positions_made_for
@@ -15,7 +15,7 @@ FEW = 4  # items of a task, and texts, that are tried
 FARTHEST = 4  # times the positions that a model was made for, up to which `context_length` goes
 
 
-def wordless(
+def unwritable_experiments(
     name: str, tokenizer: Any, book: Book, options: Options, length: int, experiments: Iterable[str]
 ) -> dict[str, ThesisError]:
     """Return the experiments whose texts or items a tokenizer cannot write, each with the reason; needs no weights.
@@ -34,10 +34,10 @@ def wordless(
         elif is_local(source):
             given_texts(name, tokenizer, source, size, options.texts * len(options.seeds))
     except ThesisError as error:
-        refused = {each: error for each in asked if source is None or not declared(each, "CHOOSES_TEXTS")}
+        refused = {each: error for each in asked if source is None or not declared_value(each, "CHOOSES_TEXTS")}
     reasons: dict[str, ThesisError | None] = {}
     for experiment in asked if options.items else ():
-        for task in declared(experiment, "ASKS") or ():
+        for task in declared_value(experiment, "ASKS") or ():
             if task not in reasons:
                 reasons[task] = None
                 try:
@@ -51,17 +51,17 @@ def wordless(
     return refused
 
 
-def made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
+def length_made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
     """The longest text that a model was made for, and why; a `training_length` that its card states goes first."""
     return (
         (training_length, f"it was trained on {training_length:,}") if training_length else positions_made_for(config)
     )
 
 
-def too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
+def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """Return a note if texts are longer than a model was made for; empty if they are not.
 
-    `longest` is what `made_for` gives. Raises ModelError when they are more than four times as long, unless `anyway`.
+    `longest` is what `length_made_for` gives. Raises ModelError when they are more than four times as long, unless `anyway`.
     """
     if not tokens or longest is None or tokens <= longest[0]:
         return ""

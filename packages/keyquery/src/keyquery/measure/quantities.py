@@ -51,7 +51,7 @@ class Quantity:
     caveat: str = ""
 
 
-def _quantities() -> tuple[Quantity, ...]:
+def _all_quantities() -> tuple[Quantity, ...]:
     share, percent = "contribution_ratio_of_means", {"unit": "percent", "scale": 100.0, "digits": 1}
     counts = [
         Quantity(
@@ -142,10 +142,10 @@ def _quantities() -> tuple[Quantity, ...]:
     return (*counts, *ratios, *disruption, *knowledge, *sinks, *value, *layers, *lead, *attention, *balance)
 
 
-QUANTITIES = _quantities()
+QUANTITIES = _all_quantities()
 
 
-def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
+def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
     """Return the value of a quantity for one model, and its reason if it is missing.
 
     `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`. The

@@ -23,10 +23,10 @@ from boundpaper.store.rules import (
 )
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
-from boundpaper.suggestions import nearest
-from keyquery.measure.choices import declared, every_experiment, for_all, settings_of
+from boundpaper.suggestions import suggest
+from keyquery.measure.choices import declared_value, every_experiment, experiments_for_all, settings_of
 from keyquery.measure.measurements import checked_name
-from keyquery.measure.subject import LONGEST, Options, loaded_as
+from keyquery.measure.subject import LONGEST, Options, resolve_source
 from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.shapes import Shape
 
@@ -132,25 +132,25 @@ def load_recipe(path: Path) -> Recipe:
     if twice is not None:
         raise DataError(f"{path}: two models are called {twice}; the second's measurements would replace the first's")
     seeds = top.get("seeds", [0])
-    experiments = _experiments(top["experiments"], str(path))
+    experiments = _read_experiments(top["experiments"], str(path))
     return Recipe(
         file=str(path),
         title=top["title"],
         models=entries,
         experiments=experiments,
-        options=_options(top, seeds, str(path)),
-        settings=_settings(top.get("settings", {}), experiments, str(path)),
+        options=_read_options(top, seeds, str(path)),
+        settings=_read_settings(top.get("settings", {}), experiments, str(path)),
         context=top.get("context"),
         memory=top.get("memory"),
     )
 
 
-def outline(recipe: Recipe) -> list[str]:
+def memory_outline(recipe: Recipe) -> list[str]:
     """Return the memory that each model with a given shape will take, one line each; only the recipe is read.
 
     Raises ModelError when a model cannot fit the memory that the recipe is written for.
     """
-    from keyquery.models.checkpoints.estimate import check
+    from keyquery.models.checkpoints.estimate import check_memory
 
     lines = []
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
@@ -168,7 +168,7 @@ def outline(recipe: Recipe) -> list[str]:
             double=source.double,
         )
         with about(f"{recipe.file}: models[{place}]"):
-            lines.append(check(estimated, free))
+            lines.append(check_memory(estimated, free))
     return lines
 
 
@@ -191,8 +191,8 @@ def run_recipe(
     recipe may be someone else's. Raises ModelError before anything is loaded when models need code that is not trusted,
     and at the end when models failed, naming them and why.
     """
-    from keyquery.measure.bar import bar
-    from keyquery.measure.run import RunPlan, empty_folder, measure, unforeseen
+    from keyquery.measure.bar import open_bar
+    from keyquery.measure.run import RunPlan, as_project_error, free_memory, measure
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -202,7 +202,7 @@ def run_recipe(
         )
     done: list[str] = []
     failed: list[str] = []
-    with bar(Path(recipe.file).stem) as shown:
+    with open_bar(Path(recipe.file).stem) as shown:
         for place, entry in enumerate(recipe.models):
             source = dataclasses.replace(entry.source, device=device)
             plan = RunPlan(
@@ -225,11 +225,11 @@ def run_recipe(
                 shown.say(weigh(root, source, recipe.context or scored, scored, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
             except Exception as error:
-                said = error if isinstance(error, ThesisError) else unforeseen(error)
+                said = error if isinstance(error, ThesisError) else as_project_error(error)
                 shown.say(f"{entry.name}: {said}")
                 failed.append(f"models[{place}], {entry.name}: {said}")
-            empty_folder()
-        for name in unlisted([entry.name for entry in recipe.models], root):
+            free_memory()
+        for name in unlisted_measurements([entry.name for entry in recipe.models], root):
             shown.say(
                 f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
                 "(docs/extending.md)"
@@ -242,7 +242,7 @@ def run_recipe(
     return done
 
 
-def unlisted(names: Iterable[str], root: Path) -> list[str]:
+def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
     """Return the names of measurements that are neither a subject's name nor begin with one.
 
     In a project without a table of subjects, none is returned.
@@ -260,11 +260,11 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     `anyway`, say what does not fit and go on, in place of the error. Raises ModelError when the configuration cannot be
     had, or the model cannot fit.
     """
-    from keyquery.models.checkpoints.estimate import check, estimate, room
+    from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 
-    loaded, _ = loaded_as(root, source)
+    loaded, _ = resolve_source(root, source)
     estimated = dataclasses.replace(estimate(loaded, context=context, logits=scored), name=source.name)
-    return check(estimated, room(source.device), anyway=anyway)
+    return check_memory(estimated, free_bytes(source.device), anyway=anyway)
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
@@ -276,7 +276,7 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
 
     asked: dict[str, Any] = experiment("context_length").SETTINGS
     longest = int(asked["longest"])
-    return min(longest, round(float(max(asked["ratios"])) * (_positions(root, source) or longest)))
+    return min(longest, round(float(max(asked["ratios"])) * (_position_count(root, source) or longest)))
 
 
 def text_length(root: Path, source: ModelSource, options: Options) -> int:
@@ -284,14 +284,14 @@ def text_length(root: Path, source: ModelSource, options: Options) -> int:
 
     Raises ModelError when the configuration cannot be had.
     """
-    return options.tokens or min(LONGEST, _positions(root, source) or LONGEST)
+    return options.tokens or min(LONGEST, _position_count(root, source) or LONGEST)
 
 
-def _positions(root: Path, source: ModelSource) -> int:
+def _position_count(root: Path, source: ModelSource) -> int:
     """Return the number of positions that a model's configuration states; 0 if it states none."""
     from keyquery.models.checkpoints.loading import configuration
 
-    config = configuration(loaded_as(root, source)[0]).get_text_config()
+    config = configuration(resolve_source(root, source)[0]).get_text_config()
     return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 
@@ -310,36 +310,36 @@ def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where:
         raise DataError(f"{file}: {where}: {error}") from None
 
 
-def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
+def _read_experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     if asked == ALL:
-        return for_all()
-    names, known = _listed(asked), every_experiment()
+        return experiments_for_all()
+    names, known = _as_list(asked), every_experiment()
     for name in names:
         if name not in known:
-            hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
+            hint = suggest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
             raise DataError(f"{file}: experiments: {name!r} is not an experiment; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
     return tuple(name for name in known if name in names)
 
 
-def _listed(asked: str | list[Any]) -> list[Any]:
+def _as_list(asked: str | list[Any]) -> list[Any]:
     return [asked] if isinstance(asked, str) else asked
 
 
-def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
+def _read_options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
     given = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
     try:
         options = Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
-        for name in _listed(top["experiments"]):
-            if name in every_experiment() and declared(name, "NEEDS_ITEMS"):
+        for name in _as_list(top["experiments"]):
+            if name in every_experiment() and declared_value(name, "NEEDS_ITEMS"):
                 options.need_items(name)
         return options
     except ThesisError as error:
         raise DataError(f"{file}: {error}") from None
 
 
-def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
+def _read_settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
     for name, more in asked.items():
         if name not in experiments:
             raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")

@@ -15,17 +15,17 @@ from types import ModuleType
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError, SpecError, ThesisError, about
-from boundpaper.store.files import FULL, digest, without_room, write
+from boundpaper.store.files import FULL, digest, no_room_message, write
 from boundpaper.store.measurement import path_of
 from boundpaper.typeset.plural import counted
 from keyquery.jobs import Resources, open_executor, report, run_jobs
-from keyquery.measure.bar import Bar, bar, duration
+from keyquery.measure.bar import Bar, duration, open_bar
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
-from keyquery.measure.measurements import conflicting_settings, refuse, save, slug
-from keyquery.measure.preflight import made_for, require_positions, too_long, wordless
+from keyquery.measure.measurements import conflicting_settings, refuse_overwriting, save, slug
+from keyquery.measure.preflight import length_made_for, note_if_too_long, require_positions, unwritable_experiments
 from keyquery.measure.rows import frame
-from keyquery.measure.subject import LONGEST, Options, Subject, book_of, loaded_as, open_subject
+from keyquery.measure.subject import LONGEST, Options, Subject, book_of, open_subject, resolve_source
 from keyquery.models import libraries
 from keyquery.models.checkpoints.loading import ModelSource, configuration, load_tokenizer
 from keyquery.models.checkpoints.memory import exhausted
@@ -67,13 +67,13 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
     measurements of something else stand under these names; then nothing is measured.
     """
     with about(plan.source.name, ModelError):
-        return _measure(plan, tell)
+        return _measure_plan(plan, tell)
 
 
-def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
-    failed, note = _foreseen(plan)
+def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
+    failed, note = _foreseen_failures(plan)
     if len(failed) == len(plan.experiments):
-        raise _unmeasured(plan, failed)
+        raise _unmeasured_error(plan, failed)
     tell("loading the model")
     subject = _open(plan, tell)
     fit_threads(subject)
@@ -81,7 +81,7 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     if note:
         print(note, file=sys.stderr)
     if not plan.replace:
-        refuse(
+        refuse_overwriting(
             plan.root, {table: conflicting_settings(table, manifest) for table, manifest in _standing(plan, subject)}
         )
     paths: list[Path] = []
@@ -95,28 +95,28 @@ def _measure(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
             failed[name] = error
         except Exception as error:
             if len(plan.experiments) == 1:
-                raise unforeseen(error) from error
-            failed[name] = unforeseen(error)
+                raise as_project_error(error) from error
+            failed[name] = as_project_error(error)
         if name in failed:
-            empty_folder()
+            free_memory()
     if failed:
-        raise _unmeasured(plan, failed)
+        raise _unmeasured_error(plan, failed)
     return paths
 
 
-def _foreseen(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
+def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
     """Return the experiments that will fail on the tokenizer's vocabulary, and a note on texts that are too long."""
-    source, card = loaded_as(plan.root, plan.source)
+    source, card = resolve_source(plan.root, plan.source)
     config = configuration(source)
-    longest = made_for(config, int(card.get("training_length") or 0))
-    note = too_long(plan.source.name, plan.options.tokens, longest, anyway=plan.anyway)
+    longest = length_made_for(config, int(card.get("training_length") or 0))
+    note = note_if_too_long(plan.source.name, plan.options.tokens, longest, anyway=plan.anyway)
     words = load_tokenizer(source, config if source.load_as is not None else None)
     length = longest[0] if longest else LONGEST
     name = plan.name or slug(source.name)
-    return wordless(name, words, book_of(card), plan.options, length, plan.experiments), note
+    return unwritable_experiments(name, words, book_of(card), plan.options, length, plan.experiments), note
 
 
-def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
+def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
     """Return the error for experiments that were not measured; equal reasons are stated once."""
     if len(plan.experiments) == 1:
         return failed[plan.experiments[0]]
@@ -129,10 +129,10 @@ def _unmeasured(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError
     return ModelError(f"{plan.name or slug(plan.source.name)}: {count}{kept}: {said}")
 
 
-def unforeseen(error: Exception) -> ModelError:
+def as_project_error(error: Exception) -> ModelError:
     """Turn a foreign error into a project error that ends only the current experiment."""
     if isinstance(error, OSError) and error.errno in FULL:
-        return ModelError(without_room(error))
+        return ModelError(no_room_message(error))
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
     place = (own or frames)[-1]
@@ -163,7 +163,7 @@ def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str
     return str(module.file_name(subject.name, **more)) if hasattr(module, "file_name") else subject.name
 
 
-def empty_folder() -> None:
+def free_memory() -> None:
     """Free the memory of finished work before more is loaded."""
     gc.collect()
     torch = sys.modules.get("torch")
@@ -187,8 +187,8 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
         return written
     more = plan.settings.get(name, {})
     table = _table(plan, subject, module, more)
-    mark = _mark(plan, subject, module, more)
-    if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
+    mark = _done_mark(plan, subject, module, more)
+    if mark is not None and not plan.again and table.is_file() and _text_or_none(mark) == digest(table):
         print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
@@ -221,7 +221,7 @@ def enough_memory(name: str, subject: Subject) -> Iterator[None]:
         ) from None  # the traceback holds on to the tensors
 
 
-def _text(path: Path) -> str | None:
+def _text_or_none(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
@@ -239,14 +239,14 @@ def experiment(name: str) -> ModuleType:
     except SyntaxError as error:
         raise SpecError(f"{file}:{error.lineno or 1}: {error.msg}") from None
     except Exception as error:
-        raise SpecError(str(unforeseen(error))) from error
+        raise SpecError(str(as_project_error(error))) from error
     parts = () if hasattr(module, "write") else ("SETTINGS", "measure")
     if missing := [each for each in parts if not hasattr(module, each)]:
         raise SpecError(f"{file}: has no `{missing[0]}`; an experiment has `SETTINGS` and `measure(subject, options)`")
     return module
 
 
-def _mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
     """Return the file that marks this measurement as done, named by weights, options and code."""
     if subject.identity is None:
         return None
@@ -347,7 +347,7 @@ def run(
     if executor == "local" and resources in (None, Resources()):
         paths = _run_all(plans)
     else:
-        paths = _jobs(root, plans, executor, resources or Resources())
+        paths = _measure_in_jobs(root, plans, executor, resources or Resources())
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
 
@@ -356,17 +356,17 @@ def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
     """Measure the models one after the other; if one fails, the next are still measured."""
     paths: list[Path] = []
     failed: list[ThesisError] = []
-    with bar("experiments") as shown:
+    with open_bar("experiments") as shown:
         for plan in plans:
             try:
-                paths += measure(plan, _teller(shown, plan))
+                paths += measure(plan, _progress_teller(shown, plan))
             except ThesisError as error:
                 failed.append(error)
             except Exception as error:
                 if len(plans) == 1:
-                    raise unforeseen(error) from error
-                failed.append(unforeseen(error))
-            empty_folder()
+                    raise as_project_error(error) from error
+                failed.append(as_project_error(error))
+            free_memory()
     if len(failed) > 1:
         raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))
     if failed:
@@ -374,7 +374,7 @@ def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
     return paths
 
 
-def _teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
+def _progress_teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
     state = {"done": 0}
 
     def tell(text: str) -> None:
@@ -384,12 +384,12 @@ def _teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
     return tell
 
 
-def _jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources) -> list[Path]:
+def _measure_in_jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
-    with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
+    with open_bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
         outcomes = run_jobs(
-            share,
+            measure_in_job,
             [{"plan": plan} for plan in plans],
             pool,
             folder,
@@ -400,6 +400,6 @@ def _jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resour
     return [Path(path) for paths in outcomes for path in paths]
 
 
-def share(plan: RunPlan) -> list[str]:
+def measure_in_job(plan: RunPlan) -> list[str]:
     """Run a job that makes all experiments on one model."""
     return [str(path) for path in measure(plan, report)]

@@ -14,7 +14,7 @@ from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
 from keyquery.measure.used import UsageCount, WatchedBook
 from keyquery.models import libraries
-from keyquery.models.attention.positions import check_position_blind, positional
+from keyquery.models.attention.positions import check_position_blind, positional_of
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, LoadedModel, ModelSource, load
 from keyquery.models.texts import TextSource, texts
@@ -184,7 +184,7 @@ class Subject:
     @property
     def has_bos(self) -> bool:
         """Whether the tokenizer adds a beginning-of-sequence token."""
-        return _begins(self.tokenizer)
+        return _adds_bos(self.tokenizer)
 
     def texts(self, options: Options, kind: str | None = None) -> list[Text]:
         """Return texts of equal length, `options.texts` for each seed.
@@ -246,7 +246,7 @@ class Subject:
         return tensor
 
 
-def _begins(tokenizer: PreTrainedTokenizerBase) -> bool:
+def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
     ids = tokenizer("", add_special_tokens=True)["input_ids"]
     return bool(ids) and ids[0] == tokenizer.bos_token_id
 
@@ -269,7 +269,7 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     experiments need; the text is cut wherever a part ends. Raises DataError when there are fewer, or the tokenizer of
     the model `name` cannot write them.
     """
-    begin = [tokenizer.bos_token_id] if _begins(tokenizer) else []
+    begin = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
     size = length - len(begin)
     rounds: list[list[tuple[str, list[int]]]] = []
     for text, content in texts(source):
@@ -290,13 +290,13 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     return rows
 
 
-def loaded_as(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
+def resolve_source(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
     """Return the source to load, with its name and precision resolved, and the card of a model made in this project.
 
     Raises ModelError or DataError when the name is not known, or the card is damaged.
     """
     place = resolve(root, source.name)
-    card = _card(Path(place))
+    card = _read_card(Path(place))
     plain = source.dtype == "auto" and source.quantize is None
     return replace(source, name=place, dtype="fp32" if card and plain else source.dtype), card
 
@@ -319,18 +319,18 @@ def open_subject(
     configuration makes the rotation the identity, the logits are checked not to change when positions shift. Raises
     ModelError in the words of `load`; or when a model without positions sees them.
     """
-    resolved, card = loaded_as(root, source)
+    resolved, card = resolve_source(root, source)
     place = resolved.name
     builtin = place != source.name
     loaded = load(resolved)
     if loaded.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
-    kind = positional(loaded.model)
+    kind = positional_of(loaded.model)
     if kind == "drope":
         check_position_blind(loaded.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision, used = _precision(loaded), UsageCount()
+    precision, used = _precision_name(loaded), UsageCount()
     usual = "fp32" if card else precision if source.quantize is None else ""
     parts = [slug(place) + suffix]
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
@@ -342,7 +342,7 @@ def open_subject(
         book=WatchedBook(book_of(card), used),
         positional=kind,
         precision=precision,
-        training_length=int(card.get("training_length") or _length(loaded)),
+        training_length=int(card.get("training_length") or _training_length(loaded)),
         training_seed=seed,
         facts={**loaded.facts, "model": source.name},
         source=resolved,
@@ -352,7 +352,7 @@ def open_subject(
     )
 
 
-def _card(folder: Path) -> dict[str, Any]:
+def _read_card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     try:
         card = parsed(path.read_text(encoding="utf-8"))
@@ -389,14 +389,14 @@ def book_of(card: dict[str, Any]) -> Book:
     return ENGLISH
 
 
-def _precision(loaded: LoadedModel) -> str:
+def _precision_name(loaded: LoadedModel) -> str:
     quantization = loaded.facts.get("quantization")
     if quantization:
         return str(quantization["type"])
     return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded.facts.get("dtype")), "fp32")
 
 
-def _length(loaded: LoadedModel) -> int:
+def _training_length(loaded: LoadedModel) -> int:
     """Return the length that the weights were last trained at, as config.json states it.
 
     `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on

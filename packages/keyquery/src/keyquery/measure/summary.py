@@ -11,10 +11,10 @@ import pandas as pd
 
 from boundpaper.statistics.locations.student import half_width, student_interval
 from boundpaper.statistics.proportion import wilson_interval
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from boundpaper.typeset.numbers import significant
 from keyquery.measure.headlines import HEADLINES, Headline, headlines
-from keyquery.measure.units import Units, is_tidy, plain, tidy, units_of
+from keyquery.measure.units import Units, as_text, as_tidy, is_tidy, units_of
 
 OF_HEADS = "model_metrics"
 """The table of the command `heads` that has means over heads with their intervals."""
@@ -44,15 +44,15 @@ class SummaryLine:
 def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]:
     """Return the summary of a model's measurements.
 
-    `tables` are by experiment, as `keyquery.measure.units.plain` gives them.
+    `tables` are by experiment, as `keyquery.measure.units.as_text` gives them.
     """
     summary_lines: list[SummaryLine] = []
     for experiment, table in tables.items():
         if experiment == OF_HEADS:
-            summary_lines += _of_heads(table, model)
+            summary_lines += _head_summary(table, model)
         elif is_tidy(table):
-            rows = tidy(experiment, table)
-            summary_lines += [_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
+            rows = as_tidy(experiment, table)
+            summary_lines += [_summary_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
     return summary_lines
 
 
@@ -68,7 +68,7 @@ def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
     return (ends, "") if ends else (None, f"no interval: every {units.kind} has the same value")
 
 
-def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> SummaryLine:
+def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> SummaryLine:
     named = (model, experiment, quantity.label, quantity.metric, quantity.condition)
     units = units_of(rows, quantity)
     if units is not None and len(units.defined):
@@ -78,7 +78,7 @@ def _line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -
         return SummaryLine(
             *named, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (why, units.reason)))
         )
-    return SummaryLine(*named, *_of_model(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+    return SummaryLine(*named, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
@@ -89,7 +89,7 @@ def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") 
     return whole if len(whole) else own if len(own) == 1 else own.iloc[:0]
 
 
-def _of_model(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
+def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
     """Return value, ends and n of a quantity with one row per model; the ends use its standard deviation over texts."""
     own, spread = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
     if own.empty or pd.isna(own["value"].iloc[0]):
@@ -112,7 +112,7 @@ def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
     return "" if len(_whole_model_rows(rows, quantity, "_sd")) else "no interval: single units are not kept"
 
 
-def _of_heads(table: pd.DataFrame, model: str) -> list[SummaryLine]:
+def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
     summary_lines = []
     for each in HEADLINES["head_metrics"]:
         for row in table[table["metric"] == each.metric].to_dict("records"):
@@ -123,14 +123,14 @@ def _of_heads(table: pd.DataFrame, model: str) -> list[SummaryLine]:
     return summary_lines
 
 
-def of_files(paths: Iterable[Path]) -> list[SummaryLine]:
+def summary_of_files(paths: Iterable[Path]) -> list[SummaryLine]:
     """Return the summary of tables stored below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
     summary_lines: list[SummaryLine] = []
     for model, files in by_model.items():
-        summary_lines += summary({name: plain(words(path)) for name, path in files.items()}, model)
+        summary_lines += summary({name: as_text(table_text(path)) for name, path in files.items()}, model)
     return summary_lines
 
 
@@ -144,10 +144,10 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
         unit = f" ({each.unit_of_values})" if each.unit_of_values else ""
         numbers = (number(each.estimate), ends, str(each.n), each.unit)
         lines.append((each.model, each.experiment, each.quantity + unit, *numbers, each.note))
-    return aligned(lines)
+    return align_lines(lines)
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> str:
+def align_lines(lines: Sequence[Sequence[str]]) -> str:
     """Align cells in columns; in the first two columns, cells that repeat the line above are left empty."""
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     made, above = [], ["", ""]

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Literal
 
 from keyquery.measure.bar import duration
-from keyquery.measure.cache import Form, cache_name, cached
+from keyquery.measure.cache import FileForm, cache_name, cached
 from keyquery.measure.subject import Options, Subject, Text
-from keyquery.models.surveys.forward import SurveyOptions, survey
+from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey, load, save
 
-SURVEY = Form(".npz", load, save)
+SURVEY = FileForm(".npz", load, save)
 LONG = 8192  # tokens of a text, above which the time that surveys take is told before they begin
 PART = 16  # of a long text one part in so many is surveyed as a trial
 
@@ -31,9 +31,9 @@ def surveys(
     def surveyed(text: Text) -> TextSurvey:
         nonlocal told
         if not told and text.tokens.shape[1] > LONG:
-            print(_foretold(subject, text, len(chosen), wanted), file=sys.stderr)
+            print(_expected_time(subject, text, len(chosen), wanted), file=sys.stderr)
         told = True
-        return survey(subject.model, text.tokens, wanted, text=text.id)
+        return survey_text(subject.model, text.tokens, wanted, text=text.id)
 
     for text in chosen:
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
@@ -45,14 +45,14 @@ def surveys(
     return by_text
 
 
-def _foretold(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
+def _expected_time(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
     """How long surveys of long texts will take, by a trial of the first part of one.
 
     The time of a forward pass grows with a text's length at least in proportion, and at most with the square.
     """
     length = text.tokens.shape[1]
     start = time.monotonic()
-    survey(subject.model, text.tokens[:, : length // PART], wanted, text=text.id)
+    survey_text(subject.model, text.tokens[:, : length // PART], wanted, text=text.id)
     least = (time.monotonic() - start) * PART * count
     return (
         f"{subject.name}: {count} x {length:,} tokens take {duration(least)} to {duration(least * PART)} to survey; "

@@ -38,7 +38,7 @@ class Units:
         return values == self.whole if self.kind == "item" and values.isin((0.0, self.whole)).all() else None
 
 
-def plain(table: str) -> pd.DataFrame:
+def as_text(table: str) -> pd.DataFrame:
     """Read a table in CSV with every cell as text."""
     return pd.read_csv(io.StringIO(table), dtype=str, keep_default_na=False)
 
@@ -48,20 +48,20 @@ def is_tidy(table: pd.DataFrame) -> bool:
     return set(COLUMNS) <= set(table.columns)
 
 
-def tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
+def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
     """Bring a measurement into one form: the columns of an experiment's rows, all text but `value` and `n`.
 
     Each metric of `head_metrics` becomes one row per key head: the mean over the query heads that read it. `table` is
     as `plain` gives it. Raises DataError when the table is of another form.
     """
     if experiment == "head_metrics":
-        table = _of_key_heads(table)
+        table = _key_head_means(table)
     if not is_tidy(table):
         raise DataError(f"{experiment}: is not made of rows of an experiment; compare what `run` or `heads` measured")
     return table.assign(value=pd.to_numeric(table["value"]), n=pd.to_numeric(table["n"]))
 
 
-def _of_key_heads(table: pd.DataFrame) -> pd.DataFrame:
+def _key_head_means(table: pd.DataFrame) -> pd.DataFrame:
     place = ["layer", "key_head"]
     names = [name for name in table.columns if name not in (*place, "head", "queries", "keys", "pc0_kind", "reason")]
     numbers = table[place].join(table[names].apply(pd.to_numeric))

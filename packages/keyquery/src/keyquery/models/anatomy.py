@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.architecture import describe_failures, run
-from keyquery.models.attention.calls import Call, recording, unsupported, unwatched
+from keyquery.models.architecture import describe_failures, run_forward
+from keyquery.models.attention.calls import Call, hide_calls, recording, unsupported_message
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,11 +112,11 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     modules = tuple(map(id, model.modules()))
     held = _known.get(model)
     if held is None or held[0] != modules:
-        held = _known[model] = (modules, _found(model))
+        held = _known[model] = (modules, _find_blocks(model))
     return held[1]
 
 
-def hidden(model: PreTrainedModel, *parts: str) -> str:
+def why_hidden(model: PreTrainedModel, *parts: str) -> str:
     """Return why some of a model's parts cannot be seen separately; empty if all can.
 
     `parts` are those needed of every block.
@@ -130,16 +130,16 @@ def hidden(model: PreTrainedModel, *parts: str) -> str:
     return ""
 
 
-def _found(model: PreTrainedModel) -> tuple[Block, ...]:
-    with unwatched(), describe_failures(model, PROBE_TOKENS):
-        places = _places(model, _computing(model))
+def _find_blocks(model: PreTrainedModel) -> tuple[Block, ...]:
+    with hide_calls(), describe_failures(model, PROBE_TOKENS):
+        places = _attention_places(model, _attention_ids(model))
         if not places and not any("ttention" in type(module).__name__ for module in model.modules()):
-            raise ModelError(unsupported(model))
+            raise ModelError(unsupported_message(model))
         if not places:
             raise ModelError(f"{type(model).__name__}: no decoder block with attention found")
-        runs = _watched(model, places)
-        places = _of_text(places, runs)
-        parts = [_parts(model, place, runs[place.layer]) for place in places]
+        runs = _watch_parts(model, places)
+        places = _text_attention(places, runs)
+        parts = [_parts_of_block(model, place, runs[place.layer]) for place in places]
         # which of them give out what is added alone, without the residual stream that some add by themselves
         chosen: dict[int, tuple[Module, Module]] = {}
         for choice in product((0, 1), repeat=2):
@@ -148,21 +148,21 @@ def _found(model: PreTrainedModel) -> tuple[Block, ...]:
                 for place, (attention, mlp, _) in zip(places, parts, strict=True)
                 if place.layer not in chosen and mlp
             }
-            chosen |= {layer: wanted[layer] for layer in _silent(model, places, wanted)}
+            chosen |= {layer: wanted[layer] for layer in _silent_layers(model, places, wanted)}
     return tuple(
-        _block(model, place, runs[place.layer], each, chosen.get(place.layer))
+        _make_block(model, place, runs[place.layer], each, chosen.get(place.layer))
         for place, each in zip(places, parts, strict=True)
     )
 
 
-def _computing(model: PreTrainedModel) -> set[int]:
+def _attention_ids(model: PreTrainedModel) -> set[int]:
     """Return the ids of modules that compute attention, found by name if the architecture has its own code."""
     found: set[int] = set()
     try:
         with recording(model, lambda call: None if call.cross else found.add(id(call.module))):
-            run(model, _tokens(model))
+            run_forward(model, _probe_tokens(model))
     except ModelError as error:
-        if not _unrecorded(model, error):
+        if not _is_unrecorded(model, error):
             raise
     if found:
         return found
@@ -178,12 +178,12 @@ def _named_attention(module: Module) -> bool:
     return getattr(module, "layer_idx", None) is not None and "ttention" in kind and "Cross" not in kind
 
 
-def _unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
+def _is_unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
     """Tell whether an error says that attention calls cannot be seen, now or at all."""
-    return str(error) == unsupported(model) or "recorded already" in str(error)
+    return str(error) == unsupported_message(model) or "recorded already" in str(error)
 
 
-def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
+def _attention_places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
     """Attention modules of a decoder, by layer, each with its block (an element of a ModuleList)."""
     list_type = libraries.torch.nn.ModuleList
     named = dict(model.named_modules())
@@ -200,27 +200,27 @@ def _places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
     return sorted(found, key=lambda place: place.layer)
 
 
-def _of_text(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
+def _text_attention(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
     """Return the attention module of each layer that runs on text; cross-attention to another sequence does not run."""
     ran = {id(part) for seen in runs.values() for part, _, _ in seen.order}
     by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in ran}
     return [by_layer[layer] for layer in sorted(by_layer)]
 
 
-def _tokens(model: PreTrainedModel) -> Tensor:
+def _probe_tokens(model: PreTrainedModel) -> Tensor:
     words = int(model.config.get_text_config().vocab_size)
     tokens: Tensor = libraries.torch.arange(3, 3 + PROBE_TOKENS)[None] % words
     return tokens
 
 
-def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCalls]:
+def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCalls]:
     """Run a few tokens and record what every part of every block outputs."""
     runs = {place.layer: _PartCalls() for place in places}
     hooks = []
 
     def leaving(own: _PartCalls) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            own.order.append((module, _first(inputs), _first(output)))
+            own.order.append((module, _first_output(inputs), _first_output(output)))
 
         return hook
 
@@ -235,18 +235,18 @@ def _watched(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCal
             hooks += [part.register_forward_hook(leaving(own)) for part in place.block.modules()]
         try:
             with recording(model, keep):
-                run(model, _tokens(model))
+                run_forward(model, _probe_tokens(model))
         except ModelError as error:
-            if not _unrecorded(model, error):
+            if not _is_unrecorded(model, error):
                 raise
-            run(model, _tokens(model))
+            run_forward(model, _probe_tokens(model))
     finally:
         for each in hooks:
             each.remove()
     return runs
 
 
-def _first(output: Any) -> Any:
+def _first_output(output: Any) -> Any:
     return output[0] if isinstance(output, tuple | list) and output else output
 
 
@@ -255,15 +255,15 @@ def _projects(module: Module) -> bool:
     return any(each.ndim >= 2 for each in module.parameters(recurse=False))
 
 
-def _width(model: PreTrainedModel) -> int:
+def _hidden_size(model: PreTrainedModel) -> int:
     return int(model.config.get_text_config().hidden_size)
 
 
-def _parts(
+def _parts_of_block(
     model: PreTrainedModel, found: _Place, seen: _PartCalls
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
     """Return a block's attention and its output projection, and its MLP and last projection, or why there is no MLP."""
-    width = _width(model)
+    width = _hidden_size(model)
     outputs = {id(part): output for part, _, output in seen.order}
     order = [part for part, _, _ in seen.order]
 
@@ -306,7 +306,7 @@ def _parts(
     return attention, mlp, several if len(besides) > 1 else ""
 
 
-def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
+def _silent_layers(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
     """Return the layers whose block passes its input on unchanged when two given parts of it output zeros."""
     if not wanted:
         return []
@@ -316,7 +316,7 @@ def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tupl
     hooks = []
 
     def silence(module: Module, inputs: Any, output: Any) -> Any:
-        zeros = torch.zeros_like(_first(output))
+        zeros = torch.zeros_like(_first_output(output))
         return (zeros, *output[1:]) if isinstance(output, tuple) else zeros
 
     def entering(layer: int) -> Any:
@@ -327,7 +327,7 @@ def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tupl
 
     def leaving(layer: int) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            after, before = _first(output).float(), given[layer]
+            after, before = _first_output(output).float(), given[layer]
             size = float(before.norm())  # 0 where an earlier block lost the stream, which says nothing of this one
             if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
                 kept.append(layer)
@@ -340,14 +340,14 @@ def _silent(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tupl
                 hooks += [part.register_forward_hook(silence) for part in wanted[place.layer]]
                 hooks.append(place.block.register_forward_pre_hook(entering(place.layer), with_kwargs=True))
                 hooks.append(place.block.register_forward_hook(leaving(place.layer)))
-        run(model, _tokens(model))
+        run_forward(model, _probe_tokens(model))
     finally:
         for each in hooks:
             each.remove()
     return kept
 
 
-def _block(
+def _make_block(
     model: PreTrainedModel,
     place: _Place,
     seen: _PartCalls,
@@ -374,7 +374,7 @@ def _block(
         key_heads=keys,
         head_dim=dims,
         value_dim=values,
-        width=_width(model),
+        width=_hidden_size(model),
         mlp_or_reason=chosen[1] if chosen else sole,
         computing=place.attention,
     )

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from boundpaper.errors import ModelError, ThesisError
 from keyquery.models import libraries
 from keyquery.models.attention import definition
-from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported
-from keyquery.models.undefined import explained, undefined
+from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported_message
+from keyquery.models.undefined import explain_not_finite, undefined_message
 from keyquery.models.vocabulary import check_tokens
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
                 f"{_named(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
                 f"told apart by their layer; {CAPTURED}"
             )
-        layer = _layer(call.layer, call)
+        layer = _layer_of_call(call.layer, call)
         if layer.kind != "cross":
             check_call(model, layer, call, output)
         calls[call.layer] = layer
@@ -135,7 +135,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     with describe_failures(model, count):
         forward(model, tokens, lambda call: None, look)
     if not any(layer.kind != "cross" for layer in calls.values()):
-        raise ModelError(unsupported(model))
+        raise ModelError(unsupported_message(model))
     example = next(layer for layer in calls.values() if layer.kind != "cross")
     for index in getattr(text, "cross_attention_layers", None) or ():
         calls.setdefault(
@@ -188,13 +188,13 @@ def check_call(
             f"{name} adds a position bias to its scores{where}, which queries and keys do not contain; {CAPTURED}"
         )
     if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
-        raise ModelError(f"{name}: {undefined(model, where=f'layer {layer.index}')}")
-    seen = _seen(layer, queries, tokens)
-    apart = definition.difference(call, output, queries, seen)
-    if apart <= definition.tolerance(call):
+        raise ModelError(f"{name}: {undefined_message(model, where=f'layer {layer.index}')}")
+    seen = _stated_keys(layer, queries, tokens)
+    apart = definition.largest_difference(call, output, queries, seen)
+    if apart <= definition.rounding_tolerance(call):
         return
-    for shape, why in _other_shapes(call, queries, tokens):
-        if definition.difference(call, output, queries, shape) <= definition.tolerance(call):
+    for shape, why in _other_masks(call, queries, tokens):
+        if definition.largest_difference(call, output, queries, shape) <= definition.rounding_tolerance(call):
             raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
@@ -237,18 +237,18 @@ def _named(model: PreTrainedModel) -> str:
     return f"{type(model).__name__} (model type {model.config.model_type})"
 
 
-def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
+def _stated_keys(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
     """Return the keys that a layer is stated to see, shape (rows, tokens)."""
     if layer.window is None:
-        return definition.causal(queries, tokens)
-    shape = definition.chunked if layer.kind == "chunked" else definition.windowed
+        return definition.causal_mask(queries, tokens)
+    shape = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask
     return shape(queries, tokens, layer.window)
 
 
-def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
+def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
     """Other masks that a layer may have instead of the stated one, each with its description."""
     torch = libraries.torch
-    causal = definition.causal(queries, tokens)
+    causal = definition.causal_mask(queries, tokens)
     everything = torch.ones_like(causal)
     yield everything, LATER
     if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
@@ -260,7 +260,7 @@ def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Te
     yield causal, "sees every token before its own although its configuration says that it does not"
 
 
-def _layer(index: int, call: Call) -> Layer:
+def _layer_of_call(index: int, call: Call) -> Layer:
     text = call.module.config
     types = getattr(text, "layer_types", None)
     window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
@@ -293,10 +293,10 @@ def forward(
 ) -> Any:
     """Run one forward pass, as `run` does; pass each attention call to `recorder`, and its output too to `observer`."""
     with recording(model, recorder, observer):
-        return run(model, tokens, **inputs)
+        return run_forward(model, tokens, **inputs)
 
 
-def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
+def run_forward(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """Run one forward pass without gradients and key cache, with logits of the last token only.
 
     The model is in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further ones, such as
@@ -307,5 +307,5 @@ def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
     check_tokens(model, tokens)
     device: Any = model.get_input_embeddings().weight.device
-    with explained(model), libraries.torch.inference_mode():
+    with explain_not_finite(model), libraries.torch.inference_mode():
         return model(input_ids=tokens.to(device), use_cache=False, **inputs)

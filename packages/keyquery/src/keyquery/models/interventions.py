@@ -104,13 +104,13 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
     with ExitStack() as stack:
         late = [each for each in interventions if each.where == "post" and each.site in ("q", "k")]
         if late:
-            stack.enter_context(recording(model, _rewriter(late)))
+            stack.enter_context(recording(model, _call_rewriter(late)))
         for each in interventions:
             if each in late:
                 continue
             for block in parts:
                 if each.touches(block.layer):
-                    for hook in _hooks(block, each):
+                    for hook in _add_hooks(block, each):
                         stack.callback(hook.remove)
         yield
 
@@ -152,12 +152,12 @@ def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]
         if each.where == "post" and each.site not in ("q", "k"):
             raise ModelError("'post' is for queries and keys: only these are rotated")
         for layer, mask in (each.dims or {}).items():
-            shape = _shape(known[layer], each.site)
+            shape = _mask_shape(known[layer], each.site)
             if mask.shape != shape:
                 raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{each.site}' has {shape}")
 
 
-def _shape(block: Block, site: str) -> tuple[int, ...]:
+def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
     if site in ("attention", "mlp"):
         return (block.width,)
     return (
@@ -166,7 +166,7 @@ def _shape(block: Block, site: str) -> tuple[int, ...]:
     )
 
 
-def _hooks(block: Block, each: Intervention) -> list[Any]:
+def _add_hooks(block: Block, each: Intervention) -> list[Any]:
     """Add the hooks of an intervention to a block, and return them."""
     mask = (each.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
@@ -174,10 +174,10 @@ def _hooks(block: Block, each: Intervention) -> list[Any]:
 
     def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
         if tensor.ndim == 2:
-            return changed(tensor.reshape(*shape[-1][:2], -1), each, flat).reshape(tensor.shape)
+            return changed_tensor(tensor.reshape(*shape[-1][:2], -1), each, flat).reshape(tensor.shape)
         tokens_first = tensor.transpose(1, 2) if heads_first else tensor
         shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
-        new = changed(shaped, each, flat).reshape(tokens_first.shape)
+        new = changed_tensor(shaped, each, flat).reshape(tokens_first.shape)
         return new.transpose(1, 2) if heads_first else new
 
     def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
@@ -212,13 +212,13 @@ def _heads_first(given: Tensor, block: Block, site: str) -> bool:
     """
     if given.ndim != 4:
         return False
-    heads = _shape(block, site)[0]
+    heads = _mask_shape(block, site)[0]
     if (given.shape[1] == heads) != (given.shape[2] == heads):
         return bool(given.shape[1] == heads)
     return bool(given.stride(1) < given.stride(2))
 
 
-def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
+def changed_tensor(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
     """Apply the intervention to a copy of `given` (B, T, D), where `mask` (D,) and its positions allow."""
     torch = libraries.torch
     if each.action == "mean":
@@ -236,7 +236,7 @@ def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -
     return result
 
 
-def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
+def _call_rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
     def rewrite(call: Call) -> Call | None:
         tensors = {"q": call.query, "k": call.key}
         for each in late:
@@ -244,7 +244,7 @@ def _rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
                 continue
             given = tensors[each.site].transpose(1, 2)  # (B, T, H, d)
             mask = (each.dims or {}).get(call.layer)
-            flat = changed(given.flatten(2), each, mask.reshape(-1) if mask is not None else None)
+            flat = changed_tensor(given.flatten(2), each, mask.reshape(-1) if mask is not None else None)
             tensors[each.site] = flat.reshape(given.shape).transpose(1, 2)
         return dataclasses.replace(call, query=tensors["q"], key=tensors["k"])
 

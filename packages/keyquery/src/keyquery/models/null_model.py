@@ -31,7 +31,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def make(folder: Path) -> Path:
+def make_null_model(folder: Path) -> Path:
     """Write model, tokenizer and texts; return the model's folder.
 
     Weights are drawn as the architecture's own initialisation draws them, seed 0. Texts are words drawn independently
@@ -67,6 +67,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: python -m keyquery.models.null_model FOLDER")
     try:
-        print(make(Path(sys.argv[1])))
+        print(make_null_model(Path(sys.argv[1])))
     except ThesisError as error:
         sys.exit(f"error: {error}")

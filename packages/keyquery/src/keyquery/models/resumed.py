@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import run
+from keyquery.models.architecture import run_forward
 from keyquery.models.interventions import Intervention
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ _known: WeakKeyDictionary[Any, dict[bytes, Known]] = WeakKeyDictionary()
 _exact: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
-def untouched(model: PreTrainedModel, interventions: Sequence[Intervention]) -> int:
+def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention]) -> int:
     """Return the number of blocks before the first with an intervention; 0 for a model whose blocks cannot be skipped.
 
     Blocks cannot be skipped if some layers are of another kind (hybrids), if blocks pass on more than the residual
     stream, or if logits differ in any bit when blocks are skipped for a test.
     """
     if model not in _exact:
-        _exact[model] = _is_exact(model)
+        _exact[model] = _is_batch_exact(model)
     if not _exact[model] or any(each.where == "post" for each in interventions):
         return 0
     for place, block in enumerate(parts := blocks(model)):
@@ -46,7 +46,7 @@ def untouched(model: PreTrainedModel, interventions: Sequence[Intervention]) -> 
     return len(parts)
 
 
-def known(model: PreTrainedModel, tokens: Tensor) -> Known:
+def stored_outputs(model: PreTrainedModel, tokens: Tensor) -> Known:
     """Return the stored outputs of the model's blocks for these tokens (B, T), to be filled by `resumed`."""
     of_model = _known.setdefault(model, {})
     if sum(each.nbytes for states in of_model.values() for each in states.values()) > MOST:
@@ -55,7 +55,7 @@ def known(model: PreTrainedModel, tokens: Tensor) -> Known:
 
 
 @contextmanager
-def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]:
+def skip_stored_blocks(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]:
     """Within this context, skip those of the first `count` blocks whose output is known; store the others' outputs.
 
     All forward passes in it, and those that filled `states`, must have the same tokens and mask, no key cache, and no
@@ -74,13 +74,13 @@ def resumed(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]
     with ExitStack() as stack:
         for place, block in enumerate(blocks(model)[:count] if count else ()):
             if place in states:
-                stack.callback(_unrun(block.module, states[place]))
+                stack.callback(_replace_run(block.module, states[place]))
             else:
                 stack.callback(block.module.register_forward_hook(keeping(place)).remove)
         yield
 
 
-def _unrun(module: Any, output: Tensor) -> Callable[[], None]:
+def _replace_run(module: Any, output: Tensor) -> Callable[[], None]:
     """Make a module output a copy of a tensor instead of running; return the function that undoes it."""
     own = vars(module).get("forward")
     module.forward = lambda *inputs, **options: output.clone()
@@ -93,7 +93,7 @@ def _unrun(module: Any, output: Tensor) -> Callable[[], None]:
     return undo
 
 
-def _is_exact(model: PreTrainedModel) -> bool:
+def _is_batch_exact(model: PreTrainedModel) -> bool:
     """Tell whether logits of one text stay the same, to the last bit, whatever number of blocks is skipped."""
     config, torch, states = model.config.get_text_config(), libraries.torch, Known()
     try:
@@ -101,12 +101,12 @@ def _is_exact(model: PreTrainedModel) -> bool:
         text, other = (torch.tensor([each]) % int(config.vocab_size) for each in PROBES)
         if len(blocks(model)) != layers:
             return False
-        with resumed(model, states, layers):
-            whole = run(model, text).logits
+        with skip_stored_blocks(model, states, layers):
+            whole = run_forward(model, text).logits
         for count in range(1, layers + 1):
-            run(model, other)  # so that nothing a block remembers is of the text
-            with resumed(model, states, count):
-                if not torch.equal(run(model, text).logits, whole):
+            run_forward(model, other)  # so that nothing a block remembers is of the text
+            with skip_stored_blocks(model, states, count):
+                if not torch.equal(run_forward(model, text).logits, whole):
                     return False
     except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
         return False

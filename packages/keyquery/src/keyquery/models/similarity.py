@@ -6,7 +6,7 @@ from boundpaper.errors import ModelError
 from keyquery.models.libraries import need
 
 
-def similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
+def load_similarity(name: str, device: str = "auto") -> Callable[[Sequence[str], str], float]:
     """Load an embedding model and return a function that compares texts with it.
 
     `name` is a folder or a Hub id that sentence-transformers loads, such as `Qwen/Qwen3-Embedding-8B`. The function

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import binary, value, values
-from boundpaper.store.validation import short, short_words
+from boundpaper.store.json_lines import line_values, open_unpacked, value_of_line
+from boundpaper.store.validation import cut_to_line, short
 
 LINES, WHOLE, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}
 PACKED = (".gz",)
@@ -55,15 +55,15 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     """
     kind = kind_of_file(path, field)
     if kind == "lines":
-        for where, row in values(path):
+        for where, row in line_values(path):
             yield text_of_row(row, field, where, int(where.rpartition(":")[2]) - 1)
     elif kind == "list":
-        for number, row in enumerate(_list(path)):
+        for number, row in enumerate(_json_list(path)):
             yield text_of_row(row, field, f"{path}: item {number + 1}", number)
     elif kind == "table":
         yield from _table(path, field)
     else:
-        yield _stem(path), _whole(path)
+        yield _name_without_endings(path), _whole_text(path)
 
 
 def kind_of_file(path: Path, field: str) -> str:
@@ -71,9 +71,9 @@ def kind_of_file(path: Path, field: str) -> str:
 
     Raises DataError when it is none of these, or not what its name says.
     """
-    ending = _endings(path)[-1] if _endings(path) else ""
+    ending = _file_endings(path)[-1] if _file_endings(path) else ""
     try:
-        with binary(path) as stream:
+        with open_unpacked(path) as stream:
             head = stream.read(FIRST)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
@@ -92,7 +92,7 @@ def kind_of_file(path: Path, field: str) -> str:
     if json and ending not in TABLES:
         if start.lstrip()[0] != "[" and _is_json(line):
             return "lines"
-        if start.lstrip()[0] in "[{" and (ending in WHOLE or _is_whole(path)):
+        if start.lstrip()[0] in "[{" and (ending in WHOLE or _is_one_json_value(path)):
             return "list"
     if ending in WHOLE:
         return "lines"  # no JSON: its first line says so
@@ -114,7 +114,7 @@ def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str
     if not isinstance(row, dict) or field not in row:
         have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
         raise DataError(
-            f"{where}: no text field {field!r} (it has: {short_words(have)}); `capture` takes its name from --field"
+            f"{where}: no text field {field!r} (it has: {cut_to_line(have)}); `capture` takes its name from --field"
         )
     if not isinstance(row[field], str):
         found = "null" if row[field] is None else short(row[field])
@@ -122,19 +122,19 @@ def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str
     return str(row.get("id", row.get("_id", number))), row[field]
 
 
-def _endings(path: Path) -> list[str]:
+def _file_endings(path: Path) -> list[str]:
     endings = [each.lower() for each in path.suffixes]
     return endings[:-1] if endings and endings[-1] in PACKED else endings
 
 
-def _stem(path: Path) -> str:
+def _name_without_endings(path: Path) -> str:
     packed = path.suffix.lower() in PACKED
     return Path(path.stem).stem if packed else path.stem
 
 
-def _whole(path: Path) -> str:
+def _whole_text(path: Path) -> str:
     try:
-        with binary(path) as stream:
+        with open_unpacked(path) as stream:
             return stream.read().removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
@@ -144,21 +144,21 @@ def _whole(path: Path) -> str:
 
 def _is_json(text: str) -> bool:
     try:
-        value(text.encode(errors="replace"), "")
+        value_of_line(text.encode(errors="replace"), "")
     except DataError:
         return False
     return True
 
 
-def _is_whole(path: Path) -> bool:
+def _is_one_json_value(path: Path) -> bool:
     """Tell whether a whole file is one JSON value; used only for files that begin like one."""
-    return _is_json(_whole(path))
+    return _is_json(_whole_text(path))
 
 
-def _list(path: Path) -> list[Any]:
-    held = value(_whole(path).encode(), str(path))
+def _json_list(path: Path) -> list[Any]:
+    held = value_of_line(_whole_text(path).encode(), str(path))
     if not isinstance(held, list):
-        have = short_words(", ".join(map(str, held))) if isinstance(held, dict) else short(held)
+        have = cut_to_line(", ".join(map(str, held))) if isinstance(held, dict) else short(held)
         raise DataError(
             f"{path}: it is one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
         )
@@ -178,8 +178,8 @@ def _is_table(start: str, field: str) -> bool:
 
 
 def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    whole = _whole(path)
-    ending = _endings(path)[-1] if _endings(path) else ""
+    whole = _whole_text(path)
+    ending = _file_endings(path)[-1] if _file_endings(path) else ""
     header = whole.partition("\n")[0]
     delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
     csv.field_size_limit(1 << 30)
@@ -195,7 +195,7 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
                 if names.count(field) != 1:
                     what = "no column" if field not in names else "more than one column"
                     raise DataError(
-                        f"{path}: {what} {field!r} (it has: {short_words(', '.join(names))}); `capture` takes its name "
+                        f"{path}: {what} {field!r} (it has: {cut_to_line(', '.join(names))}); `capture` takes its name "
                         f"from --field, and a file of {ending or 'this kind'} has cells parted by "
                         f"{'tabs' if delimiter == chr(9) else 'commas'}"
                     )

@@ -27,7 +27,7 @@ BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "bl
 Texts = Iterator[tuple[str, str]]
 
 
-def split(place: str) -> tuple[str, str | None] | None:
+def split_set_name(place: str) -> tuple[str, str | None] | None:
     """Split `NAME` or `NAME:PART` into a set and its part; None if `place` names no set.
 
     Raises DataError when the set has no such part.
@@ -63,14 +63,14 @@ def texts_of(name: str, part: str | None) -> Texts:
     yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in some)
 
 
-def _manual() -> Texts:
+def _manual_texts() -> Texts:
     from pydoc_data.topics import topics
 
     for title in sorted(topics):
         yield title, topics[title]
 
 
-def _code() -> Texts:
+def _library_code() -> Texts:
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.rglob("*.py")):
         place = path.relative_to(library)
@@ -82,7 +82,7 @@ def _code() -> Texts:
                 continue
 
 
-def _kjv() -> Texts:
+def _kjv_texts() -> Texts:
     if shutil.which("bible") is None:
         raise DataError("kjv: the program bible is not installed; install it: apt-get install bible-kjv")
     said = subprocess.run(
@@ -96,7 +96,7 @@ def _kjv() -> Texts:
         yield title, "\n".join(books[title])
 
 
-def _pages(package: str, folder: str) -> Callable[[], Texts]:
+def _html_pages(package: str, folder: str) -> Callable[[], Texts]:
     """Return a reader of a Debian package's HTML pages, one document per page."""
 
     def read() -> Texts:
@@ -104,21 +104,21 @@ def _pages(package: str, folder: str) -> Callable[[], Texts]:
         if not files:
             raise DataError(f"{package}: the package is not installed; install it: apt-get install {package}")
         for path in files:
-            yield path.stem, plain(path.read_text(encoding="utf-8", errors="replace"))
+            yield path.stem, words_of_html(path.read_text(encoding="utf-8", errors="replace"))
 
     return read
 
 
-def plain(html: str) -> str:
+def words_of_html(html: str) -> str:
     """Return the words of an HTML page, one line per block."""
-    page = _Page()
+    page = _PageParser()
     page.feed(html)
     page.close()
     lines = (" ".join(line.split()) for line in "".join(page.said).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
-class _Page(HTMLParser):
+class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.said: list[str] = []
@@ -137,7 +137,7 @@ class _Page(HTMLParser):
             self.said.append(data.replace("\n", " "))
 
 
-def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
+def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:
     """Return a reader that replaces each document by its first whole sentence, repeated to about the same length."""
 
     def again() -> Texts:
@@ -148,13 +148,13 @@ def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
     return again
 
 
-_anarchism = _pages("anarchism", "html")
+_anarchism = _html_pages("anarchism", "html")
 SETS: dict[str, Callable[[], Texts]] = {
-    "manual": _manual,
-    "code": _code,
-    "kjv": _kjv,
+    "manual": _manual_texts,
+    "code": _library_code,
+    "kjv": _kjv_texts,
     "anarchism": _anarchism,
-    "anarchism-repeated": _repeated(_anarchism),
-    "debian-handbook": _pages("debian-handbook", "html/en-US"),
+    "anarchism-repeated": _repeated_sentences(_anarchism),
+    "debian-handbook": _html_pages("debian-handbook", "html/en-US"),
 }
 JOINED = {"manual"}

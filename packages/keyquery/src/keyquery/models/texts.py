@@ -51,7 +51,7 @@ class TextSource:
     def path(self) -> Path | None:
         """The file or folder; None if it is absent or the source is of another kind."""
         path = Path(self.place)
-        return path if text_sets.split(self.place) is None and path.exists() else None
+        return path if text_sets.split_set_name(self.place) is None and path.exists() else None
 
     @property
     def shown(self) -> str:
@@ -64,7 +64,7 @@ class TextSource:
         if self.path is None:
             return None
         state = hashlib.blake2b(digest_size=16)
-        for file in _files(self.path) if self.path.is_dir() else [self.path]:
+        for file in _text_files(self.path) if self.path.is_dir() else [self.path]:
             with file.open("rb") as stream:
                 state.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
         return state.hexdigest()
@@ -75,11 +75,11 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
 
     Raises DataError when the source is absent, empty or malformed; the message names the line.
     """
-    path, named = Path(source.place), text_sets.split(source.place)
+    path, named = Path(source.place), text_sets.split_set_name(source.place)
     if named is not None:
         yield from text_sets.texts_of(*named)
     elif path.is_dir():
-        for file in _files(path):
+        for file in _text_files(path):
             yield from texts_of_file(file, source.field)
     elif path.is_file():
         yield from texts_of_file(path, source.field)
@@ -89,10 +89,10 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
             f"a Hub id OWNER/NAME, or an installed set ({', '.join(text_sets.SETS)})"
         )
     else:
-        yield from _hub(source)
+        yield from _hub_texts(source)
 
 
-def count(source: TextSource) -> int | None:
+def count_texts(source: TextSource) -> int | None:
     """Number of texts in a local source; None for streamed ones: the Hub, and installed sets."""
     if source.path is None:
         return None
@@ -101,7 +101,7 @@ def count(source: TextSource) -> int | None:
 
 def is_local(source: TextSource) -> bool:
     """Tell whether texts can be read twice without network access."""
-    return source.path is not None or text_sets.split(source.place) is not None
+    return source.path is not None or text_sets.split_set_name(source.place) is not None
 
 
 def count_documents(
@@ -121,7 +121,7 @@ def count_documents(
     return sum(1 for _ in itertools.islice(made, limit))
 
 
-def shortage(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
+def shortage_message(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
     """Return the message that a source gives fewer documents than were asked for."""
     cut = "" if windows else "--windows cuts long texts into several, "
     return (
@@ -170,7 +170,7 @@ def documents(
         if not windows:
             yield TokenizedDocument(index, name, digest, tuple(tokens[:context]))
             continue
-        before, body, after = _ends(tokenizer, text, tokens, source.place)
+        before, body, after = _split_special_tokens(tokenizer, text, tokens, source.place)
         size = context - len(before) - len(after)
         if size < 1:
             raise DataError(
@@ -186,7 +186,7 @@ def documents(
         raise DataError(f"{source.place}: {what}")
 
 
-def _ends(
+def _split_special_tokens(
     tokenizer: Any, text: str, tokens: list[int], place: str
 ) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
     """Split a text's tokens into those that the tokenizer adds in front, the text's own, and those added behind."""
@@ -200,7 +200,7 @@ def _ends(
     )
 
 
-def _files(folder: Path) -> list[Path]:
+def _text_files(folder: Path) -> list[Path]:
     """Return the text files of a folder by name; hidden files are skipped, and anything else is an error."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
@@ -214,7 +214,7 @@ def _files(folder: Path) -> list[Path]:
     return entries
 
 
-def _hub(source: TextSource) -> Iterator[tuple[str, str]]:
+def _hub_texts(source: TextSource) -> Iterator[tuple[str, str]]:
     library = need("datasets", f"to read texts from the Hub data set {source.place}")
     name, _, configuration = source.place.partition(":")
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
-from boundpaper.store.cached_files import hashed
+from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.files import write
 from keyquery.models import libraries
 
@@ -14,7 +14,7 @@ FILE = "checkpoint.pt"
 FORMAT = 2
 
 
-def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
     """Write the state of a training below `work`.
 
     `work` is the training's work folder. `made` is what determines the training: seed, recipe, threads. A resumed run
@@ -23,10 +23,10 @@ def store(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None
     torch = libraries.torch
     content = io.BytesIO()
     torch.save({"format": FORMAT, "made": dict(made), "state": dict(state)}, content)
-    write(work / FILE, hashed(content.getvalue()) + b"\n" + content.getvalue())
+    write(work / FILE, hash_bytes(content.getvalue()) + b"\n" + content.getvalue())
 
 
-def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
+def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     """The state that `store` left, or None when there is none.
 
     Raises ModelError when the file is damaged, or belongs to a training with another seed, recipe or number of threads.
@@ -36,7 +36,7 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     mend = f"delete it and train from the start: rm {path}"
     mark, _, content = path.read_bytes().partition(b"\n")
-    if mark != hashed(content):
+    if mark != hash_bytes(content):
         raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {mend}")
     try:
         saved = torch.load(io.BytesIO(content), weights_only=True)
@@ -51,6 +51,6 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     return dict(state)
 
 
-def drop(work: Path) -> None:
+def drop_state(work: Path) -> None:
     """Remove the checkpoint of a training that is finished or starts again."""
     (work / FILE).unlink(missing_ok=True)

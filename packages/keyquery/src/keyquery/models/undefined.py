@@ -23,19 +23,19 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
 
     Raises ModelError that names the model as `name`, and the first such weight.
     """
-    if wrong := _not_finite(model):
+    if wrong := _first_not_finite(model):
         raise ModelError(f"{name}: {wrong}")
 
 
-def undefined(model: PreTrainedModel, where: str = "the model") -> str:
+def undefined_message(model: PreTrainedModel, where: str = "the model") -> str:
     """Name the weights that are not finite, or say that `where` computes such numbers from finite weights."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
-    return _not_finite(model) or computed
+    return _first_not_finite(model) or computed
 
 
-def _not_finite(model: PreTrainedModel) -> str:
+def _first_not_finite(model: PreTrainedModel) -> str:
     """Describe the first weight that is not finite; empty if all are finite."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
@@ -50,9 +50,9 @@ def _not_finite(model: PreTrainedModel) -> str:
 
 
 @contextmanager
-def explained(model: PreTrainedModel) -> Iterator[None]:
+def explain_not_finite(model: PreTrainedModel) -> Iterator[None]:
     """Explain why numbers in the model's forward pass are not finite, if that happens in this block."""
     try:
         yield
     except NotFinite as error:
-        raise ModelError(f"{error}; {undefined(model)}") from None
+        raise ModelError(f"{error}; {undefined_message(model)}") from None

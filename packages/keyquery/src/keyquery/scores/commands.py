@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from keyquery.measure.loading_options import loading
+from keyquery.measure.loading_options import add_loading_options
 from keyquery.scores.lbp.tasks import DATA, MODES
 
 
@@ -42,7 +42,7 @@ def bench() -> None:
 @click.option("--new-tokens", type=click.IntRange(1), help="Most tokens of an answer [1024; thinking 8192].")
 @click.option("--temperature", type=click.FloatRange(0), help="Temperature of sampling [the model's own, else 1].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
-@loading
+@add_loading_options
 @click.pass_obj
 def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
     """Score LongBench Pro, and write measurements.
@@ -82,7 +82,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 @click.option("--replace", is_flag=True, help="Overwrite other scores that have this name.")
 @click.option("--null-reference", "null", is_flag=True, help="Mark the model as untrained.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed for the samples.")
-@loading
+@add_loading_options
 @click.pass_obj
 def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
     """Score RULER, or needles in generated noise, and write measurements.

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.cached_files import SEAL, broken, sealed
-from boundpaper.store.files import unwritable, write
-from boundpaper.store.json_lines import values
+from boundpaper.store.cached_files import SEAL, broken, with_hash
+from boundpaper.store.files import unwritable_message, write
+from boundpaper.store.json_lines import line_values
 from boundpaper.store.text_file import json_of
 
 
@@ -23,7 +23,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     whole, _, torn = content.rpartition(b"\n")
     if torn:
         write(path, whole + b"\n" if whole else b"")
-    records = list(values(path))
+    records = list(line_values(path))
     for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
@@ -37,10 +37,10 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as stream:
-            stream.write("".join(json.dumps(sealed(record), ensure_ascii=False) + "\n" for record in records))
+            stream.write("".join(json.dumps(with_hash(record), ensure_ascii=False) + "\n" for record in records))
             stream.flush()
     except OSError as error:
-        raise DataError(unwritable(path, error, "it continues where it stopped")) from error
+        raise DataError(unwritable_message(path, error, "it continues where it stopped")) from error
 
 
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
@@ -61,7 +61,7 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
                 f"{path}: holds answers made with other settings: {was}; give another --name, these settings, or "
                 "remove the file"
             )
-    write(note, (json.dumps(sealed(plan), indent=1, sort_keys=True) + "\n").encode())
+    write(note, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())
 
 
 def settings_beside(path: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ BEFORE, AFTER = r"(?<!\w)(?<!\w['’-])", r"(?!['’-]?\w)"
 DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
 
 
-def chosen(text: str, options: Sequence[str]) -> str | None:
+def chosen_option(text: str, options: Sequence[str]) -> str | None:
     """Return the option that occurs first in a text as whole words, in any letter case; None if none occurs.
 
     Of two options that start at the same place the longer one counts, so "new york" is not "new".
@@ -45,7 +45,7 @@ def chosen(text: str, options: Sequence[str]) -> str | None:
     return None if first is None else first[2]
 
 
-def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
+def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     """Tell whether a continuation gives the right answer.
 
     `options` are all answers there are: the first one in the text counts, and a text without any is unparsed. They are
@@ -53,12 +53,12 @@ def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     no words.
     """
     if options:
-        choice = chosen(text, options)
+        choice = chosen_option(text, options)
         return UNPARSED if choice is None else RIGHT if choice.casefold() == answer.casefold() else WRONG
     sentence = next((part for part in re.split(r"[.?!\n]", text) if re.search(r"\w", part)), "")
     if not sentence:
         return UNPARSED
-    return RIGHT if chosen(sentence, [answer]) is not None else WRONG
+    return RIGHT if chosen_option(sentence, [answer]) is not None else WRONG
 
 
 def parse(item: Item, text: str) -> Outcome:
@@ -67,14 +67,14 @@ def parse(item: Item, text: str) -> Outcome:
     If a language has words for digits, the item's fact `digits` maps each word to its digit.
     """
     digits = item.facts.get("digits")
-    key = number(item.answer, digits)
+    key = first_number(item.answer, digits)
     if item.options or not key:
-        return judge(text, item.answer, item.options)
-    said = number(text, digits)
+        return is_right(text, item.answer, item.options)
+    said = first_number(text, digits)
     return UNPARSED if not said else RIGHT if said == key else WRONG
 
 
-def number(text: str, digits: Mapping[str, str] | None = None) -> str:
+def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
     """Return the first number in a text, as digits; empty if there is none.
 
     Digits may stand apart ("4 0 7"), and thousands may be set off by commas. `digits` has the words of a language that
@@ -93,7 +93,7 @@ def number(text: str, digits: Mapping[str, str] | None = None) -> str:
     return numeral
 
 
-def error_class(said: str, key: str) -> str:
+def error_class(answer: str, key: str) -> str:
     """Classify how a number differs from the key that was asked for: exactly one of `CLASSES`.
 
     The classes are tried in this order:
@@ -107,37 +107,37 @@ def error_class(said: str, key: str) -> str:
     - Longer, and the key with digits put in: `insertion`.
     - `wrong_length`: everything else.
     """
-    if not said:
+    if not answer:
         return NO_NUMBER
-    if said == key:
+    if answer == key:
         return EXACT
-    if len(said) == len(key):
-        changed = sum(one != other for one, other in zip(said, key, strict=True))
+    if len(answer) == len(key):
+        changed = sum(one != other for one, other in zip(answer, key, strict=True))
         return NEAR_MISS if changed <= NEAR else OTHER_NUMBER
-    if _within(said, key):
-        if _shorter_runs(said, key):
+    if _digits_in_order(answer, key):
+        if _with_shorter_run(answer, key):
             return RUN_DELETION
-        return TRUNCATION if key.startswith(said) else OTHER_DELETION
-    return INSERTION if _within(key, said) else WRONG_LENGTH
+        return TRUNCATION if key.startswith(answer) else OTHER_DELETION
+    return INSERTION if _digits_in_order(key, answer) else WRONG_LENGTH
 
 
-def ambiguous(said: str, key: str) -> bool:
+def is_ambiguous(answer: str, key: str) -> bool:
     """Tell whether a shorter number is both a shortened run of equal digits and the beginning of the key."""
-    return error_class(said, key) == RUN_DELETION and key.startswith(said)
+    return error_class(answer, key) == RUN_DELETION and key.startswith(answer)
 
 
-def _within(part: str, whole: str) -> bool:
+def _digits_in_order(part: str, whole: str) -> bool:
     """Tell whether all digits of `part` occur in `whole` in the same order."""
     rest = iter(whole)
     return all(digit in rest for digit in part)
 
 
-def _runs(text: str) -> list[tuple[str, int]]:
+def _digit_runs(text: str) -> list[tuple[str, int]]:
     return [(match.group(1), len(match.group())) for match in re.finditer(r"(.)\1*", text)]
 
 
-def _shorter_runs(said: str, key: str) -> bool:
-    ours, theirs = _runs(said), _runs(key)
+def _with_shorter_run(said: str, key: str) -> bool:
+    ours, theirs = _digit_runs(said), _digit_runs(key)
     return [digit for digit, _ in ours] == [digit for digit, _ in theirs] and all(
         one <= other for (_, one), (_, other) in zip(ours, theirs, strict=True)
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models.answers.forwards import encode
-from keyquery.models.answers.scoring import continuation
+from keyquery.models.answers.scoring import answer_tokens
 from keyquery.tasks import english_prose as prose
 from keyquery.tasks import english_statements
 from keyquery.tasks.answers import NEAR
@@ -86,16 +86,16 @@ class EnglishBook:
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
         rng = random.Random(f"items/{seed}/{task}/{length}")
         if task in KEYED:
-            items = _keyed(task, count, seed, tokenizer, length or LENGTH, depth, form, rng)
+            items = _key_items(task, count, seed, tokenizer, length or LENGTH, depth, form, rng)
         elif task == english_statements.TASK and depth is None and form is None:
-            items = english_statements.statements(count, length, tokenizer, rng)
+            items = english_statements.make_statements(count, length, tokenizer, rng)
         elif length is not None or depth is not None or form is not None:
             raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth or form, not {task}")
         elif task == "sentiment":
-            items = [_sentiment(number, rng) for number in range(count)]
+            items = [_sentiment_item(number, rng) for number in range(count)]
         else:
             items = _facts(task, count, rng)
-        _writable(tokenizer, items)
+        _require_writable(tokenizer, items)
         return items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
@@ -105,7 +105,7 @@ class EnglishBook:
         """
         if kind not in KINDS:
             raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")
-        make = prose.paragraph if kind == "prose" else prose.function
+        make = prose.paragraph if kind == "prose" else prose.python_function
         written = []
         for number in range(count):
             rng = random.Random(f"texts/{seed}/{kind}/{number}")
@@ -121,7 +121,7 @@ class EnglishBook:
 BOOK = EnglishBook()
 
 
-def miss(key: str, kind: str, rng: random.Random) -> str:
+def near_miss(key: str, kind: str, rng: random.Random) -> str:
     """A number that differs from the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
     if kind == "swapped":
         place = rng.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
@@ -132,12 +132,12 @@ def miss(key: str, kind: str, rng: random.Random) -> str:
     if kind == "one-digit":
         return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
     while True:
-        other = _key(rng)
+        other = _draw_key(rng)
         if sum(one != two for one, two in zip(other, key, strict=True)) > NEAR:
             return other
 
 
-def _key(rng: random.Random) -> str:
+def _draw_key(rng: random.Random) -> str:
     """Draw five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
     while True:
         key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
@@ -148,7 +148,7 @@ def _key(rng: random.Random) -> str:
             return key
 
 
-def _keyed(
+def _key_items(
     task: str,
     count: int,
     seed: int,
@@ -165,21 +165,21 @@ def _keyed(
     filler = Filler(tokenizer, seed)
     items = []
     for number in range(count):
-        wording, key = form or FORMS[number % 2], _key(rng)
+        wording, key = form or FORMS[number % 2], _draw_key(rng)
         place = depth if depth is not None else (number + 0.5) / count
         facts: dict[str, Any] = {"form": wording, "depth": place, "length": length, "true": key, "key": key}
         answer, tail = key, WANTED[wording]
         options: tuple[str, ...] = ()
         if task == "verification":
             kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]
-            shown = key if kind == "exact" else miss(key, kind, rng)
+            shown = key if kind == "exact" else near_miss(key, kind, rng)
             facts |= {"kind": kind, "shown": shown}
             answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown)
         plant = PLANTS[wording].format(key=key)
         prompt, start = filler.around(HEADS[wording], plant, tail, length, place, rng)
         if task == "ranking":
             # of equal length, else the likelihood would prefer the shortest
-            candidates = [key, *_others(key, rng)]
+            candidates = [key, *_wrong_keys(key, rng)]
             rng.shuffle(candidates)
             asked = prompt.removesuffix(tail)
             facts["candidates"] = candidates
@@ -189,11 +189,11 @@ def _keyed(
     return items
 
 
-def _others(key: str, rng: random.Random) -> list[str]:
+def _wrong_keys(key: str, rng: random.Random) -> list[str]:
     """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
     others: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
-        while (other := miss(key, kind, rng)) in others:
+        while (other := near_miss(key, kind, rng)) in others:
             pass
         others.append(other)
     return others
@@ -219,19 +219,19 @@ def _facts(task: str, count: int, rng: random.Random) -> list[Item]:
     return items
 
 
-def _sentiment(number: int, rng: random.Random) -> Item:
+def _sentiment_item(number: int, rng: random.Random) -> Item:
     verdict = SENTIMENTS[number % 2]
-    prompt = f"{SHOTS}Review: {prose.review(rng, verdict)}\nSentiment:"
+    prompt = f"{SHOTS}Review: {prose.film_review(rng, verdict)}\nSentiment:"
     return Item(f"sentiment-{number:04d}", "sentiment", prompt, verdict, SENTIMENTS)
 
 
-def _writable(tokenizer: Any, items: Sequence[Item]) -> None:
+def _require_writable(tokenizer: Any, items: Sequence[Item]) -> None:
     if tokenizer is None:
         return
     seen = {(item.prompt[-30:], answer) for item in items for answer in (item.answer, *item.options)}
     for end, answer in sorted(seen):
         try:
-            continuation(tokenizer, end, answer)
+            answer_tokens(tokenizer, end, answer)
         except ModelError as error:
             raise Unwritable(
                 f"this model cannot be asked in English: {error}; to measure texts alone, give --items 0"

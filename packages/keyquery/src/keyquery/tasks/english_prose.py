@@ -221,7 +221,7 @@ def paragraph(rng: random.Random) -> str:
     return " ".join(sentence(rng, people, places) for _ in range(rng.randint(5, 8)))
 
 
-def function(rng: random.Random) -> str:
+def python_function(rng: random.Random) -> str:
     """One function of a made-up Python program."""
     names = rng.sample(NAMES, 5)
 
@@ -246,7 +246,7 @@ def function(rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-def review(rng: random.Random, verdict: str) -> str:
+def film_review(rng: random.Random, verdict: str) -> str:
     """A film review of four to six sentences, one of which speaks against its verdict."""
     aspects = rng.sample(ASPECTS, rng.randint(3, 4))
     side, against = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)

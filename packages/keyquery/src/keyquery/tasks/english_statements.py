@@ -20,7 +20,7 @@ NEVER = (
 )  # fmt: skip
 
 
-def statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
+def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
     """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
     Half of the false ones name another subject's object, so that the subject is needed to tell; the others name
@@ -47,7 +47,7 @@ def statements(count: int, length: int | None, tokenizer: Any, rng: random.Rando
             "true": own,
             "objects": list(objects),
         }
-        filler = _filler(f"{stem} {shown}.", length or LENGTH, tokenizer, rng)
+        filler = _filler_text(f"{stem} {shown}.", length or LENGTH, tokenizer, rng)
         prompt = f"{filler} {stem} {shown}."
         items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
     return items
@@ -58,7 +58,7 @@ def objects_of(relation: str) -> Sequence[str]:
     return tuple(sorted({thing for _, thing in FACTS[relation]}))
 
 
-def _filler(statement: str, length: int, tokenizer: Any, rng: random.Random) -> str:
+def _filler_text(statement: str, length: int, tokenizer: Any, rng: random.Random) -> str:
     sentences = [prose.sentence(rng)]
     while tokenizer is not None and len(encode(tokenizer, " ".join([*sentences, statement]))) < length:
         sentences.append(prose.sentence(rng))

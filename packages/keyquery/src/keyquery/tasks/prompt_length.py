@@ -26,7 +26,7 @@ class Filler:
         self._tokenizer = tokenizer
         self._sentences = list(dict.fromkeys(sentence(rng) for _ in range(POOL)))
         self._first = self._sentences[0]
-        self._costs = {text: self._cost(text) for text in self._sentences}
+        self._costs = {text: self._cost_of_sentence(text) for text in self._sentences}
         self._by_cost: dict[int, list[str]] = {}
         for text, cost in self._costs.items():
             self._by_cost.setdefault(cost, []).append(text)
@@ -34,7 +34,7 @@ class Filler:
         for dots in range(1, DOTS + 1):
             for count in range(1, len(HEDGES) + 1):
                 text = " ".join(HEDGES[:count]) + "." * dots
-                self._hedges.setdefault(self._cost(text), text)
+                self._hedges.setdefault(self._cost_of_sentence(text), text)
 
     def around(
         self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
@@ -58,7 +58,7 @@ class Filler:
         for _ in range(ROUNDS):
             off: int | None = None
             for last in islice(self._closings(room, rng), 4):
-                before, after = self._split([*chosen, *last], depth)
+                before, after = self._split_at_depth([*chosen, *last], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
                 off = tokens - self._count(prompt)
@@ -89,14 +89,14 @@ class Filler:
             if room - self._costs[text] in self._hedges:
                 yield (text, self._hedges[room - self._costs[text]])
 
-    def _split(self, texts: list[str], depth: float) -> tuple[list[str], list[str]]:
+    def _split_at_depth(self, texts: list[str], depth: float) -> tuple[list[str], list[str]]:
         costs = [self._costs.get(text, 1) for text in texts]
         goal = depth * sum(costs)
         sums = list(accumulate(costs, initial=0))
         place = min(range(len(sums)), key=lambda at: abs(sums[at] - goal))
         return texts[:place], texts[place:]
 
-    def _cost(self, text: str) -> int:
+    def _cost_of_sentence(self, text: str) -> int:
         return self._count(f"{self._first} {text}") - self._count(self._first)
 
     def _count(self, text: str) -> int:

@@ -105,21 +105,21 @@ def from_matplotlib(
         reason = str(error)
     except Exception as error:  # of parts of matplotlib that the conversion does not know: matplotlib itself does
         reason = f"{type(error).__name__} while it was converted ({_first_line(error)})"
-    made = _drawn(drawing, width, height, reason)
+    made = _draw_as_pgf(drawing, width, height, reason)
     return replace(made, caption=caption, note=note, short=short)
 
 
-def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
+def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
     """Return the figure as matplotlib's PGF backend draws it, scaled to its width."""
     process.require("pdflatex")
-    with _resized(drawing, width, height):
+    with _set_axes_height(drawing, width, height):
         try:
-            sheet, inches = _faultless(drawing)
+            sheet, inches = _sheet_or_error(drawing)
             if len(sheet.getvalue()) > MOST_TEX:
                 raise NotImplementedError("too much for TeX")
         except NotImplementedError:  # shaded triangles have no commands in PGF
-            with _rasterized(drawing) as pictures:
-                sheet, inches = _faultless(drawing)
+            with _rasterize_large(drawing) as pictures:
+                sheet, inches = _sheet_or_error(drawing)
             reason += f"; {pictures} as pictures of {RESOLUTION} dots per inch" if pictures else ""
     commands = sheet.getvalue()
     if len(commands) > MOST_TEX:
@@ -142,8 +142,8 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str) ->
     return Figure(body=_with_way(body, way), files=files, width=width, way=way, caption="")
 
 
-def _faultless(drawing: Drawing) -> tuple[Any, float]:
-    """Call `_sheet`; turn errors that are not the project's own into a SpecError.
+def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
+    """Call `_draw_sheet`; turn errors that are not the project's own into a SpecError.
 
     Raises SpecError when matplotlib or LaTeX cannot draw it; in one line.
     """
@@ -151,7 +151,7 @@ def _faultless(drawing: Drawing) -> tuple[Any, float]:
 
     try:
         with quiet_fonts():
-            return _sheet(drawing)
+            return _draw_sheet(drawing)
     except (ThesisError, NotImplementedError):
         raise
     except Exception as error:
@@ -159,7 +159,7 @@ def _faultless(drawing: Drawing) -> tuple[Any, float]:
 
 
 @contextmanager
-def _rasterized(drawing: Drawing) -> Iterator[str]:
+def _rasterize_large(drawing: Drawing) -> Iterator[str]:
     """Inside the block, draw artists that are too large for TeX as pictures; yield the kinds of these artists."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
@@ -183,7 +183,7 @@ def _rasterized(drawing: Drawing) -> Iterator[str]:
             artist.set_rasterized(False)
 
 
-def _sheet(drawing: Drawing) -> tuple[Any, float]:
+def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
     """Draw on a sheet; return it and its width in inches: the canvas, enlarged if something extends beyond it."""
     import matplotlib
     from matplotlib.transforms import Bbox
@@ -223,7 +223,7 @@ def _sheet(drawing: Drawing) -> tuple[Any, float]:
 
 
 @contextmanager
-def _resized(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
+def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
     """Give the drawing the height at which its first axes are `height` mm high when it is `width` mm wide."""
     wide, high = drawing.get_size_inches()
     if height is None or not drawing.axes:

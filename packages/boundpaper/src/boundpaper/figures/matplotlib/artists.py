@@ -13,8 +13,8 @@ from matplotlib.patches import Polygon, Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
-from boundpaper.figures.matplotlib.panel import ConvertedPanel, Marks, kind_of, number, set_lines
-from boundpaper.figures.matplotlib.usual import new, require, require_usual
+from boundpaper.figures.matplotlib.panel import ConvertedPanel, Marks, kind_of, latex_lines, number
+from boundpaper.figures.matplotlib.usual import make_default, require, require_usual
 
 HOUSE_TEXT = ("fontfamily", "fontname", "fontproperties", "fontsize", "size", "math_fontfamily", "position", "text")
 """Properties of a text that the house style decides, or that are written anyway."""
@@ -34,7 +34,7 @@ _LINE = (
 )
 
 
-def _points(
+def _data_points(
     artist: Any, xy: Any, transform: Any, axes: Any, panel: ConvertedPanel, marked: bool = False
 ) -> list[tuple[float, float]]:
     """Return an artist's points in data coordinates, with NaN where a line breaks."""
@@ -72,7 +72,7 @@ def tone_of(color: Any, alpha: float | None = None) -> tuple[str, float]:
     return f"{{rgb,255:red,{round(255 * r)};green,{round(255 * g)};blue,{round(255 * b)}}}", a
 
 
-def stroke(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
+def stroke_options(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
     """Return the TikZ options of a stroke; empty if it is invisible."""
     tone, cover = tone_of(color, alpha)
     if not wide or not cover:
@@ -83,7 +83,7 @@ def stroke(color: Any, alpha: float | None, wide: float, dashes: Any) -> str:
     return f"draw={tone}, line width={wide:.4g}bp{dash}" + (f", draw opacity={cover:.4g}" if cover < 1 else "")
 
 
-def fill(color: Any, alpha: float | None = None) -> str:
+def fill_options(color: Any, alpha: float | None = None) -> str:
     """The options of TikZ that fill an area with a colour of matplotlib."""
     if isinstance(color, str) and color == "none":
         return "fill=none"
@@ -93,30 +93,30 @@ def fill(color: Any, alpha: float | None = None) -> str:
 
 def _line_styles(line: Any, marks: Marks, more: Sequence[str] = ()) -> tuple[str, str]:
     """Return the options of a line and those of its marks; either is empty if there is none."""
-    require_usual(line, new(lambda: Line2D([], [])), (*_LINE, *more), kind_of(line))
+    require_usual(line, make_default(lambda: Line2D([], [])), (*_LINE, *more), kind_of(line))
     drawn = mark = ""
     if str(line.get_linestyle()) not in _NOTHING and line.get_linewidth():
-        drawn = stroke(line.get_color(), line.get_alpha(), line.get_linewidth(), line._dash_pattern)
+        drawn = stroke_options(line.get_color(), line.get_alpha(), line.get_linewidth(), line._dash_pattern)
     if str(line.get_marker()) not in _NOTHING and line.get_markersize():
         style = MarkerStyle(line.get_marker())
         filled = style.is_filled() and str(line.get_markerfacecolor()) != "none"
         size = line.get_markersize() * (0.5 if line.get_marker() == "." else 1.0)
         shape = marks.name(style.get_path().transformed(style.get_transform()), filled, size)
-        edge = stroke(line.get_markeredgecolor(), line.get_alpha(), line.get_markeredgewidth(), (0, None))
-        face = fill(line.get_markerfacecolor(), line.get_alpha()) if filled else "fill=none"
+        edge = stroke_options(line.get_markeredgecolor(), line.get_alpha(), line.get_markeredgewidth(), (0, None))
+        face = fill_options(line.get_markerfacecolor(), line.get_alpha()) if filled else "fill=none"
         mark = f"mark={shape}, mark options={{{edge}, {face}}}"
     return drawn, mark
 
 
 def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     drawn, mark = _line_styles(line, marks)
-    points = _points(line, line.get_xydata(), line.get_transform(), axes, panel, bool(mark))
+    points = _data_points(line, line.get_xydata(), line.get_transform(), axes, panel, bool(mark))
     made = [f"\\addplot[no marks, {drawn}] {_table(points)};\n"] if drawn else []
     shown = [p for p in points if not math.isnan(p[0])]
     return [*made, f"\\addplot[only marks, {mark}] {_table(shown)};\n"] if mark and shown else made
 
 
-def _one(values: Any, what: str) -> Any:
+def _shared_value(values: Any, what: str) -> Any:
     """Return the one value that all elements of a collection share."""
     require(len(values) <= 1 or all(np.array_equal(each, values[0]) for each in np.asarray(values, dtype=object)), what)
     return values[0] if len(values) else None
@@ -127,94 +127,94 @@ def _scatter_style(dots: Any, marks: Marks) -> str:
     require(dots.get_array() is None, f"colours by value of {what}")
     require_usual(
         dots,
-        new(lambda: PathCollection([])),
+        make_default(lambda: PathCollection([])),
         (*_FILLED, "offsets", "offset_transform", "sizes", *_MAPPED),
         what,
     )
-    size = _one(dots.get_sizes(), f"points of several sizes of {what}")
-    face = _one(dots.get_facecolor(), f"points of several colours of {what}")
-    edge = _one(dots.get_edgecolor(), f"points with edges of several colours of {what}")
-    wide = _one(dots.get_linewidth(), f"points with edges of several widths of {what}")
-    _one(dots.get_linestyle(), f"points with edges of several dashes of {what}")
-    path = _one([p.vertices for p in dots.get_paths()], f"points of several shapes of {what}")
+    size = _shared_value(dots.get_sizes(), f"points of several sizes of {what}")
+    face = _shared_value(dots.get_facecolor(), f"points of several colours of {what}")
+    edge = _shared_value(dots.get_edgecolor(), f"points with edges of several colours of {what}")
+    wide = _shared_value(dots.get_linewidth(), f"points with edges of several widths of {what}")
+    _shared_value(dots.get_linestyle(), f"points with edges of several dashes of {what}")
+    path = _shared_value([p.vertices for p in dots.get_paths()], f"points of several shapes of {what}")
     require(path is not None, f"{what} without a shape")
     shape = marks.name(dots.get_paths()[0], face is not None, math.sqrt(size))
-    around = "draw=none" if edge is None else stroke(edge, None, wide, (0, None))
-    return f"mark={shape}, mark options={{{around}, {'fill=none' if face is None else fill(face)}}}"
+    around = "draw=none" if edge is None else stroke_options(edge, None, wide, (0, None))
+    return f"mark={shape}, mark options={{{around}, {'fill=none' if face is None else fill_options(face)}}}"
 
 
 def _scatter(dots: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     mark = _scatter_style(dots, marks)
-    points = _points(dots, dots.get_offsets(), dots.get_offset_transform(), axes, panel, marked=True)
+    points = _data_points(dots, dots.get_offsets(), dots.get_offset_transform(), axes, panel, marked=True)
     shown = [p for p in points if not math.isnan(p[0])]
     return [f"\\addplot[only marks, {mark}] {_table(shown)};\n"] if shown else []
 
 
 def _patch_style(patch: Any) -> str:
-    usual = new(lambda: Rectangle((0, 0), 1, 1) if isinstance(patch, Rectangle) else Polygon([(0, 0), (1, 1)]))
+    usual = make_default(lambda: Rectangle((0, 0), 1, 1) if isinstance(patch, Rectangle) else Polygon([(0, 0), (1, 1)]))
     require_usual(patch, usual, (*_FILLED, "xy", "x", "y", "width", "height", "bounds", "closed"), kind_of(patch))
-    face = fill(patch.get_facecolor()) if patch.get_fill() else "fill=none"
-    return f"{stroke(patch.get_edgecolor(), None, patch.get_linewidth(), patch._dash_pattern)}, {face}"
+    face = fill_options(patch.get_facecolor()) if patch.get_fill() else "fill=none"
+    return f"{stroke_options(patch.get_edgecolor(), None, patch.get_linewidth(), patch._dash_pattern)}, {face}"
 
 
 def _patch(patch: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     path = patch.get_path().transformed(patch.get_patch_transform())
     style, closed = _patch_style(patch), not isinstance(patch, Polygon) or patch.get_closed()
-    return [_area(patch, path, patch.get_data_transform(), style, axes, panel, closed)]
+    return [_convert_area(patch, path, patch.get_data_transform(), style, axes, panel, closed)]
 
 
-def _area(
+def _convert_area(
     artist: Any, path: Any, transform: Any, style: str, axes: Any, panel: ConvertedPanel, closed: bool = True
 ) -> str:
     codes = path.codes if path.codes is not None else [Path.MOVETO] + [Path.LINETO] * (len(path.vertices) - 1)
     require(list(codes).count(Path.MOVETO) == 1 and set(codes) <= {Path.MOVETO, Path.LINETO, Path.CLOSEPOLY},
             f"{kind_of(artist)} with curves or holes")  # fmt: skip
     corners = path.vertices[:-1] if codes[-1] == Path.CLOSEPOLY else path.vertices
-    points = _points(artist, corners, transform, axes, panel)
+    points = _data_points(artist, corners, transform, axes, panel)
     require(not any(math.isnan(x) for x, _ in points), f"{kind_of(artist)} with missing values")
     return f"\\addplot[no marks, {style}] {_table(points)}{' -- cycle' if closed else ''};\n"
 
 
-def _areas(areas: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
+def _convert_areas(areas: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     what = kind_of(areas)
     require(areas.get_array() is None, f"colours by value of {what}")
-    usual = new(lambda: PolyCollection([]))
+    usual = make_default(lambda: PolyCollection([]))
     require_usual(areas, usual, (*_FILLED, *_MAPPED, "offsets", "sizes", "verts", "data"), what)
     require(np.allclose(areas.get_offsets(), 0), f"{what} with offsets")
-    style = _collected(areas, what)
-    return [_area(areas, path, areas.get_transform(), style, axes, panel) for path in areas.get_paths()]
+    style = _collection_style(areas, what)
+    return [_convert_area(areas, path, areas.get_transform(), style, axes, panel) for path in areas.get_paths()]
 
 
-def _collected(areas: Any, what: str) -> str:
-    face = _one(areas.get_facecolor(), f"several colours of {what}")
-    return f"{_collected_stroke(areas, what)}, {'fill=none' if face is None else fill(face)}"
+def _collection_style(areas: Any, what: str) -> str:
+    face = _shared_value(areas.get_facecolor(), f"several colours of {what}")
+    return f"{_collection_stroke(areas, what)}, {'fill=none' if face is None else fill_options(face)}"
 
 
-def _collected_stroke(lines: Any, what: str) -> str:
-    edge = _one(lines.get_edgecolor(), f"several colours of {what}")
-    wide = _one(lines.get_linewidth(), f"several widths of {what}")
+def _collection_stroke(lines: Any, what: str) -> str:
+    edge = _shared_value(lines.get_edgecolor(), f"several colours of {what}")
+    wide = _shared_value(lines.get_linewidth(), f"several widths of {what}")
     dashes = lines.get_linestyle()
-    _one([str(each) for each in dashes], f"several dashes of {what}")
-    return "draw=none" if edge is None else stroke(edge, None, wide, dashes[0])
+    _shared_value([str(each) for each in dashes], f"several dashes of {what}")
+    return "draw=none" if edge is None else stroke_options(edge, None, wide, dashes[0])
 
 
 def _segments_style(lines: Any) -> str:
     what = kind_of(lines)
     require(lines.get_array() is None, f"colours by value of {what}")
     heeded = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
-    require_usual(lines, new(lambda: LineCollection([])), heeded, what)
+    require_usual(lines, make_default(lambda: LineCollection([])), heeded, what)
     require(not len(lines.get_facecolor()), f"{what} with a fill")
-    return _collected_stroke(lines, what)
+    return _collection_stroke(lines, what)
 
 
-def _segments(lines: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
+def _convert_segments(lines: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     style, points = _segments_style(lines), []
     for segment in lines.get_segments():
-        points += [*_points(lines, segment, lines.get_transform(), axes, panel), (math.nan, math.nan)]
+        points += [*_data_points(lines, segment, lines.get_transform(), axes, panel), (math.nan, math.nan)]
     return [f"\\addplot[no marks, {style}] {_table(points[:-1])};\n"] if points else []
 
 
-def _text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
+def _convert_text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     if not text.get_text().strip():
         return []
     what = f"the text {text.get_text()!r}"
@@ -224,11 +224,11 @@ def _text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str
         require(text.xycoords == text.anncoords == "data", f"{what}, whose place is not in the data's coordinates")
     else:
         require(text.get_transform() == axes.transData, f"{what}, whose place is not in the data's coordinates")
-    usual = new(lambda: Annotation("", (0, 0)) if isinstance(text, Annotation) else Text())
+    usual = make_default(lambda: Annotation("", (0, 0)) if isinstance(text, Annotation) else Text())
     require_usual(text, usual, (*HOUSE_TEXT, *_TEXT), what)
     require(text.get_weight() in ("normal", "regular", "bold", 400, 700), f"the weight of {what}")
     x, y = text.get_unitless_position()
-    ((x, y),) = _points(text, [(x, y)], axes.transData, axes, panel, marked=True)
+    ((x, y),) = _data_points(text, [(x, y)], axes.transData, axes, panel, marked=True)
     up = _EDGES.get(text.get_verticalalignment())
     require(up is not None, f"the alignment of {what}")
     anchor = f"{up} {_EDGES[text.get_horizontalalignment()]}".strip() or "center"
@@ -237,22 +237,22 @@ def _text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str
     style = f"anchor={anchor}, inner sep=0pt, align=center, text={tone}" + (
         f", opacity={cover:.4g}" if cover < 1 else ""
     )
-    return [f"\\node[{style}{bold}] at (axis cs:{number(x)},{number(y)}) {{{set_lines(text.get_text())}}};\n"]
+    return [f"\\node[{style}{bold}] at (axis cs:{number(x)},{number(y)}) {{{latex_lines(text.get_text())}}};\n"]
 
 
 WRITERS: dict[type, Callable[[Any, Any, ConvertedPanel, Marks], list[str]]] = {
-    Line2D: _line, PathCollection: _scatter, Rectangle: _patch, Polygon: _patch, PolyCollection: _areas,
-    LineCollection: _segments, Text: _text, Annotation: _text,
+    Line2D: _line, PathCollection: _scatter, Rectangle: _patch, Polygon: _patch, PolyCollection: _convert_areas,
+    LineCollection: _convert_segments, Text: _convert_text, Annotation: _convert_text,
 }  # fmt: skip
 try:
     from matplotlib.collections import FillBetweenPolyCollection  # from matplotlib 3.10 on
 
-    WRITERS[FillBetweenPolyCollection] = _areas
+    WRITERS[FillBetweenPolyCollection] = _convert_areas
 except ImportError:
     pass
 
 
-def image_of(handle: Any, marks: Marks, name: str) -> str:
+def legend_image(handle: Any, marks: Marks, name: str) -> str:
     """The options of the picture of one entry of a legend."""
     if isinstance(handle, Line2D):
         drawn, mark = _line_styles(handle, marks, ("markevery",))

@@ -19,7 +19,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Bbox, IdentityTransform
 from PIL import Image
 
-from boundpaper.figures.matplotlib.words import words
+from boundpaper.figures.matplotlib.words import latex_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -58,8 +58,8 @@ class Renderer(RendererPgf):
     def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
         """Write a path; a filled one that reaches far beyond the canvas is clipped."""
         shown: Any = transform.transform_path(path)
-        if rgbFace is not None and self._leaves(shown.vertices):
-            around = self._around()
+        if rgbFace is not None and self._leaves_box(shown.vertices):
+            around = self._clip_box()
             polygons: list[Any] = [Path(each).clip_to_bbox(around) for each in shown.to_polygons() if len(each) > 2]
             shown = Path.make_compound_path(*[each for each in polygons if len(each.vertices)])
         if len(shown.vertices):
@@ -70,8 +70,8 @@ class Renderer(RendererPgf):
     ) -> None:
         """Write the markers that lie on the canvas or near it."""
         shown = trans.transform_path(path)
-        if self._leaves(shown.vertices):
-            (x0, y0), (x1, y1) = self._around().get_points()
+        if self._leaves_box(shown.vertices):
+            (x0, y0), (x1, y1) = self._clip_box().get_points()
             x, y = shown.vertices.T
             shown = Path(shown.vertices[(x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)])
         if len(shown.vertices):
@@ -94,7 +94,7 @@ class Renderer(RendererPgf):
         name = f"<< name >>-img{len(self.fh.pictures)}.png"
         self.fh.write(f"\\pgftext[left,bottom]{{\\includegraphics[width=1in,height=1in]{{{name}}}}}%\n")
         self.fh.write("\\end{pgfscope}%\n")
-        self.fh.pictures.append(_png(im[::-1]))
+        self.fh.pictures.append(_encode_png(im[::-1]))
 
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
@@ -108,7 +108,7 @@ class Renderer(RendererPgf):
             across = {"left": "left", "right": "right", "center": ""}[mtext.get_horizontalalignment()]
             along = {"top": "top", "bottom": "bottom", "baseline": "base", "center": ""}
             edges = ",".join(filter(None, (across, along[mtext.get_verticalalignment()])))
-        if not self._near(x, y):
+        if not self._is_near(x, y):
             return
         self.fh.write("\\begin{pgfscope}%\n")
         self._print_pgf_clip(gc)
@@ -127,17 +127,17 @@ class Renderer(RendererPgf):
         wide, high, deep = (size * self.dpi / 72.27 for size in points)
         return wide, high, deep
 
-    def _around(self) -> Bbox:
+    def _clip_box(self) -> Bbox:
         wide, high = self.get_canvas_width_height()
         return Bbox([[-wide, -high], [2 * wide, 2 * high]])
 
-    def _leaves(self, vertices: Any) -> bool:
-        (x0, y0), (x1, y1) = self._around().get_points()
+    def _leaves_box(self, vertices: Any) -> bool:
+        (x0, y0), (x1, y1) = self._clip_box().get_points()
         x, y = vertices.T
         return not bool(np.all((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)))
 
-    def _near(self, x: float, y: float) -> bool:
-        return not self._leaves(np.array([[x, y]], dtype=float))
+    def _is_near(self, x: float, y: float) -> bool:
+        return not self._leaves_box(np.array([[x, y]], dtype=float))
 
 
 class FigureCanvas(FigureCanvasPgf):
@@ -169,11 +169,11 @@ def _set(text: str, prop: Any, ismath: Any) -> str:
     bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
     face = r"\ttfamily" if prop.get_family()[0] == "monospace" else r"\fontfamily{\familydefault}"
     style = face + (r"\bfseries" if bold else "") + _SLANT.get(prop.get_style(), "")
-    body = text if ismath == "TeX" else words(text)
+    body = text if ismath == "TeX" else latex_words(text)
     return f"{{\\fontsize{{{size:.4f}}}{{{1.2 * size:.4f}}}{style}\\selectfont {body}}}"
 
 
-def _png(pixels: Any) -> bytes:
+def _encode_png(pixels: Any) -> bytes:
     """Encode a picture as PNG without times and texts; with an alpha channel only if something is transparent."""
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 255:

@@ -20,10 +20,10 @@ from matplotlib.spines import Spine
 from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator, ScalarFormatter
 
-from boundpaper.figures.matplotlib.artists import HOUSE_TEXT, WRITERS, image_of
-from boundpaper.figures.matplotlib.page import laid_out
-from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, kind_of, set_lines
-from boundpaper.figures.matplotlib.usual import NotConverted, new, quiet_fonts, require, require_usual
+from boundpaper.figures.matplotlib.artists import HOUSE_TEXT, WRITERS, legend_image
+from boundpaper.figures.matplotlib.page import lay_out_page
+from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, kind_of, latex_lines
+from boundpaper.figures.matplotlib.usual import NotConverted, make_default, quiet_fonts, require, require_usual
 from boundpaper.figures.ticks import is_year
 
 MOST_POINTS = 2000
@@ -69,7 +69,7 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     with warnings.catch_warnings(), quiet_fonts():
         warnings.simplefilter("ignore")  # of fonts that this document does not use
         drawing.draw_without_rendering()  # settles limits, ticks and their texts
-    require_usual(drawing, new(lambda: Drawing()), _FIGURE, "the figure")
+    require_usual(drawing, make_default(lambda: Drawing()), _FIGURE, "the figure")
     for child in drawing.get_children():
         if child is not drawing.patch and not isinstance(child, matplotlib.axes.Axes):
             raise NotConverted(f"{kind_of(child)} of the whole figure")
@@ -79,12 +79,12 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     places = [axes.get_position(original=True).bounds for axes in shown]
     require(len(set(places)) == len(places), "axes over each other (twinx, twiny)")
     marks = Marks()
-    panels = [_panel(axes, marks) for axes in shown]
+    panels = [_convert_panel(axes, marks) for axes in shown]
     require(len({(p.row, p.column) for p in panels}) == len(panels), "axes in one cell of the grid")
-    return laid_out(panels, marks, width, height)
+    return lay_out_page(panels, marks, width, height)
 
 
-def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
+def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
     require(type(axes) is matplotlib.axes.Axes, f"{kind_of(axes)} ({axes.name} axes)")
     spec = axes.get_subplotspec()
     require(spec is not None, "axes that stand in no grid of subplots")
@@ -94,18 +94,18 @@ def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
     for ratios in (grid.get_width_ratios(), grid.get_height_ratios()):
         require(ratios is None or len(set(ratios)) == 1, "rows or columns of unequal size")
     require(not axes.child_axes, "axes within axes (an inset, or a secondary axis)")
-    require_usual(axes, _blank(), _AXES, "the axes")
+    require_usual(axes, _blank_axes(), _AXES, "the axes")
     for title in (axes._left_title, axes._right_title):
         require(not title.get_text(), "a title at the left or right")
     require(axes.axison, "axes that are switched off")
     for side in ("left", "bottom"):
         require(axes.spines[side].get_visible(), f"the {side} spine, which is hidden")
-    _word(axes.title, _blank().title, 0, axes._autotitlepos)
-    _word(axes.xaxis.label, _blank().xaxis.label, 0, axes.xaxis._autolabelpos)
-    _word(axes.yaxis.label, _blank().yaxis.label, 1, axes.yaxis._autolabelpos)
-    x, y = _ticks(axes.xaxis, "x"), _ticks(axes.yaxis, "y")
+    _require_usual_text(axes.title, _blank_axes().title, 0, axes._autotitlepos)
+    _require_usual_text(axes.xaxis.label, _blank_axes().xaxis.label, 0, axes.xaxis._autolabelpos)
+    _require_usual_text(axes.yaxis.label, _blank_axes().yaxis.label, 1, axes.yaxis._autolabelpos)
+    x, y = _axis_ticks(axes.xaxis, "x"), _axis_ticks(axes.yaxis, "y")
     box = axes.get_window_extent()
-    title = set_lines(axes.title.get_text())
+    title = latex_lines(axes.title.get_text())
     panel = ConvertedPanel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
     written_apart = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
     points = 0
@@ -113,7 +113,7 @@ def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
         if not artist.get_visible() or artist in written_apart:
             continue
         if isinstance(artist, Spine):
-            _spine(artist, axes)
+            _check_spine(artist, axes)
             continue
         require(type(artist) in WRITERS, kind_of(artist))
         clip = artist.get_clip_box()
@@ -128,22 +128,22 @@ def _panel(axes: Any, marks: Marks) -> ConvertedPanel:
             ticks.at = [at for at in ticks.at if at == round(at)]
             ticks.texts = [f"{at:.0f}" if any(ticks.texts) else "" for at in ticks.at]
     if axes.get_legend() is not None and axes.get_legend().get_visible():
-        _legend(axes, panel, marks)
+        _convert_legend(axes, panel, marks)
     return panel
 
 
 @cache
-def _blank() -> Any:
+def _blank_axes() -> Any:
     """Make new axes to compare others with."""
-    return new(lambda: Drawing().subplots())
+    return make_default(lambda: Drawing().subplots())
 
 
-def _spine(spine: Spine, axes: Any) -> None:
+def _check_spine(spine: Spine, axes: Any) -> None:
     side = next(name for name, each in axes.spines.items() if each is spine)
-    require_usual(spine, _blank().spines[side], (), f"the {side} spine")
+    require_usual(spine, _blank_axes().spines[side], (), f"the {side} spine")
 
 
-def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
+def _require_usual_text(text: Any, usual: Text, along: int, placed: bool) -> None:
     """Require that a title or label is at its default place, without a box or an unusual property."""
     if text.get_text():
         named = f"the text {text.get_text()!r}"
@@ -152,7 +152,7 @@ def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
         require_usual(text, usual, (*HOUSE_TEXT, "fontweight", "weight"), named)
 
 
-def _ticks(axis: Any, name: str) -> ConvertedAxis:
+def _axis_ticks(axis: Any, name: str) -> ConvertedAxis:
     """Return limits, scale and ticks of an axis."""
     scale, where = axis.get_scale(), f"the {name} axis"
     require(scale in ("linear", "log"), f"the {scale} scale of {where}")
@@ -166,7 +166,7 @@ def _ticks(axis: Any, name: str) -> ConvertedAxis:
         require(1e-9 < large < 1e9, f"values of {where} as large or small as {large:g}")
     else:
         require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {where}")
-    new_axis = getattr(_blank(), f"{name}axis")
+    new_axis = getattr(_blank_axes(), f"{name}axis")
     require_usual(axis, new_axis, _AXIS, where)
     side = "bottom" if name == "x" else "left"
     grid = False
@@ -178,10 +178,10 @@ def _ticks(axis: Any, name: str) -> ConvertedAxis:
             elif key not in ("labelsize", "labelfontfamily", f"label{side}"):
                 same = key in usual and usual[key] == value
                 require(same, f"the {key} ({value}) of the {which} ticks of {where}")
-    majors = _shown(axis.get_major_ticks(), low, high)
+    majors = _visible_ticks(axis.get_major_ticks(), low, high)
     offset = axis.get_offset_text().get_text() or axis.get_major_formatter().get_offset()
     require(not offset, f"the offset or multiplier ({offset}) of {where}")
-    minors = _shown(axis.get_minor_ticks(), low, high)
+    minors = _visible_ticks(axis.get_minor_ticks(), low, high)
     require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {where}")
     major = set(map(id, majors))
     majors = sorted([*majors, *(t for t in minors if t.label1.get_text())], key=lambda tick: tick.get_loc())
@@ -194,18 +194,18 @@ def _ticks(axis: Any, name: str) -> ConvertedAxis:
         require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), named)
         line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
         require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {where}")
-    texts = [set_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
-    label = "" if not axis.label.get_visible() else set_lines(axis.label.get_text())
+    texts = [latex_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
+    label = "" if not axis.label.get_visible() else latex_lines(axis.label.get_text())
     at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]
     return ConvertedAxis(low, high, scale == "log", at, texts, minor_at, grid, label)
 
 
-def _shown(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
+def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
     slack = 1e-9 * (high - low)
     return [t for t in ticks if low - slack <= t.get_loc() <= high + slack and t.get_visible()]
 
 
-def _legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
+def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
     """Take over the entries of a legend and its requested place."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
@@ -221,9 +221,9 @@ def _legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
         heeded = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
-        require_usual(text, new(lambda: Text()), heeded, f"the legend's {name!r}")
+        require_usual(text, make_default(lambda: Text()), heeded, f"the legend's {name!r}")
         if whole.get(name) is not None:
             handle = whole[name]
         else:
             require(len(area.get_children()) == 1, f"the picture of the legend's {name!r}")
-        panel.entries.append((image_of(handle, marks, name), set_lines(name)))
+        panel.entries.append((legend_image(handle, marks, name), latex_lines(name)))

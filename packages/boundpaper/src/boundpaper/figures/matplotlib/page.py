@@ -14,10 +14,10 @@ _GAP = 3.0
 _ANCHOR = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
 
 
-def laid_out(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
+def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
     """Place the axes on a page of the given width, with room for everything around them."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
-    left = {c: max(_left(p) for p in panels if p.column == c) for c in columns}
+    left = {c: max(_room_left(p) for p in panels if p.column == c) for c in columns}
     wide = (width - sum(left.values()) - _GAP * len(columns)) / len(columns)
     require(wide > 20, f"{len(columns)} axes in a row, {max(wide, 0):.0f} mm for each")
     legends = {id(p): _legend_columns(p, wide) for p in panels}
@@ -25,18 +25,18 @@ def laid_out(panels: Sequence[ConvertedPanel], marks: Marks, width: float, heigh
     for r in reversed(rows):
         members = [p for p in panels if p.row == r]
         tall = height if height is not None else max(20.0, max(p.ratio for p in members) * wide)
-        low += max(_below(p) for p in members)
+        low += max(_room_below(p) for p in members)
         for p in members:
             before = [c for c in columns if c < p.column]
             at = sum(left[c] + wide + _GAP for c in before) + left[p.column]
             text += _axis(p, at, low, wide, tall, left[p.column], legends[id(p)])
-        above = max(_above(p, legends[id(p)]) for p in members)
+        above = max(_room_above(p, legends[id(p)]) for p in members)
         low += tall + above + (_GAP if r != rows[0] else 0)
     page = f"\\path[use as bounding box] (0,0) rectangle ({width:.2f}mm,{low:.2f}mm);\n"
     return f"\\begin{{tikzpicture}}[figure text]\n{marks.declared()}{page}{text}\\end{{tikzpicture}}\n"
 
 
-def _wide(tex: str) -> float:
+def _text_width(tex: str) -> float:
     """Estimate the width in mm of LaTeX text: that of its longest line."""
     plain = tex.replace(r"\%", "%").replace(r"\_", "_").replace("{", "").replace("}", "")
     return max(width_of(line) for line in plain.split(r"\\"))
@@ -46,18 +46,18 @@ def _high(tex: str) -> float:
     return FOOT * (tex.count(r"\\") + 1) if tex else 0.0
 
 
-def _left(panel: ConvertedPanel) -> float:
-    ticks = max((_wide(t) for t in panel.y.texts if t), default=0.0)
-    half = max((_wide(t) / 2 for t in panel.x.texts if t), default=0.0)
+def _room_left(panel: ConvertedPanel) -> float:
+    ticks = max((_text_width(t) for t in panel.y.texts if t), default=0.0)
+    half = max((_text_width(t) / 2 for t in panel.x.texts if t), default=0.0)
     return max(ticks + 3.0 + (_high(panel.y.label) + 1.0 if panel.y.label else 0.0), half)
 
 
-def _below(panel: ConvertedPanel) -> float:
+def _room_below(panel: ConvertedPanel) -> float:
     ticks = max((_high(t) for t in panel.x.texts if t), default=0.0)
     return 2.2 + ticks + (_high(panel.x.label) + 0.8 if panel.x.label else 0.0)
 
 
-def _above(panel: ConvertedPanel, columns: int) -> float:
+def _room_above(panel: ConvertedPanel, columns: int) -> float:
     rows = -(-len(panel.entries) // columns) if columns else 0
     return 1.5 + rows * (FOOT + 0.8) + (_high(panel.title) + 2.0 if panel.title else 0.0)
 
@@ -66,14 +66,14 @@ def _legend_columns(panel: ConvertedPanel, wide: float) -> int:
     """Return how many entries stand in a row of the legend above the axes; 0 if the legend stands elsewhere."""
     if not panel.entries or panel.legend_at is not None:
         return 0
-    widest = max(_wide(name) for _, name in panel.entries) + 11.0
+    widest = max(_text_width(name) for _, name in panel.entries) + 11.0
     require(widest <= wide, "a legend with names wider than the axes")
     return min(len(panel.entries), int(wide // widest))
 
 
 def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float, room: float, columns: int) -> str:
-    _require_apart(panel.x, wide, _wide)
-    _require_apart(panel.y, tall, _high)
+    _require_separate_labels(panel.x, wide, _text_width)
+    _require_separate_labels(panel.y, tall, _high)
     options = [f"panel, at={{({at:.2f}mm,{low:.2f}mm)}}, anchor=south west", f"width={wide:.2f}mm, height={tall:.2f}mm"]
     options.append("unbounded coords=jump, filter discard warning=false")
     for name, axis in (("x", panel.x), ("y", panel.y)):
@@ -86,7 +86,7 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
         options.append(f"{name}ticklabel style={{align={'center' if name == 'x' else 'right'}}}")
         options += [f"minor {name}tick={{{','.join(map(number, axis.minor))}}}"] if axis.minor else []
     if panel.x.label:
-        down = -(_below(panel) - _high(panel.x.label) - 0.4) / tall
+        down = -(_room_below(panel) - _high(panel.x.label) - 0.4) / tall
         place = f"at={{(axis description cs:0.5,{down:.4f})}}, anchor=north, align=center, inner sep=0pt"
         options.append(f"xlabel={{{panel.x.label}}}, xlabel style={{{place}}}")
     if panel.y.label:
@@ -111,7 +111,7 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
     return "\\begin{axis}[\n  " + ",\n  ".join(options) + f",\n]\n{entries}{plots}\\end{{axis}}\n"
 
 
-def _require_apart(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
+def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
     """Require that no tick label overlaps the next one."""
     if len(axis.at) < 2:
         return

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.path import Path
 
-from boundpaper.figures.matplotlib.words import words
+from boundpaper.figures.matplotlib.words import latex_words
 
 
 def number(value: float) -> str:
@@ -15,9 +15,9 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def set_lines(text: str) -> str:
+def latex_lines(text: str) -> str:
     """Return the LaTeX of a text, with its line breaks if it has several lines."""
-    return r"\\".join(words(line) for line in text.split("\n")) if text.strip() else ""
+    return r"\\".join(latex_words(line) for line in text.split("\n")) if text.strip() else ""
 
 
 def kind_of(artist: Any) -> str:

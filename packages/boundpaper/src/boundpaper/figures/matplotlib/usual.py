@@ -38,18 +38,18 @@ def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: st
     house style decides; `what` is the artist's name in the reason. Raises NotConverted when a property differs; it is
     named with its value.
     """
-    for name in _getters(cast(Any, type(artist))):
+    for name in _getter_names(cast(Any, type(artist))):
         if name in heeded:
             continue
         value = getattr(artist, f"get_{name}")()
-        if _equal(value, getattr(new, f"get_{name}")()):
+        if _values_equal(value, getattr(new, f"get_{name}")()):
             continue
         shown = f" ({value})" if isinstance(value, str | float | int | bool) else ""
         raise NotConverted(f"the {name.replace('_', ' ')}{shown} of {what}")
 
 
 @cache
-def _getters(kind: type[Artist]) -> tuple[str, ...]:
+def _getter_names(kind: type[Artist]) -> tuple[str, ...]:
     settable = ArtistInspector(kind).get_setters()
     return tuple(sorted(name for name in settable if name not in _SILENT and hasattr(kind, f"get_{name}")))
 
@@ -66,13 +66,13 @@ def quiet_fonts() -> Iterator[None]:
         log.setLevel(before)
 
 
-def new(make: Any) -> Any:
+def make_default(make: Any) -> Any:
     """Call a function under matplotlib's default settings."""
     with matplotlib.rc_context({k: v for k, v in matplotlib.rcParamsDefault.items() if "backend" not in k}):
         return make()
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _values_equal(one: Any, other: Any) -> bool:
     if one is other:
         return True
     if one is None or other is None:

@@ -12,7 +12,7 @@ _SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mat
 """Commands of matplotlib's formulas, and those of LaTeX that draw the same."""
 
 
-def words(text: str) -> str:
+def latex_words(text: str) -> str:
     r"""Convert one line of text as matplotlib reads it: dollars in pairs enclose formulas, all else is plain.
 
     A backslash before a dollar makes it a character; nothing else is markup. Raises SpecError when the text holds a
@@ -29,9 +29,9 @@ def words(text: str) -> str:
         raise SpecError(f"the text {plain(text)!r} of the drawing: {error}") from None
 
 
-def listed(texts: Sequence[str]) -> str:
+def pgfplots_list(texts: Sequence[str]) -> str:
     """Return texts as a PGFPlots list, each in braces so that commas do not separate."""
-    return ",".join(f"{{{words(text)}}}" for text in texts)
+    return ",".join(f"{{{latex_words(text)}}}" for text in texts)
 
 
 def _formula(formula: str) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 from boundpaper.paper.annotate.copies import DocumentCopy, copies
 from boundpaper.paper.annotate.coverage import Coverage, coverage
 from boundpaper.paper.annotate.inputs import printed_numbers, rows_by_source
-from boundpaper.paper.annotate.lines import lines
-from boundpaper.paper.annotate.placing import CHANGED, HEADING, PlacedRow, place
+from boundpaper.paper.annotate.lines import copy_blocks
+from boundpaper.paper.annotate.placing import CHANGED, HEADING, PlacedRow, place_rows
 from boundpaper.paper.metadata import read as read_metadata
-from boundpaper.paper.site.build import keep
+from boundpaper.paper.site.build import write_files
 from boundpaper.paper.site.overview import VERDICTS
-from boundpaper.paper.site.page import assets, page
+from boundpaper.paper.site.page import page, page_assets
 from boundpaper.store.documents import documents
 from boundpaper.typeset import addresses
 from boundpaper.typeset.plural import counted
@@ -84,15 +84,15 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     sources = list(sources)
     done = []
     for copy in held:
-        places = place(rows[copy.document], copy)
+        places = place_rows(rows[copy.document], copy)
         data = printed_numbers(root, sources, copy.document, copy.sentences)
         done.append(AnnotatedCopy(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
-    keep(root / FOLDER, _pages(done, others, (root / "out/site/ledger.html").is_file()))
+    write_files(root / FOLDER, _annotation_pages(done, others, (root / "out/site/ledger.html").is_file()))
     return done, others
 
 
-def _pages(done: Sequence[AnnotatedCopy], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
-    yield from assets().items()
+def _annotation_pages(done: Sequence[AnnotatedCopy], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
+    yield from page_assets().items()
     common: dict[str, Any] = {"done": done, "site": SITE if site else "", "addresses": addresses}
     yield "index.html", page("annotated.html.j2", "index.html", title="Annotated sources", others=others, **common)
     for each in done:
@@ -103,7 +103,7 @@ def _pages(done: Sequence[AnnotatedCopy], others: Sequence[str], site: bool) -> 
                 each.page,
                 title=f"{each.copy.document}: {each.title}",
                 document=each,
-                lines=list(lines(each.copy, each.coverage)),
+                lines=list(copy_blocks(each.copy, each.coverage)),
                 verdicts=VERDICTS,
                 **common,
             ),

@@ -36,9 +36,9 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     by_source: dict[str, DocumentCopy] = {}
     others = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
-        text = _text(path)
+        text = _file_text(path)
         parts = tuple(sentences(text))
-        key = _document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
+        key = _recognised_document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
         if not key:
             others.append(path.name)
         elif key in by_source:
@@ -53,11 +53,11 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     return [by_source[key] for key in anchors if key in by_source], others
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     return "\n".join(text_of(Path(), str(path)).splitlines())
 
 
-def _document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:
+def _recognised_document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:
     shares = {key: sum(each in held for each in set(own)) / len(set(own)) for key, own in anchors.items() if own}
     best = max(shares, key=lambda key: shares[key], default="")
     return best if best and shares[best] >= SHARE else ""

@@ -7,9 +7,9 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.paper.annotate.tokens import sizes
-from boundpaper.paper.site.project import records
+from boundpaper.paper.site.project import artifact_rows
 from boundpaper.store.documents import THESIS
-from boundpaper.store.sentences import DocumentSentence, under
+from boundpaper.store.sentences import DocumentSentence, heading_of
 
 PLACES = "places"
 
@@ -19,9 +19,9 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 
     Raises DataError when no row is about another document.
     """
-    places = {row["claim"]: row for row in records(root, "claim_places")}
+    places = {row["claim"]: row for row in artifact_rows(root, "claim_places")}
     by_source: dict[str, list[dict[str, Any]]] = {}
-    for row in records(root, "claims"):
+    for row in artifact_rows(root, "claims"):
         if row["source"] != THESIS:
             by_source.setdefault(row["source"], []).append({**places[row["claim"]], **row})
     if not by_source:
@@ -36,11 +36,11 @@ def printed_numbers(
 
     A source's rows name their place; the table of places gives its section, and the heading is the one that it means.
     """
-    sections = {row["source"]: row["section"] for row in records(root, PLACES) if row["document"] == document}
-    headings = {place: under(section, copy) for place, section in sections.items()}
+    sections = {row["source"]: row["section"] for row in artifact_rows(root, PLACES) if row["document"] == document}
+    headings = {place: heading_of(section, copy) for place, section in sections.items()}
     numbers: dict[str, set[Decimal]] = {}
     for name in sources:
-        for row in records(root, name):
+        for row in artifact_rows(root, name):
             heading = headings.get(str(row.get("source", "")))
             if heading:
                 cells = (

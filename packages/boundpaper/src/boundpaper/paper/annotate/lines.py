@@ -28,7 +28,7 @@ class CopyBlock:
     rows: tuple[Mapping[str, Any], ...]
 
 
-def lines(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
+def copy_blocks(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
     """Yield the blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
     stated: dict[int, list[CoveredSentence]] = {}
     for each in coverage.stated:
@@ -48,26 +48,26 @@ def lines(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
                 last += 1
             yield _table(copy, number, last, stated)
         elif text.strip():
-            yield _text(text, number, stated.get(number, []))
+            yield _text_block(text, number, stated.get(number, []))
         number = last + 1
 
 
-def worst(rows: Sequence[Mapping[str, Any]]) -> str:
+def worst_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the most serious verdict among rows."""
     return min((str(row["verdict"]) for row in rows), key=WORST.index)
 
 
-def _text(text: str, number: int, parts: Sequence[CoveredSentence]) -> CopyBlock:
+def _text_block(text: str, number: int, parts: Sequence[CoveredSentence]) -> CopyBlock:
     heading, item = _HEADING.match(text), _ITEM.match(text)
     html = _marked(text, (heading or item).end() if heading or item else 0, len(text), parts)  # type: ignore[union-attr]
     if heading:
         level = min(len(heading[1]) + 1, 4)
-        return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _rows(parts))
+        return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _row_attributes(parts))
     if item:
         indent = Markup('<p class="item" style="margin-left:{}em">{} {}</p>')
         sign = item[0].strip() if item[0].strip()[0].isdigit() else "•"
-        return CopyBlock(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _rows(parts))
-    return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), _rows(parts))
+        return CopyBlock(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _row_attributes(parts))
+    return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), _row_attributes(parts))
 
 
 def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
@@ -80,7 +80,7 @@ def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[
         own = stated.get(number, [])
         parts += own
         tag = "th" if ruled and number == first else "td"
-        cells = [_marked(text, start, end, own) for start, end in _cells(text)]
+        cells = [_marked(text, start, end, own) for start, end in _cell_extents(text)]
         wrapped = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
         place = Markup(' id="L{}"').format(number) if number > first else ""
         body.append(Markup("<tr{}>{}</tr>\n").format(place, wrapped))
@@ -88,17 +88,17 @@ def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[
         '<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}">'
         "<table><tbody>\n{}</tbody></table></div>"
     )
-    return CopyBlock(first, "table", table.format(first, Markup("").join(body)), _rows(parts))
+    return CopyBlock(first, "table", table.format(first, Markup("").join(body)), _row_attributes(parts))
 
 
-def _cells(text: str) -> list[tuple[int, int]]:
+def _cell_extents(text: str) -> list[tuple[int, int]]:
     """Return start and end of each cell in a table's line."""
     bars = [match.start() for match in re.finditer(r"(?<!\\)\|", text)]
     ends = [*bars[1:], len(text)] if text.rstrip().endswith("|") is False else bars[1:]
     return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
 
 
-def _rows(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
+def _row_attributes(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
     rows = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
     return tuple({row["claim"]: row for row in rows}.values())
 
@@ -110,26 +110,26 @@ def _marked(text: str, start: int, end: int, parts: Sequence[CoveredSentence]) -
         low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
         if low >= high:
             continue
-        markup += _plain(text[at:low])
-        inner = _numbers(text, low, high, part)
-        verdict = worst(part.rows) if part.rows else ""
+        markup += _without_markdown(text[at:low])
+        inner = _mark_numbers(text, low, high, part)
+        verdict = worst_verdict(part.rows) if part.rows else ""
         wrapped = Markup('<span class="judged v-{}">{}</span>').format(slug(verdict), inner) if verdict else inner
         markup += wrapped
         at = high
-    return markup + _plain(text[at:end])
+    return markup + _without_markdown(text[at:end])
 
 
-def _numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
+def _mark_numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
     markup, at = Markup(""), low
     for mark in part.marks:
         start, end = part.start + mark.token.start, part.start + mark.token.end
         if start < low or end > high:
             continue
-        markup += _plain(text[at:start])
+        markup += _without_markdown(text[at:start])
         if mark.state == JUDGED and not part.rows:
             names = ", ".join(row["claim"] for row in mark.rows)
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
-            markup += span.format(slug(worst(mark.rows)), names, text[start:end])
+            markup += span.format(slug(worst_verdict(mark.rows)), names, text[start:end])
         elif mark.state in (OPEN, BESIDE):
             title = (
                 "no row of the ledger covers this number"
@@ -140,9 +140,9 @@ def _numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
         else:
             markup += escape(text[start:end])
         at = end
-    return markup + _plain(text[at:high])
+    return markup + _without_markdown(text[at:high])
 
 
-def _plain(text: str) -> Markup:
+def _without_markdown(text: str) -> Markup:
     """Return text without Markdown's marks for bold, italics and code."""
     return escape(_MARKS.sub("", text))

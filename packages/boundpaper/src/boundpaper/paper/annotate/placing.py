@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.paper.annotate.copies import DocumentCopy
-from boundpaper.store.sentences import DocumentSentence, anchored, shared
+from boundpaper.store.sentences import DocumentSentence, anchor_of, shared_share
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
@@ -51,7 +51,7 @@ class PlacedRow:
         }[self.state]
 
 
-def place(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
+def place_rows(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
     """Find the places of a document's rows in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.
@@ -63,7 +63,7 @@ def place(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedR
         by_hash.setdefault(sentence.anchor, []).append(sentence)
     headings = {name for sentence in copy.sentences for name in sentence.headings}
     return [
-        _recorded(row, copy.sentences, by_hash, headings) if recorded else _looked_for(row, copy.sentences, by_hash)
+        _recorded(row, copy.sentences, by_hash, headings) if recorded else _searched_place(row, copy.sentences, by_hash)
         for row in rows
     ]
 
@@ -82,30 +82,30 @@ def _recorded(
             return PlacedRow(row, SAME, sentence)
     if standing:
         return PlacedRow(row, MOVED, min(standing, key=lambda each: abs(each.line - int(row["line"]))))
-    near = _near(row, document, by_hash)
+    near = _nearby_sentence(row, document, by_hash)
     return PlacedRow(row, ALTERED if near else GONE, near)
 
 
-def _looked_for(
+def _searched_place(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> PlacedRow:
-    anchor = anchored(_texts(row), document)
+    anchor = anchor_of(_texts_of_row(row), document)
     here = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
     if not anchor["anchor"]:
         return PlacedRow(here, HEADING if anchor["heading"] else NOWHERE)
     return PlacedRow(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
 
 
-def _near(
+def _nearby_sentence(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> DocumentSentence | None:
     if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
         rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
         return next((each for each in rows if each.text.startswith("|")), None)
-    anchor = anchored({**_texts(row), "kind": "statement"}, document)
+    anchor = anchor_of({**_texts_of_row(row), "kind": "statement"}, document)
     near = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
-    return near if near and shared(str(row["statement"]), near.text) >= NEAR else None
+    return near if near and shared_share(str(row["statement"]), near.text) >= NEAR else None
 
 
-def _texts(row: Mapping[str, Any]) -> dict[str, str]:
+def _texts_of_row(row: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(row[name] or "") for name in ("claim", "kind", "source", "section", "statement", "reported")}

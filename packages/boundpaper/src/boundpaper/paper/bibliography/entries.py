@@ -10,8 +10,8 @@ from pathlib import Path
 
 from boundpaper.errors import SpecError
 from boundpaper.paper.bibliography import markup, setting, vocabulary
-from boundpaper.paper.bibliography.grammar import RawEntry, scan
-from boundpaper.paper.bibliography.names import NamesFault, split
+from boundpaper.paper.bibliography.grammar import RawEntry, parse_file
+from boundpaper.paper.bibliography.names import NamesFault, split_names
 from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.store.text_file import text_of
 from boundpaper.suggestions import or_known
@@ -117,13 +117,13 @@ def read(root: Path) -> Bibliography:
 
 def parse(text: str) -> Bibliography:
     """Read the text of a `.bib` file."""
-    reading = scan(text)
+    reading = parse_file(text)
     faults = [BibliographyFault(line, what) for line, what in reading.faults]
-    faults += _repeated(reading.entries)
+    faults += _repeated_keys(reading.entries)
     macros: dict[str, tuple[int, str]] = {}
     for line, latex in reading.preamble:
         try:
-            macros |= _definitions(latex)
+            macros |= _command_definitions(latex)
         except MarkupFault as error:
             faults.append(BibliographyFault(line, f"@preamble {error}"))
     by_key = {raw.key.lower(): raw for raw in reversed(reading.entries)}
@@ -134,11 +134,11 @@ def parse(text: str) -> Bibliography:
         for raw in reading.entries
         if raw.kind == "set"
     ]
-    faults += _crowded(entries)
+    faults += _crowded_names(entries)
     return Bibliography(entries, tuple(sorted(set(faults))), tuple(made.gaps))
 
 
-def _repeated(entries: list[RawEntry]) -> list[BibliographyFault]:
+def _repeated_keys(entries: list[RawEntry]) -> list[BibliographyFault]:
     """Find keys that occur twice or differ only by capitals, which BibTeX treats as equal."""
     first: dict[str, RawEntry] = {}
     faults = []
@@ -157,7 +157,7 @@ def _repeated(entries: list[RawEntry]) -> list[BibliographyFault]:
     return faults
 
 
-def _crowded(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
+def _crowded_names(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
     """Find names under which more works of one year are cited than there are letters to tell them apart."""
     cited: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
@@ -176,14 +176,14 @@ def _crowded(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
     ]
 
 
-def _definitions(latex: str) -> dict[str, tuple[int, str]]:
+def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
     r"""Return commands that an `@preamble` defines, by `\newcommand` and similar commands or by `\\def`."""
     macros: dict[str, tuple[int, str]] = {}
     at = 0
     while latex[at:].strip():
         at += len(latex[at:]) - len(latex[at:].lstrip())
         match = _DEFINED.match(latex, at)
-        body, end = _group(latex, match.end()) if match else ("", 0)
+        body, end = _brace_group(latex, match.end()) if match else ("", 0)
         if not match or not end:
             raise MarkupFault("may define commands by \\newcommand alone; put anything else into paper/preamble.tex")
         count = int(match["count"] or 0) if match["name"] else (match["arguments"] or "").count("#")
@@ -192,7 +192,7 @@ def _definitions(latex: str) -> dict[str, tuple[int, str]]:
     return macros
 
 
-def _group(latex: str, at: int) -> tuple[str, int]:
+def _brace_group(latex: str, at: int) -> tuple[str, int]:
     """Return the brace group that begins at a place, skipping blanks, and where it ends; 0 if there is none."""
     begin = at + len(latex[at:]) - len(latex[at:].lstrip())
     depth = 0
@@ -214,18 +214,18 @@ class _Entries:
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
         """Convert an entry to BibTeX's terms; without fields if one of its terms has no counterpart."""
-        given = self._inherited(raw, ())
+        given = self._with_inherited(raw, ())
         try:
             kind, fields = vocabulary.in_bibtex(raw.kind, given)
         except vocabulary.WordFault as error:
             self.faults.append(BibliographyFault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
             return BibliographyEntry(raw.key, "misc", raw.line, {})
-        made = {name: self._field(raw, name, value) for name, value in fields.items()}
+        made = {name: self._latex_field(raw, name, value) for name, value in fields.items()}
         made = {name: value for name, value in made.items() if value}
-        self._complete(raw, kind, made)
+        self._note_gaps(raw, kind, made)
         return BibliographyEntry(raw.key, kind, raw.line, made)
 
-    def _inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
+    def _with_inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
         """Return the entry's fields, with those inherited from the entries that its crossref and xdata name."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAMED}
         for link in ("crossref", "xdata"):
@@ -233,32 +233,32 @@ class _Entries:
                 parent = self.by_key.get(key.lower())
                 if parent is None:
                     known = or_known(key, [each.key for each in self.by_key.values()])
-                    self._fault(raw, link, f"names {key!r}, which is no entry{known}")
+                    self._note_fault(raw, link, f"names {key!r}, which is no entry{known}")
                 elif key.lower() in below or key.lower() == raw.key.lower():
-                    self._fault(raw, link, f"leads back to {key!r}; an entry cannot inherit from itself")
+                    self._note_fault(raw, link, f"leads back to {key!r}; an entry cannot inherit from itself")
                 else:
-                    above = self._inherited(parent, (*below, raw.key.lower()))
+                    above = self._with_inherited(parent, (*below, raw.key.lower()))
                     if link == "crossref":
-                        above = _from_parent(raw.kind, above)
+                        above = _inherited_fields(raw.kind, above)
                     fields = above | fields
         return fields
 
-    def _field(self, raw: RawEntry, name: str, value: str) -> str:
+    def _latex_field(self, raw: RawEntry, name: str, value: str) -> str:
         """Return a field as LaTeX that can be typeset; empty after a fault."""
         try:
             if name in ("url", "doi"):
-                return self._address(raw, name, value)
+                return self._latex_address(raw, name, value)
             if name in NAMED:
-                return " and ".join(self._name(each) for each in split(value)) if value.strip() else ""
+                return " and ".join(self._latex_name(each) for each in split_names(value)) if value.strip() else ""
             return setting.latex(markup.read(value, self.macros))
         except (MarkupFault, NamesFault) as error:
-            self._fault(raw, name, str(error))
+            self._note_fault(raw, name, str(error))
             return ""
 
-    def _name(self, name: str) -> str:
+    def _latex_name(self, name: str) -> str:
         return name if name == "others" else setting.latex(markup.read(name, self.macros))
 
-    def _address(self, raw: RawEntry, name: str, value: str) -> str:
+    def _latex_address(self, raw: RawEntry, name: str, value: str) -> str:
         plain = markup.plain_address(value)
         if name == "doi":
             plain = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", plain, flags=re.IGNORECASE)
@@ -268,14 +268,14 @@ class _Entries:
             plain = f"http://{plain}" if re.match(r"(?:www\.|[\w-]+(?:\.[\w-]+)+/)", plain) else plain
             wrong = fault_of_address(plain)
         if wrong:
-            self._fault(raw, name, f"{plain!r} {wrong}")
+            self._note_fault(raw, name, f"{plain!r} {wrong}")
             return ""
         return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in plain)
 
-    def _complete(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
+    def _note_gaps(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
         """Note missing fields; give an entry without author or year the name and date by which it is cited."""
         if not made.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
-            self._fault(raw, "", "says nothing that could be printed; give at least a title")
+            self._note_fault(raw, "", "says nothing that could be printed; give at least a title")
         if kind not in EDITED and "author" not in made and "editor" in made:
             made["author"] = made.pop("editor")
         missing = [need.replace("|", " or ") for need in NEEDED[kind] if not made.keys() & set(need.split("|"))]
@@ -284,7 +284,7 @@ class _Entries:
         if "year" not in made:
             made["year"] = UNDATED
         elif not re.sub(r"\\[A-Za-z]+|\W", "", made["year"]):
-            self._fault(raw, "year", f"{made['year']!r} is no year; write it as it is to be printed")
+            self._note_fault(raw, "year", f"{made['year']!r} is no year; write it as it is to be printed")
         made["year"] = re.sub(r"[()\[\]]", "", made["year"])
         if "volume" in made and "number" in made and kind in ("book", "inbook", "incollection", "inproceedings"):
             made["volume"] = f"{made['volume']}({made.pop('number')})"
@@ -295,23 +295,23 @@ class _Entries:
             made["note"] = "; ".join(filter(None, (made.get("note"), _written(made.pop("editor")) + f", {several}")))
         named = made.keys() & ({"author", "editor"} if kind in EDITED else {"author"})
         if not named and "key" not in made:
-            made["key"] = self._stand_in(raw, made)
+            made["key"] = self._name_without_author(raw, made)
 
-    def _stand_in(self, raw: RawEntry, made: Mapping[str, str]) -> str:
+    def _name_without_author(self, raw: RawEntry, made: Mapping[str, str]) -> str:
         """Return a name for a work without author: its issuer, or the first words of its title, or its key."""
         names = ("organization", "institution", "title", "booktitle", "howpublished", "journal")
         shown = next((made[name] for name in names if name in made), raw.key)
-        text = re.sub(r"[()\[\]{}\\$]", "", markup.words(markup.read(shown)))
+        text = re.sub(r"[()\[\]{}\\$]", "", markup.plain_words(markup.read(shown)))
         if len(text) > LONGEST_NAME:
             text = text[:LONGEST_NAME].rpartition(" ")[0].rstrip(",;:.- ") + " …"
         return "{" + setting.latex((text,)) + "}"
 
-    def _fault(self, raw: RawEntry, name: str, what: str) -> None:
+    def _note_fault(self, raw: RawEntry, name: str, what: str) -> None:
         line = raw.lines.get(name, raw.line)
         self.faults.append(BibliographyFault(line, f"{raw.key}: {name} {what}" if name else f"{raw.key}: {what}"))
 
 
-def _from_parent(kind: str, parent: dict[str, str]) -> dict[str, str]:
+def _inherited_fields(kind: str, parent: dict[str, str]) -> dict[str, str]:
     """Fields that a part inherits from the whole: its title becomes `booktitle`, and its key and label are left out."""
     whole = {name: value for name, value in parent.items() if name not in ("key", "shorttitle", "label", "author")}
     if kind in ("inproceedings", "incollection", "conference", "inbook", "bookinbook", "inreference"):

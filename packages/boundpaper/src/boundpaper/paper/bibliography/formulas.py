@@ -90,7 +90,7 @@ _OLD_FONT = re.compile(r"\{\s*\\(rm|it|bf|cal|tt|sf)(?![A-Za-z])\s*+([^{}]*+)\}"
 _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
-def formula(tex: str) -> str:
+def convert_formula(tex: str) -> str:
     """Return a formula that both pdflatex and the site can typeset, with current commands."""
     tex = tex.strip()
     while _OLD_FONT.search(tex):

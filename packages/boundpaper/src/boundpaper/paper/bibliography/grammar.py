@@ -58,7 +58,7 @@ class ParsedFile:
     faults: list[tuple[int, str]] = field(default_factory=list)
 
 
-def scan(text: str) -> ParsedFile:
+def parse_file(text: str) -> ParsedFile:
     """Read a file; text before and between entries is ignored, as BibTeX does."""
     reading = ParsedFile()
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
@@ -66,11 +66,11 @@ def scan(text: str) -> ParsedFile:
         if command.lower() == "preamble":
             reading.preamble.append((scanner.begin, " ".join("".join(content[0]).split())))
         elif command.lower() != "string" and content[0]:
-            reading.entries.append(_raw(command, content, scanner, reading))
+            reading.entries.append(_raw_entry(command, content, scanner, reading))
     return reading
 
 
-def _raw(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> RawEntry:
+def _raw_entry(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> RawEntry:
     key, pairs = content
     values: dict[str, str] = {}
     for (name, parts), line in zip(pairs, scanner.lines, strict=True):
@@ -87,7 +87,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
 
     def __init__(self, text: str, reading: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
-        super().__init__(text, macros=macros, handle_error=self._note)
+        super().__init__(text, macros=macros, handle_error=self._note_fault)
         self.reading = reading
         self.begin = 1
         self.lines: list[int] = []
@@ -98,7 +98,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             at = self.pos - 1
             begun = self.text.rfind("\n", 0, at) + 1
             if self.text[begun:at].lstrip().startswith("%"):
-                self._to_end_of_line()
+                self._skip_line()
                 continue
             if at and self.text[at - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
                 continue
@@ -109,7 +109,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             try:
                 command = tuple(self.parse_command())
             except PybtexSyntaxError as error:
-                self._note(error)
+                self._note_fault(error)
             except SkipEntry:
                 pass
             else:
@@ -128,13 +128,13 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
                 if not depth:
                     end = brace.end()
                     break
-        self._go(end)
+        self._move_to(end)
         return True
 
     def parse_field(self) -> None:
         """Read `name = value`, skipping lines that are commented out before it."""
         while match := _COMMENT_LINE.match(self.text, self.pos):
-            self._go(match.end())
+            self._move_to(match.end())
         self.eat_whitespace()
         line = self.lineno
         super().parse_field()
@@ -145,7 +145,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         """Read all fields; a comment may stand before the closing brace."""
         super().parse_entry_fields()
         while match := _COMMENT_LINE.match(self.text, self.pos):
-            self._go(match.end())
+            self._move_to(match.end())
 
     def parse_string_body(self, body_end: Any) -> None:
         """Read `name = value` of a macro definition."""
@@ -163,7 +163,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         )
         return ""
 
-    def _note(self, error: PybtexSyntaxError) -> None:
+    def _note_fault(self, error: PybtexSyntaxError) -> None:
         if isinstance(error, UndefinedMacro):
             return
         where = f"{self.current_entry_key}: " if self.current_entry_key else ""
@@ -184,12 +184,12 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             words += field_name
         self.reading.faults.append((self.lineno, where + words))
         following = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
-        self._go(following.end() if following else self.pos)
+        self._move_to(following.end() if following else self.pos)
 
-    def _go(self, position: int) -> None:
+    def _move_to(self, position: int) -> None:
         self.update_lineno(self.text[self.pos : position])
         self.pos = position
 
-    def _to_end_of_line(self) -> None:
+    def _skip_line(self) -> None:
         end = self.text.find("\n", self.pos)
-        self._go(end if end >= 0 else self.end_pos)
+        self._move_to(end if end >= 0 else self.end_pos)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from boundpaper.paper.bibliography.formulas import formula
+from boundpaper.paper.bibliography.formulas import convert_formula
 from boundpaper.paper.bibliography.signs import (
     ACCENTS,
     ALONE,
@@ -97,17 +97,17 @@ class _MarkupReader:
             char = self.text[self.at]
             self.at += 1
             if char == "{":
-                parts.append(self._group())
+                parts.append(self._read_group())
             elif char == "$":
-                parts.append(self._formula())
+                parts.append(self._read_formula())
             elif char == "\\":
-                found = self._command(end)
+                found = self._read_command(end)
                 parts += [found] if isinstance(found, _PARTS) else found
             else:
                 parts.append("\u00a0" if char == "~" else char)
-        return _joined(parts)
+        return _join_texts(parts)
 
-    def _group(self) -> Part:
+    def _read_group(self) -> Part:
         begin = self.at
         parts = self.parts("}")
         if self.at >= len(self.text):
@@ -119,7 +119,7 @@ class _MarkupReader:
                 return alone  # `{\'e}` is a letter, `{\it ...}` a font; neither is more than that
         return Group(parts)
 
-    def _formula(self) -> Part:
+    def _read_formula(self) -> Part:
         doubled = self.text.startswith("$", self.at)
         begin = self.at + doubled
         end = begin
@@ -136,14 +136,14 @@ class _MarkupReader:
             return "$"  # alone, a sign of money
         tex = self.text[begin:end]
         self.at = end + 1 + doubled
-        return Math(formula(tex))
+        return Math(convert_formula(tex))
 
-    def _command(self, end: str) -> Part | list[Part]:
-        name = self._name()
+    def _read_command(self, end: str) -> Part | list[Part]:
+        name = self._read_command_name()
         if name in self.macros:
-            return self._expand(name)
+            return self._expand_macro(name)
         if name in ACCENTS and (len(name) > 1 or not name.isalpha() or self._argument_follows()):
-            return self._accented(name)
+            return self._read_accented(name)
         if name in "&%#_${}":
             return name
         if name in SPACES:
@@ -155,33 +155,33 @@ class _MarkupReader:
                 raise MarkupFault(f"has a \\{name} that is not closed by {closing}")
             tex = self.text[self.at : stop]
             self.at = stop + 2
-            return Math(formula(tex))
+            return Math(convert_formula(tex))
         name = EQUIVALENT.get(name, name)
         if name in STYLES:
-            parts = self._argument()
+            parts = self._read_argument()
             return StyledText(name, parts) if parts else ""
         if name in SWITCHES:
             parts = self.parts(end)
             return StyledText(SWITCHES[name], parts) if parts else ""
         if name in ("url", "path", "nolinkurl", "doi"):
-            return Link("doi" if name == "doi" else "url", plain_address(self._verbatim()), ())
+            return Link("doi" if name == "doi" else "url", plain_address(self._read_verbatim()), ())
         if name == "href":
-            target = plain_address(self._verbatim())
-            return Link("url", target, self._argument())
+            target = plain_address(self._read_verbatim())
+            return Link("url", target, self._read_argument())
         if name == "ensuremath":
-            return Math(formula(self._verbatim()))
+            return Math(convert_formula(self._read_verbatim()))
         if name in ("natexlab", "bibinfo", "bibfield", "bibnamefont", "bibfnamefont", "textlatin", "foreignlanguage"):
             for _ in range(name in ("bibinfo", "bibfield", "foreignlanguage")):
-                self._verbatim()
-            return list(self._argument())
+                self._read_verbatim()
+            return list(self._read_argument())
         if name in ("enquote", "mkbibquote"):
-            return ["“", *self._argument(), "”"]
+            return ["“", *self._read_argument(), "”"]
         if name in ("penalty", "hskip"):
             match = re.compile(r"\s*-?\d+(?:pt|em|ex)?\s?").match(self.text, self.at)
             self.at = match.end() if match else self.at
             return ""
         if name in ("phantom", "hphantom", "vphantom"):
-            self._argument()
+            self._read_argument()
             return ""
         if name in EMPTY:
             return EMPTY[name]
@@ -195,7 +195,7 @@ class _MarkupReader:
             self.at += 2
         return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
 
-    def _name(self) -> str:
+    def _read_command_name(self) -> str:
         """Return the name of the command that begins here; blanks after a word belong to the command."""
         match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
         if match:
@@ -208,7 +208,7 @@ class _MarkupReader:
     def _argument_follows(self) -> bool:
         return self.at < len(self.text) and (self.text[self.at] in "{\\" or self.text[self.at].isalpha())
 
-    def _argument(self) -> tuple[Part, ...]:
+    def _read_argument(self) -> tuple[Part, ...]:
         """Return the parts of the next argument: a group, a command or a character."""
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
@@ -219,14 +219,14 @@ class _MarkupReader:
             self.at += 1
             return parts
         if char == "\\":
-            found = self._command("")
-            return _joined([found] if isinstance(found, _PARTS) else found)
+            found = self._read_command("")
+            return _join_texts([found] if isinstance(found, _PARTS) else found)
         if char in ("", "}"):
             self.at -= len(char)
             return ()
         return (char,)
 
-    def _verbatim(self) -> str:
+    def _read_verbatim(self) -> str:
         """Return the next argument as it is written."""
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
@@ -240,9 +240,9 @@ class _MarkupReader:
                 return self.text[begin : brace.start()]
         raise MarkupFault("has a brace that is not closed")
 
-    def _accented(self, name: str) -> str:
-        parts = self._argument()
-        base = "".join(each if isinstance(each, str) else words([each]) for each in parts)
+    def _read_accented(self, name: str) -> str:
+        parts = self._read_argument()
+        base = "".join(each if isinstance(each, str) else plain_words([each]) for each in parts)
         if not base.strip():
             if name in ALONE:
                 return ALONE[name]
@@ -250,7 +250,7 @@ class _MarkupReader:
         base = base.replace("ı", "i").replace("ȷ", "j")
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
-    def _expand(self, name: str) -> str:
+    def _expand_macro(self, name: str) -> str:
         """Put the replacement text of a command that the file defines in its place; it is read next."""
         self.expanded += 1
         if self.expanded > 100:
@@ -259,7 +259,7 @@ class _MarkupReader:
         arguments = []
         for _ in range(count):
             if self.text[self.at : self.at + 1] == "{":
-                arguments.append(self._verbatim())
+                arguments.append(self._read_verbatim())
             else:
                 arguments.append(self.text[self.at : self.at + 1])
                 self.at += 1
@@ -268,7 +268,7 @@ class _MarkupReader:
         return ""
 
 
-def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _join_texts(parts: Sequence[Part]) -> tuple[Part, ...]:
     joined: list[Part] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -287,7 +287,7 @@ def plain_address(text: str) -> str:
     return re.sub(r"[{}]", "", text).strip()
 
 
-def words(parts: Sequence[Part]) -> str:
+def plain_words(parts: Sequence[Part]) -> str:
     """Return the plain text of parts."""
     shown = []
     for part in parts:
@@ -298,5 +298,5 @@ def words(parts: Sequence[Part]) -> str:
         elif isinstance(part, Logo):
             shown.append(part.command)
         else:
-            shown.append(words(part.parts) or getattr(part, "target", ""))
+            shown.append(plain_words(part.parts) or getattr(part, "target", ""))
     return "".join(shown)

@@ -12,7 +12,7 @@ class NamesFault(ValueError):
     """A list of names that BibTeX would misread; its text says how to mend it."""
 
 
-def split(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """Return the names of a list as written; a last `others` stands for names that are not given.
 
     Raises NamesFault when a name is empty, has a comma too many, or holds several names.
@@ -20,18 +20,18 @@ def split(text: str) -> list[str]:
     names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"(?<!\s)\s+and(?=\s)")]
     if cut := _LAST_ET_AL.fullmatch(names[-1]):
         names[-1:] = [cut["name"], "others"]
-    names = ["others" if _ET_AL.fullmatch(name) else _in_order(name) for name in names]
+    names = ["others" if _ET_AL.fullmatch(name) else _in_bibtex_order(name) for name in names]
     for number, name in enumerate(names, 1):
         if not name or name == "and":
             raise NamesFault(f"name {number} is empty; write one `and` between two names")
         if name == "others" and (number < len(names) or number == 1):
             raise NamesFault("`others` stands for those after the last name; put it there")
-        if wrong := _fault(name):
+        if wrong := _name_fault(name):
             raise NamesFault(f"name {number}, {name!r}, {wrong}")
     return names
 
 
-def _in_order(name: str) -> str:
+def _in_bibtex_order(name: str) -> str:
     """Return a name whose suffix stands last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
     parts = [part.strip() for part in _parted(name, ",")]
     if len(parts) == 3 and _SUFFIX.fullmatch(parts[2].strip("{}")) and not _SUFFIX.fullmatch(parts[1].strip("{}")):
@@ -39,10 +39,10 @@ def _in_order(name: str) -> str:
     return name
 
 
-def _fault(name: str) -> str:
+def _name_fault(name: str) -> str:
     """Say what is wrong with a name, and how to mend it; empty if BibTeX reads it as intended."""
     commas = [part.strip() for part in _parted(name, ",")]
-    outside = _outside(name)
+    outside = _outside_braces(name)
     if ";" in re.sub(r"&#?\w+;", "", outside):
         return "holds a semicolon; join names with ` and `"
     if len(commas) > 3:
@@ -63,7 +63,7 @@ def _fault(name: str) -> str:
     return ""
 
 
-def _outside(text: str) -> str:
+def _outside_braces(text: str) -> str:
     """Return the text outside all braces."""
     while (shorter := re.sub(r"\{[^{}]*\}", "", text)) != text:
         text = shorter

@@ -15,10 +15,10 @@ _LIGATURES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`",
 
 def latex(parts: Sequence[Part], depth: int = 0) -> str:
     """Return the LaTeX of parts in ASCII, since BibTeX counts, sorts and abbreviates letters as it finds them."""
-    return "".join(_latex(part, depth) for part in parts)
+    return "".join(_part_as_latex(part, depth) for part in parts)
 
 
-def _latex(part: Part, depth: int) -> str:
+def _part_as_latex(part: Part, depth: int) -> str:
     if isinstance(part, Group):
         return "{" + latex(part.parts, depth + 1) + "}"
     if isinstance(part, Math):
@@ -37,10 +37,10 @@ def _latex(part: Part, depth: int) -> str:
 
 def html(parts: Sequence[Part]) -> Markup:
     """HTML of parts; formulas become MathML, and only links to the web stay links."""
-    return Markup("").join(map(_html, parts))
+    return Markup("").join(map(_part_as_html, parts))
 
 
-def _html(part: Part) -> Markup:
+def _part_as_html(part: Part) -> Markup:
     if isinstance(part, Group):
         return html(part.parts)
     if isinstance(part, Math):

@@ -97,7 +97,7 @@ def sign_of(name: str) -> str:
 def latex_character(char: str) -> str:
     """Return the LaTeX of one character; MarkupFault if pdflatex has none."""
     if char in _SPECIAL:
-        return _guarded(_SPECIAL[char])
+        return _in_braces(_SPECIAL[char])
     if char.isascii():
         return char
     if char in _LETTERS:
@@ -109,7 +109,7 @@ def latex_character(char: str) -> str:
             base = f"{{\\{base}}}"
         return f"{{\\{name}{{{base}}}}}" if name.isalpha() else f"{{\\{name}{base}}}"
     if char in LATEX:
-        return _guarded(LATEX[char])
+        return _in_braces(LATEX[char])
     if char in SCRIPTS:
         return f"{{${'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}$}}"
     kind = unicodedata.category(char)
@@ -123,7 +123,7 @@ def latex_character(char: str) -> str:
     raise MarkupFault(f"holds {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
 
 
-def _guarded(made: str) -> str:
+def _in_braces(made: str) -> str:
     """Return a command in braces, so that BibTeX does not change its capitals and no blank is lost."""
     if len(made) > 2 and made[0] in "\\$":
         return "{" + made.removesuffix("{}") + "}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from boundpaper.paper.bibliography.terms import ARCHIVES, KINDS, OTHER_KINDS, READ, RENAMED, SHOWN
-from boundpaper.suggestions import close_to, or_known
+from boundpaper.suggestions import or_known, similar_names
 
 _DAY = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
 _ARXIV = re.compile(r"(?:arxiv:\s*)?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
@@ -29,7 +29,7 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
     fields = {name: value for name, value in given.items() if value.strip()}
     for name in fields:
         if not (name in SHOWN or name in RENAMED or name in READ or name.startswith(("opt", "alt"))):
-            close = close_to(name, SHOWN | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
+            close = similar_names(name, SHOWN | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
             if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
                 raise WordFault(f"no field is called {name!r}; did you mean {close[0]!r}?", name)
     if kind not in KINDS and kind not in OTHER_KINDS:
@@ -38,17 +38,17 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
     for name, other in RENAMED.items():
         if other and name in fields:
             made.setdefault(other, fields[name])
-    kind = _kind(kind, fields, made)
-    _titles(fields, made)
-    _date(fields, made)
-    _archive(kind, fields, made)
-    _notes(fields, made)
-    _place(kind, fields, made)
-    _doi(kind, made)
+    kind = _bibtex_kind(kind, fields, made)
+    _join_titles(fields, made)
+    _fill_date(fields, made)
+    _describe_archive(kind, fields, made)
+    _fill_note(fields, made)
+    _move_issuer(kind, fields, made)
+    _place_doi(kind, made)
     return kind, made
 
 
-def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
+def _bibtex_kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
     """Return the kind of entry in BibTeX's terms; what only BibLaTeX's kind says goes into the field type or note."""
     if kind == "thesis":
         type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
@@ -63,11 +63,11 @@ def _kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
     if kind in ("patent", "standard") and "howpublished" not in made and "number" in fields:
         made["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
-        _append(made, "note", f"Version {fields['version']}")
+        _append_words(made, "note", f"Version {fields['version']}")
     return OTHER_KINDS.get(kind, kind)
 
 
-def _place(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _move_issuer(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
     """Move the issuer of a work to the field that BibTeX has for it in this kind of entry."""
     issuer = next((made[name] for name in ("institution", "school", "organization", "publisher") if name in made), "")
     if not issuer:
@@ -84,7 +84,7 @@ def _place(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
         made["howpublished"] = made["journal"]
 
 
-def _titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _join_titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
     for name, under, addition in (
         ("title", "subtitle", "titleaddon"),
         ("booktitle", "booksubtitle", "booktitleaddon"),
@@ -99,7 +99,7 @@ def _titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
         made.setdefault("series" if "volume" in made else "booktitle", fields["maintitle"])
 
 
-def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
     """Fill in year and month: from `date` if there is no year, with the month by its name."""
     if "date" in fields and "year" not in fields:
         first, between, last = fields["date"].partition("/")
@@ -135,7 +135,7 @@ def _date(fields: Mapping[str, str], made: dict[str, str]) -> None:
         made["month"] = calendar.month_name[known[month.lower()]]
 
 
-def _archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
     """Write an archive's number, which BibTeX's styles do not print, in words, with an address if there is none."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
@@ -160,21 +160,21 @@ def _archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None
     if kind == "misc" and "howpublished" not in made:
         made["howpublished"] = shown
     else:
-        _append(made, "note", shown)
+        _append_words(made, "note", shown)
 
 
-def _notes(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _fill_note(fields: Mapping[str, str], made: dict[str, str]) -> None:
     """Put into the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in made or "howpublished" in made) and fields[name] not in made.get("note", ""):
-            _append(made, "note", f"Visited on {fields[name]}")
+            _append_words(made, "note", f"Visited on {fields[name]}")
             break
     for name in ("articleno", "article-number"):
         if name in fields:
             made.setdefault("eid", fields[name])
 
 
-def _doi(kind: str, made: dict[str, str]) -> None:
+def _place_doi(kind: str, made: dict[str, str]) -> None:
     """Write a DOI as an address or in the note, for kinds of entry in which BibTeX's styles print no DOI."""
     number = made.get("doi", "")
     if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
@@ -184,8 +184,8 @@ def _doi(kind: str, made: dict[str, str]) -> None:
     if "url" not in made:
         made["url"] = number if "doi.org/" in number else f"https://doi.org/{number.removeprefix('doi:').strip()}"
     else:
-        _append(made, "note", f"DOI {number}")
+        _append_words(made, "note", f"DOI {number}")
 
 
-def _append(made: dict[str, str], name: str, words: str) -> None:
+def _append_words(made: dict[str, str], name: str, words: str) -> None:
     made[name] = f"{made[name].rstrip('. ')}; {words}" if made.get(name) else words

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from boundpaper.build.pool import Workers
+from boundpaper.build.pool import ProcessWorkers
 from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
 from boundpaper.paper.site.exhibits import draw_pictures, exhibit_pages
@@ -14,7 +14,7 @@ from boundpaper.paper.site.graph import graph_pages
 from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
-from boundpaper.paper.site.page import assets
+from boundpaper.paper.site.page import page_assets
 from boundpaper.paper.site.project import SiteProject
 from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.paper.site.search import search_files
@@ -29,9 +29,9 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
     Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF. At
     most `jobs` processes run at a time, 0 standing for the number of processors.
     """
-    workers = Workers(1)
+    workers = ProcessWorkers(1)
     try:
-        return keep(project.root / FOLDER, pages(project, workers, jobs or os.cpu_count() or 1))
+        return write_files(project.root / FOLDER, site_pages(project, workers, jobs or os.cpu_count() or 1))
     except BaseException:
         workers.give_up()
         raise
@@ -39,20 +39,20 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
         workers.close()
 
 
-def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[str, bytes]]:
+def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of every file of the site; if `jobs` allows, another process makes artifacts' pages."""
-    yield from assets().items()
+    yield from page_assets().items()
     draw_pictures(project, jobs)
     reading = ChapterPages(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
     begun = None
     if jobs > 1:
         workers.begin()
-        begun = workers.submit(_artifacts, replace(project, call=_not_there), cells)
+        begun = workers.submit(_artifact_pages, replace(project, call=_missing_artifact), cells)
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, reading.label)
-    files, used = workers.result(begun) if begun else _artifacts(project, cells)
+    files, used = workers.result(begun) if begun else _artifact_pages(project, cells)
     yield from files
     for key, nodes in used.items():
         project.used.setdefault(key, []).extend(nodes)
@@ -62,7 +62,7 @@ def pages(project: SiteProject, workers: Workers, jobs: int) -> Iterator[tuple[s
     yield from code_pages(project)
 
 
-def _artifacts(
+def _artifact_pages(
     project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
     """Return the pages of artifacts, and the artifacts that cite each work."""
@@ -70,11 +70,11 @@ def _artifacts(
     return list(artifact_pages(project, printed)), project.used
 
 
-def _not_there(key: str) -> Any:
+def _missing_artifact(key: str) -> Any:
     raise AssertionError(f"{key}: no page of an artifact shows an exhibit")
 
 
-def keep(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
+def write_files(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
     """Write files below a folder and remove all others there; return how many there are and how many changed."""
     paths, changed = set(), 0
     for name, content in files:

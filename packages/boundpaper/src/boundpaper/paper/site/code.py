@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject
-from boundpaper.places import shown
+from boundpaper.places import shown_file
 from boundpaper.typeset import addresses
 
 SUFFIXES = (".py", ".j2")
@@ -18,7 +18,7 @@ def code_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
             steps.setdefault(node.file, []).append((node.line, node.key))
     for file in sorted(steps):
         lines = (project.root / file).read_text(encoding="utf-8-sig").split("\n")
-        named = shown(project.root, file)
+        named = shown_file(project.root, file)
         path = addresses.code(named)
         keys = [key for _, key in sorted(steps[file])]
         yield path, page("code.html.j2", path, title=named, file=named, lines=lines[:-1], keys=keys, project=project)

@@ -11,13 +11,13 @@ from markupsafe import Markup
 from boundpaper.build.outline import Node
 from boundpaper.errors import DataError
 from boundpaper.figures import Figure
-from boundpaper.paper.site.grid import PageTable, grid, of_csv
+from boundpaper.paper.site.grid import PageTable, table_of_csv, table_of_frame
 from boundpaper.paper.site.page import page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
 from boundpaper.paper.site.project import EXHIBITS, SiteProject
-from boundpaper.paper.site.spoken import spoken
-from boundpaper.paper.site.walk import around
-from boundpaper.paper.site.works import cited
+from boundpaper.paper.site.spoken import describe_figure
+from boundpaper.paper.site.walk import neighbours
+from boundpaper.paper.site.works import link_citations
 from boundpaper.paper.tex.pictures import convert
 from boundpaper.tables import Table
 from boundpaper.tables.render import render
@@ -34,17 +34,17 @@ def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, byt
     """
     listed = [node for node in project.nodes if node.kind in EXHIBITS]
     for node in listed:
-        yield from (_table if node.kind == "table" else _figure)(project, node, label(node.kind, node.name))
-    shown = [(node, label(node.kind, node.name), short(project, node.key)) for node in listed]
+        yield from (_table if node.kind == "table" else _figure_pages)(project, node, label(node.kind, node.name))
+    shown = [(node, label(node.kind, node.name), short_caption(project, node.key)) for node in listed]
     chapters = {node.key: project.outline.up[node.key] for node in listed}
     values = {"shown": shown, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
-def short(project: SiteProject, key: str, root: str = "") -> Markup:
+def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
     """Return an exhibit's short caption, for a page from which the relative path `root` leads to the site's folder."""
     spec = project.spec(key)
-    return typeset(cited(prose(spec.short or spec.caption, "html"), project.works, root)[0])
+    return typeset(link_citations(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
 def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
@@ -52,10 +52,10 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
-        body = project.kept(_body, node).replace("<caption>", Markup("<caption>") + number, 1)
+        body = project.kept(_table_html, node).replace("<caption>", Markup("<caption>") + number, 1)
         frame = Markup('<div class="scroll typeset" id="tab:{}" tabindex="0" role="region" aria-label="{}">{}</div>')
         return frame.format(name, label, body)
-    values = project.kept(_drawn, node)
+    values = project.kept(_picture_of, node)
     picture = Markup('<img src="../figure/{}" alt="{}" width="{}" height="{}" loading="lazy">').format(
         values["picture"], values["alt"], *values["size"]
     )
@@ -67,43 +67,43 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
 def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     text = render(project.spec(node.key), node.name, "csv")
     yield f"table/{node.name}.csv", text.encode()
-    body = project.kept(_body, node)
-    yield from _page(project, node, label, {"body": body, "data": of_csv(text), "picture": ""})
+    body = project.kept(_table_html, node)
+    yield from _page(project, node, label, {"body": body, "data": table_of_csv(text), "picture": ""})
 
 
-def _body(project: SiteProject, node: Node) -> Markup:
+def _table_html(project: SiteProject, node: Node) -> Markup:
     """Return a table as HTML; a table whose rows are independent may be sorted, within its groups."""
     spec: Table = project.spec(node.key)
-    body = _linked(project, node, render(spec, node.name, "html"))
+    body = _link_citations(project, node, render(spec, node.name, "html"))
     plain = all(column.repeat for column in spec.columns)
     return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
 
 
-def _figure(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
+def _figure_pages(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     yield f"figure/{node.name}.svg", _picture(project, node.name)
     frame = plotted_rows(project.spec(node.key))
-    data = None if frame.empty else grid(frame)
+    data = None if frame.empty else table_of_frame(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
-    yield from _page(project, node, label, {"body": "", "data": data, **project.kept(_drawn, node)})
+    yield from _page(project, node, label, {"body": "", "data": data, **project.kept(_picture_of, node)})
 
 
-def _drawn(project: SiteProject, node: Node) -> dict[str, Any]:
+def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
     """Describe the picture of a figure: alternative text, size in pixels, caption and notes."""
     spec: Figure = project.spec(node.key)
     size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
     return {
         "picture": f"{node.name}.svg",
-        "alt": spoken(spec),
+        "alt": describe_figure(spec),
         "size": [round(float(side) * 4 / 3) for side in size.groups()] if size else (0, 0),
-        "caption": _linked(project, node, prose(spec.caption, "html")),
-        "notes": [_linked(project, node, prose(spec.note, "html"))] if spec.note else [],
+        "caption": _link_citations(project, node, prose(spec.caption, "html")),
+        "notes": [_link_citations(project, node, prose(spec.note, "html"))] if spec.note else [],
     }
 
 
-def _linked(project: SiteProject, node: Node, html: str) -> Markup:
+def _link_citations(project: SiteProject, node: Node, html: str) -> Markup:
     """Typeset the formulas and link the citations of an exhibit's HTML; record the citations for the bibliography."""
-    shown, keys = cited(html, project.works, "../")
+    shown, keys = link_citations(html, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
     return typeset(shown)
@@ -131,12 +131,12 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
     common = {
         "node": node,
         "label": label,
-        "short": short(project, node.key, "../"),
+        "short": short_caption(project, node.key, "../"),
         "project": project,
-        "claims": resting(project, node),
+        "claims": resting_rows(project, node),
         "file": f"{node.name}.csv" if data else "",
         "addresses": addresses,
-        **around(project, node.key),
+        **neighbours(project, node.key),
     }
     yield (
         path,
@@ -144,7 +144,7 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
     )
 
 
-def resting(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
+def resting_rows(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """Return for each artifact of an exhibit the ledger rows whose functions read it too; shortest list first."""
     by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

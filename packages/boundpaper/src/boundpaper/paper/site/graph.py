@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject
-from boundpaper.paper.site.walk import NAMES, NodeLink, by_kind, links
+from boundpaper.paper.site.walk import NAMES, NodeLink, links_by_kind, node_links
 
 COLUMNS = (
     ("Sources and measurements", ("source", "measurement")),
@@ -23,9 +23,9 @@ def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     columns: list[tuple[str, list[tuple[str, list[NodeLink]]]]] = []
     for title, kinds in COLUMNS:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
-        groups = by_kind(project, keys)
+        groups = links_by_kind(project, keys)
         if kinds == ("chapter",):
-            groups = [(NAMES["chapter"], links(project, (f"chapter:{each.name}" for each in project.chapters)))]
+            groups = [(NAMES["chapter"], node_links(project, (f"chapter:{each.name}" for each in project.chapters)))]
         columns.append((title, groups))
     edges = {key: list(below) for key, below in project.outline.down.items()}
     yield "graph.html", page("graph.html.j2", "graph.html", title="The graph", columns=columns, edges=embedded(edges))

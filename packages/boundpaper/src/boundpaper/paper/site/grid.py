@@ -38,7 +38,7 @@ def cell_id(row: int, column: str) -> str:
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 
-def grid(
+def table_of_frame(
     frame: pd.DataFrame,
     titles: Mapping[str, str] | None = None,
     most: int = ROWS,
@@ -55,14 +55,14 @@ def grid(
     numeric = tuple(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]) for name in frame.columns)
     places = sorted({*range(min(most, len(frame))), *(row for row, _ in marked)})
     chosen = frame.head(most) if len(places) <= most else frame.iloc[places]
-    rows = tuple(tuple(_text(cell) for cell in row) for row in chosen.itertuples(index=False, name=None))
+    rows = tuple(tuple(_cell_text(cell) for cell in row) for row in chosen.itertuples(index=False, name=None))
     at = {row: place for place, row in enumerate(places)}
     ids = {(at[row], columns.index(name)): cell_id(row, name) for row, name in marked}
     means = tuple((titles or {}).get(name, "") for name in columns)
     return PageTable(tuple(columns), means, rows, numeric, len(frame), ids)
 
 
-def of_csv(text: str, most: int = ROWS) -> PageTable:
+def table_of_csv(text: str, most: int = ROWS) -> PageTable:
     """Return the rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
     import csv
     import io
@@ -80,7 +80,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     import pandas as pd
 
     if cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell):
@@ -90,7 +90,7 @@ def _text(cell: Any) -> str:
     return plain(str(cell))
 
 
-def joined(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def join_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Join rows with different fields to one frame, with fields in order of appearance."""
     import pandas as pd
 

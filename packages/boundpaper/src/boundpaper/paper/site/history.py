@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"
@@ -41,7 +41,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     What two contents of a result differ in never changes, so it is kept in `out/state` by the hashes of both.
     """
     try:
-        versions = list(_versions(root))
+        versions = list(_result_versions(root))
     except (FileNotFoundError, subprocess.CalledProcessError) as error:
         absent = isinstance(error, FileNotFoundError)
         return (
@@ -49,31 +49,31 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             if absent
             else "this folder is no git checkout, so there is no history"
         )
-    known = _load(root / KEPT)
+    known = _load_cache(root / KEPT)
     by_claim: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
-    edge = _edge(root)
-    with _Blobs(root) as blobs:
+    edge = _edge_commits(root)
+    with _BlobReader(root) as blobs:
         for name, commit, date, subject, old, new in versions:
             if commit in edge:
                 continue
             key = f"{name} {old} {new}"
             if key not in fresh:
-                fresh[key] = known[key] if key in known else _words(name, blobs.text(old), blobs.text(new))
+                fresh[key] = known[key] if key in known else _change_in_words(name, blobs.text(old), blobs.text(new))
             by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
-    keep(root / KEPT, fresh)
+    keep_value(root / KEPT, fresh)
     return {name: tuple(revisions) for name, revisions in by_claim.items()}
 
 
-def cut(root: Path) -> str:
+def shallow_note(root: Path) -> str:
     """Return a sentence that says that the history is incomplete; empty if it is complete or there is none."""
     try:
-        return SHALLOW if _edge(root) else ""
+        return SHALLOW if _edge_commits(root) else ""
     except (FileNotFoundError, subprocess.CalledProcessError):
         return ""
 
 
-def _edge(root: Path) -> frozenset[str]:
+def _edge_commits(root: Path) -> frozenset[str]:
     """Return the commits whose parents a shallow clone does not have."""
     command = ["git", "rev-parse", "--git-path", "shallow"]
     folder = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
@@ -81,7 +81,7 @@ def _edge(root: Path) -> frozenset[str]:
     return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
 
 
-def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
+def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
     """Yield a result's name, commit, date, subject, and the blobs before and after, newest first."""
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
@@ -98,13 +98,13 @@ def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
                 yield path.removeprefix(f"{FOLDER}/").removesuffix(".csv"), commit, date, subject, old, new
 
 
-class _Blobs:
+class _BlobReader:
     """A reader of git's contents by hash, through one process."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def __enter__(self) -> _Blobs:
+    def __enter__(self) -> _BlobReader:
         command = ["git", "cat-file", "--batch"]
         self._process = subprocess.Popen(command, cwd=self._root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self
@@ -131,7 +131,7 @@ class _Blobs:
         return content[:-1].decode("utf-8", "replace")
 
 
-def _words(name: str, old: str | None, new: str | None) -> str:
+def _change_in_words(name: str, old: str | None, new: str | None) -> str:
     """Say what changed between two texts of a result."""
     if old is None or new is None:
         return "began" if old is None else "removed"
@@ -139,10 +139,10 @@ def _words(name: str, old: str | None, new: str | None) -> str:
         changes = compare(name, old, new, TOLERANCE)
     except ValueError:
         return "could not be read as a table"
-    return _summary(changes)
+    return _summary_of_changes(changes)
 
 
-def _summary(changes: Sequence[Change]) -> str:
+def _summary_of_changes(changes: Sequence[Change]) -> str:
     if not changes:
         return "no number by more than rounding"
     rows = [change for change in changes if change.place.startswith("row ")]
@@ -163,7 +163,7 @@ def _summary(changes: Sequence[Change]) -> str:
     return "; ".join(parts)
 
 
-def _load(path: Path) -> dict[str, str]:
+def _load_cache(path: Path) -> dict[str, str]:
     try:
         content = read_kept(path)
     except (OSError, ValueError, RecursionError):

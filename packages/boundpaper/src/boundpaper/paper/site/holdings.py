@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from boundpaper.build.outline import Node
-from boundpaper.paper.site.grid import grid
-from boundpaper.paper.site.history import Revision, cut, histories
+from boundpaper.paper.site.grid import table_of_frame
+from boundpaper.paper.site.history import Revision, histories, shallow_note
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import SiteProject, records
-from boundpaper.paper.site.walk import NAMES, ORDER, around
-from boundpaper.paper.site.works import link
+from boundpaper.paper.site.project import SiteProject, artifact_rows
+from boundpaper.paper.site.walk import NAMES, ORDER, neighbours
+from boundpaper.paper.site.works import work_link
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.reader import read
 from boundpaper.typeset import addresses
@@ -26,15 +26,15 @@ def artifact_pages(
     """
     origins: dict[str, list[Mapping[str, Any]]] = {}
     if "provenance" in project.outline.maker:
-        for row in records(project.root, "provenance"):
+        for row in artifact_rows(project.root, "provenance"):
             origins.setdefault(row["artifact"], []).append(row)
-    works = _printed(project)
-    past, missing = histories(project.root), cut(project.root)
+    works = _works_by_place(project)
+    past, missing = histories(project.root), shallow_note(project.root)
     listed: dict[str, list[tuple[Node, str]]] = {}
     for node in (node for node in project.nodes if node.makes):
         described = resource(project.root, node.name) or {}
         listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
-        yield from _artifact(
+        yield from _artifact_page(
             project, node, described, origins.get(node.name, []), past, missing, works, printed.get(node.name, ())
         )
     groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
@@ -42,7 +42,7 @@ def artifact_pages(
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
 
 
-def _artifact(
+def _artifact_page(
     project: SiteProject,
     node: Node,
     described: Mapping[str, Any],
@@ -60,7 +60,7 @@ def _artifact(
     for name, file in held:
         yield f"data/{name}", file.read_bytes()
     frame = read(project.root, node.name) if held else None
-    data = None if frame is None else grid(frame, means, marked=shown)
+    data = None if frame is None else table_of_frame(frame, means, marked=shown)
     places: list[str] = []
     if frame is not None and node.name != PLACES and "source" in frame:
         places = [str(place) for place in frame["source"].dropna().unique()]
@@ -79,19 +79,19 @@ def _artifact(
         "data": data,
         "held": [name for name, _ in held],
         "origins": origins,
-        "printed": [link(project.works[key], "../") for key in printed],
+        "printed": [work_link(project.works[key], "../") for key in printed],
         "history": history,
         "cut": missing if node.kind not in ("source", "measurement") else "",
         "claims": claims,
         "addresses": addresses,
-        **around(project, node.key),
+        **neighbours(project, node.key),
     }
     yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)
 
 
-def _printed(project: SiteProject) -> dict[str, str]:
+def _works_by_place(project: SiteProject) -> dict[str, str]:
     """Map each place that sources cite to the key of the work that contains it."""
     if PLACES not in project.outline.maker:
         return {}
-    rows = records(project.root, PLACES)
+    rows = artifact_rows(project.root, PLACES)
     return {row["source"]: row["citation"] for row in rows if row["citation"] in project.works}

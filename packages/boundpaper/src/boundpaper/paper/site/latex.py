@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from html import escape
 from itertools import pairwise
 
-from boundpaper.paper.bibliography.formulas import formula
+from boundpaper.paper.bibliography.formulas import convert_formula
 from boundpaper.paper.bibliography.signs import MarkupFault
-from boundpaper.paper.site.numbering import Label, references
+from boundpaper.paper.site.numbering import Label, reference_links
 from boundpaper.paper.site.page import mathml
 from boundpaper.typeset.characters import LATEX
 
@@ -259,7 +259,7 @@ class ChapterReader:
             keys = [key.strip() for key in raw[0].split(",")]
             if unknown := [key for key in keys if key not in self.labels]:
                 return self.fault(f"\\{name} names {unknown[0]!r}, which no chapter labels", at + begin), place
-            return references([self.labels[key] for key in keys], name), place
+            return reference_links([self.labels[key] for key in keys], name), place
         if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
             raw, place = self.plain(1, text, place)
             return self.cite(name, raw[0], option) or self.fault(
@@ -314,7 +314,7 @@ class ChapterReader:
         if name != "begin":
             return self.heading(name, text, begin, place, at)
         (kind,), place = self.plain(1, text, place)
-        end = _end(text, kind, place)
+        end = _end_of_environment(text, kind, place)
         if end < 0:
             return self.fault(f"\\begin{{{kind}}} has no end", at + begin), len(text)
         inner, after = text[place:end], end + len(f"\\end{{{kind}}}")
@@ -384,7 +384,7 @@ class ChapterReader:
         table = re.search(r"\\begin\{(tabular\*?)\}", text)
         if not table or kind != "table":
             return self.fault(f"the web edition knows no {kind} without a tabular", at)
-        end = _end(text, table[1], table.end())
+        end = _end_of_environment(text, table[1], table.end())
         self.read(text[: table.start()] + text[end + len(f"\\end{{{table[1]}}}") :], at)
         body = self.tabular(text[table.end() : end], at + table.end(), head)
         return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
@@ -427,7 +427,7 @@ class ChapterReader:
         held = [match.groups() for match in _BOUND.finditer(tex)]
         tex = _BOUND.sub(r"{\3}", tex)
         try:
-            formula(tex)
+            convert_formula(tex)
             made = mathml(tex, block=block)
         except MarkupFault as error:
             return self.fault(f"a formula {error}", at)
@@ -444,7 +444,7 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 }  # fmt: skip
 
 
-def _end(text: str, kind: str, place: int) -> int:
+def _end_of_environment(text: str, kind: str, place: int) -> int:
     """Return where the environment ends whose content begins at `place`; -1 if it does not end."""
     depth = 1
     for found in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):

@@ -6,7 +6,7 @@ from typing import Any
 from boundpaper.paper.site.overview import VERDICTS
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject
-from boundpaper.paper.site.works import link
+from boundpaper.paper.site.works import work_link
 from boundpaper.typeset import addresses
 
 SEVERITIES = ("headline", "supporting", "detail")
@@ -35,8 +35,8 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
             "ledger.html.j2",
             "ledger.html",
             title="The ledger",
-            works={each.key: link(held[each.citation]) for each in project.documents if each.citation in held},
-            rows=sorted(_with_steps(project), key=_weight),
+            works={each.key: work_link(held[each.citation]) for each in project.documents if each.citation in held},
+            rows=sorted(_rows_with_steps(project), key=_sort_weight),
             choices=choices,
             titles=titles,
             project=project,
@@ -45,7 +45,7 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     )
 
 
-def _weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool, int]:
+def _sort_weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool, int]:
     """Put statements before checks of cells, and what a conclusion rests on before details."""
     row = shown[0]
     return row["kind"] != "statement", SEVERITIES.index(row["severity"]) if row["severity"] in SEVERITIES else len(
@@ -53,7 +53,7 @@ def _weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool
     )
 
 
-def _with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
+def _rows_with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
     """Yield each row, its function's name at the first of several rows, and the function's file and line."""
     seen = set()
     for row in project.claims:

@@ -45,7 +45,7 @@ class Numbers:
     chapters: dict[str, str] = field(default_factory=dict)
 
 
-def numbered(texts: Iterable[tuple[str, str, str]]) -> Numbers:
+def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
     """Number chapters, given as (name, number, LaTeX) in order; appendices have a letter for a number."""
     made = Numbers()
     for name, chapter, text in texts:
@@ -78,39 +78,39 @@ def numbered(texts: Iterable[tuple[str, str, str]]) -> Numbers:
     return made
 
 
-def references(labels: Sequence[Label], command: str) -> str:
+def reference_links(labels: Sequence[Label], command: str) -> str:
     """Return references to labels as links: `Tables 4.1 and 4.2 and Section 5`, in cleveref's order and ranges."""
     if command in ("ref", "eqref"):
         return ", ".join(_link(each, bare=command == "ref") for each in labels)
     kinds = list(dict.fromkeys(_WORD[each.kind] for each in labels))
     groups = []
     for word in kinds:
-        chosen = sorted((each for each in labels if _WORD[each.kind] == word), key=_order)
+        chosen = sorted((each for each in labels if _WORD[each.kind] == word), key=_sort_key)
         plural = {"Appendix": "Appendices"}.get(word, f"{word}s") if len(chosen) > 1 else word
-        groups.append(f"{plural}\u00a0{_joined(_ranges(chosen), last=AND)}")
-    return _joined(groups, last=f",{AND}")
+        groups.append(f"{plural}\u00a0{_join_parts(_links_as_ranges(chosen), last=AND)}")
+    return _join_parts(groups, last=f",{AND}")
 
 
-def _ranges(labels: list[Label]) -> list[str]:
+def _links_as_ranges(labels: list[Label]) -> list[str]:
     """Return links in order; three or more whose numbers are consecutive become a range."""
     runs: list[list[Label]] = []
-    for _, run in groupby(enumerate(labels), key=lambda item: _next(item[1], item[0])):
+    for _, run in groupby(enumerate(labels), key=lambda item: _key_of_followers(item[1], item[0])):
         each = [label for _, label in run]
         runs += [each] if len(each) > 2 else [[one] for one in each]
     return [_link(run[0]) if len(run) == 1 else f"{_link(run[0])} to\u00a0{_link(run[-1])}" for run in runs]
 
 
-def _next(label: Label, place: int) -> tuple[str, int]:
+def _key_of_followers(label: Label, place: int) -> tuple[str, int]:
     """Return a key that neighbouring labels share if their numbers are consecutive."""
     before, _, last = label.number.rpartition(".")
     return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
 
 
-def _order(label: Label) -> list[tuple[int, str]]:
+def _sort_key(label: Label) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (1 << 30, part) for part in label.number.split(".")]
 
 
-def _joined(parts: list[str], last: str) -> str:
+def _join_parts(parts: list[str], last: str) -> str:
     if len(parts) < 3:
         return AND.join(parts)
     return ", ".join(parts[:-1]) + last + parts[-1]

@@ -9,8 +9,8 @@ from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import Chapter, SiteProject
 from boundpaper.paper.site.reading import ChapterPages
-from boundpaper.paper.site.walk import links
-from boundpaper.paper.site.works import link
+from boundpaper.paper.site.walk import node_links
+from boundpaper.paper.site.works import work_link
 from boundpaper.typeset import addresses
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
@@ -50,16 +50,16 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
     for place, each in enumerate(shown):
         path = addresses.chapter(each.chapter.name)
         near = (shown[place - 1] if place else None, shown[place + 1] if place + 1 < len(shown) else None)
-        own = {"read": each, "before": near[0], "after": near[1], **_exhibits(project, each.chapter)}
+        own = {"read": each, "before": near[0], "after": near[1], **_exhibit_links(project, each.chapter)}
         yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **own)
 
 
-def _exhibits(project: SiteProject, chapter: Chapter) -> dict[str, object]:
+def _exhibit_links(project: SiteProject, chapter: Chapter) -> dict[str, object]:
     return {
         "chapter": chapter,
         "project": project,
-        "numbers": links(project, [project.outline.maker[name] for name in chapter.numbers]),
-        "works": [link(project.works[key], "../") for key in chapter.cites if key in project.works],
+        "numbers": node_links(project, [project.outline.maker[name] for name in chapter.numbers]),
+        "works": [work_link(project.works[key], "../") for key in chapter.cites if key in project.works],
         "claims": [project.rows[name] for name in chapter.claims if name in project.rows],
         "addresses": addresses,
     }

@@ -51,7 +51,7 @@ def page(template: str, path: str, **values: object) -> bytes:
     return text.encode()
 
 
-def assets() -> dict[str, bytes]:
+def page_assets() -> dict[str, bytes]:
     """Return the style sheet and the script that all pages use."""
     return {name: (FOLDER / name).read_bytes() for name in ASSETS}
 

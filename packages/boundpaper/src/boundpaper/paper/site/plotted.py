@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.figures import Figure, Series
-from boundpaper.paper.site.grid import joined
+from boundpaper.paper.site.grid import join_rows
 from boundpaper.typeset.armour import plain
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ def plotted_rows(figure: Figure) -> pd.DataFrame:
             head = {
                 "panel": plain(panel.title) or number,
                 "kind": type(series).__name__.lower(),
-                "series": _name(series),
+                "series": _series_name(series),
             }
-            rows += [{**head, **row} for row in _rows(series)]
-    frame = joined(rows)
+            rows += [{**head, **row} for row in _series_rows(series)]
+    frame = join_rows(rows)
     same = [name for name in ("panel", "kind", "series") if name in frame and frame[name].nunique() == 1]
     return frame.drop(columns=same)
 
 
-def _name(series: Series) -> str:
+def _series_name(series: Series) -> str:
     return plain(series.label or series.entity)
 
 
-def _rows(series: Series) -> Iterator[dict[str, Any]]:
+def _series_rows(series: Series) -> Iterator[dict[str, Any]]:
     columns: dict[str, tuple[Any, ...]] = {}
     for field in fields(series):
         value = getattr(series, field.name)

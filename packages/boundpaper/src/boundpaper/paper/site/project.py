@@ -12,18 +12,18 @@ from typing import Any, TypeVar
 from boundpaper.build.outline import Node, Outline
 from boundpaper.errors import SpecError
 from boundpaper.paper.calls import dependencies
-from boundpaper.paper.lint import cited
+from boundpaper.paper.lint import cited_keys
 from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.metadata import read as read_metadata
-from boundpaper.paper.site.works import CitedWork, works
-from boundpaper.places import shown
+from boundpaper.paper.site.works import CitedWork, cited_works
+from boundpaper.places import shown_file
 from boundpaper.store.documents import JudgedDocument, documents
-from boundpaper.store.paper_vocabulary import in_text, names_of
+from boundpaper.store.paper_vocabulary import metric_names, names_of
 from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
-from boundpaper.typeset.wording import readable
+from boundpaper.typeset.wording import readable_text
 
 Made = TypeVar("Made")
 EXHIBITS = ("table", "figure")
@@ -104,7 +104,7 @@ class SiteProject:
     @cached_property
     def works(self) -> Mapping[str, CitedWork]:
         """Return the works of the bibliography by key."""
-        return works(self.root)
+        return cited_works(self.root)
 
     def judges(self, document: str) -> bool:
         """Return whether the ledger has rows of a document."""
@@ -115,7 +115,7 @@ class SiteProject:
         """Return the chapters in the order of the thesis, then templates that the thesis does not list."""
         known = {node.name: node for node in self.nodes if node.kind == "chapter"}
         order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *known])
-        return tuple(_chapter(self.root, known[name]) for name in order if name in known)
+        return tuple(_read_chapter(self.root, known[name]) for name in order if name in known)
 
     @cached_property
     def outline(self) -> Outline:
@@ -134,7 +134,7 @@ class SiteProject:
         for chapter in self.chapters:
             for name in dict.fromkeys(chapter.claims):
                 used.setdefault(name, []).append(chapter.name)
-        places = {row["claim"]: row for row in records(self.root, "claim_places")}
+        places = {row["claim"]: row for row in artifact_rows(self.root, "claim_places")}
         return tuple(
             {
                 **places[row["claim"]],
@@ -144,7 +144,7 @@ class SiteProject:
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
                 "chapters": tuple(used.get(row["claim"], ())),
             }
-            for row in records(self.root, "claims")
+            for row in artifact_rows(self.root, "claims")
         )
 
     @cached_property
@@ -159,8 +159,8 @@ class SiteProject:
         made: dict[str, str] = {}
         for named in own.named:
             if named.table in self.outline.maker:
-                made |= names_of(records(self.root, named.table), named)
-        return made | in_text(own)
+                made |= names_of(artifact_rows(self.root, named.table), named)
+        return made | metric_names(own)
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
@@ -178,7 +178,7 @@ class SiteProject:
 
     def file(self, node: Node) -> str:
         """Return the file of a node, as shown to readers."""
-        return shown(self.root, node.file)
+        return shown_file(self.root, node.file)
 
     def address(self, key: str) -> str:
         """Return the page of a node, relative to the site's root."""
@@ -195,12 +195,12 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
     parts, begin = [], 0
     for match in _NAMED.finditer(text):
         if match[0] in claims:
-            parts += [readable(text[begin : match.start()], names), match[0]]
+            parts += [readable_text(text[begin : match.start()], names), match[0]]
             begin = match.end()
-    return "".join([*parts, readable(text[begin:], names)])
+    return "".join([*parts, readable_text(text[begin:], names)])
 
 
-def records(root: Path, name: str) -> list[dict[str, Any]]:
+def artifact_rows(root: Path, name: str) -> list[dict[str, Any]]:
     """Return the rows of an artifact; an empty numeric cell is None."""
     frame = read(root, name).astype(object)
     return [
@@ -209,7 +209,7 @@ def records(root: Path, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _chapter(root: Path, node: Node) -> Chapter:
+def _read_chapter(root: Path, node: Node) -> Chapter:
     text = text_of(root, node.file, SpecError)
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text, node.file):
@@ -219,4 +219,4 @@ def _chapter(root: Path, node: Node) -> Chapter:
     tables, figures, claims, numbers = (
         tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
     )
-    return Chapter(node.name, title, tables, figures, claims, numbers, cited(text))
+    return Chapter(node.name, title, tables, figures, claims, numbers, cited_keys(text))

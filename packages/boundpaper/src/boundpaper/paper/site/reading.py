@@ -13,16 +13,16 @@ from markupsafe import Markup
 
 from boundpaper.errors import SpecError
 from boundpaper.paper import looks
-from boundpaper.paper.lookup import equal
+from boundpaper.paper.lookup import cells_equal
 from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.grid import cell_id
 from boundpaper.paper.site.latex import ChapterReader, definitions
-from boundpaper.paper.site.numbering import Numbers, numbered
+from boundpaper.paper.site.numbering import Numbers, number_chapters
 from boundpaper.paper.site.project import Chapter, SiteProject
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
-from boundpaper.typeset.words_of import words
+from boundpaper.typeset.words_of import words_of_html
 
 FOUND = 5
 """Sentences of the first page."""
@@ -66,7 +66,7 @@ class ChapterPages:
         described = self.project.metadata
         own = {name: str(place) for place, name in enumerate(described.chapters, 1)}
         own |= {name: chr(ord("A") + place) for place, name in enumerate(described.appendices)}
-        return numbered((name, own.get(name, ""), text) for name, text in self.texts.items())
+        return number_chapters((name, own.get(name, ""), text) for name, text in self.texts.items())
 
     def label(self, kind: str, name: str) -> str:
         """Return the printed number of an exhibit, as in `Figure 8.1`; empty if no chapter shows it."""
@@ -115,34 +115,34 @@ class ChapterPages:
 
         def bound(_: str, to: str, latex: str, html: str) -> str:
             origins = printed[to, latex]
-            return self._link(origins.popleft()[0], html) if origins else ""
+            return self._link_origin(origins.popleft()[0], html) if origins else ""
 
         numbers = self.numbers
         return ChapterReader(
-            self.texts[name], name, numbers.labels, numbers.places[name], macros, bound, self._cite, self._exhibit
+            self.texts[name], name, numbers.labels, numbers.places[name], macros, bound, self._cite, self._exhibit_html
         )
 
-    def _link(self, origin: Mapping[str, Any], html: str) -> str:
+    def _link_origin(self, origin: Mapping[str, Any], html: str) -> str:
         """Return a printed value as a link to its cell, or a verdict as a link to its ledger row."""
         artifact, column, where = origin["artifact"], origin["column"], origin["where"]
         if artifact == "claims" and "claim" in where:
             row = self.project.rows[where["claim"]]
             tip = f"{row['verdict']}: {row['statement']} {row['reason']}"
             kind = "to" if 'class="mark' in html else "n"
-            return _linked(addresses.claim(where["claim"]), html, tip, kind)
+            return _link_html(addresses.claim(where["claim"]), html, tip, kind)
         if artifact not in self._frames:
             self._frames[artifact] = read(self.project.root, artifact)
         frame = self._frames[artifact]
         chosen: Any = [True] * len(frame)
         for name, wanted in where.items():
-            chosen = chosen & equal(frame[name], wanted).to_numpy()
+            chosen = chosen & cells_equal(frame[name], wanted).to_numpy()
         rows = [place for place, fits in enumerate(chosen) if fits]
         at = ""
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))
             at = f"#{cell_id(rows[0], column)}"
         condition = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
-        return _linked(
+        return _link_html(
             f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{condition and ': '}{condition}", "n"
         )
 
@@ -155,13 +155,13 @@ class ChapterPages:
             names, _, year = held[key].label.rpartition(", ")
             name = {"citet": f"{names} ({year})", "cite": f"{names} ({year})", "citeauthor": names, "citeyear": year}
             label = escape(name.get(command, held[key].label))
-            shown.append(_linked(addresses.work(key), label, words(held[key].html), "cite"))
+            shown.append(_link_html(addresses.work(key), label, words_of_html(held[key].html), "cite"))
         joined = "; ".join(shown) + (f", {option}" if option else "")
         return f"({joined})" if command == "citep" else joined
 
-    def _exhibit(self, kind: str, name: str, number: str) -> str:
+    def _exhibit_html(self, kind: str, name: str, number: str) -> str:
         return within(self.project, kind, name, f"{kind.capitalize()} {number}")
 
 
-def _linked(address: str, html: str, tip: str, kind: str) -> str:
+def _link_html(address: str, html: str, tip: str, kind: str) -> str:
     return f'<a class="{kind}" href="../{escape(address)}" data-tip="{escape(tip)}">{html}</a>'

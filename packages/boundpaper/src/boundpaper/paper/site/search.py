@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 
-from boundpaper.paper.site.exhibits import short
+from boundpaper.paper.site.exhibits import short_caption
 from boundpaper.paper.site.project import EXHIBITS, SiteProject
 from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.typeset import addresses
-from boundpaper.typeset.words_of import words
+from boundpaper.typeset.words_of import words_of_html
 
 _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
@@ -18,31 +18,31 @@ def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[
 
     It is a script, since a page that is opened from a folder may load no other file.
     """
-    rows = [*_chapters(reading), *_exhibits(project, reading), *_others(project)]
+    rows = [*_chapter_entries(reading), *_exhibit_entries(project, reading), *_other_entries(project)]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     yield "search.js", f"found({text});\n".encode()
 
 
-def _chapters(reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
+def _chapter_entries(reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for page in reading.pages:
         path = addresses.chapter(page.chapter.name)
         first, *parts = _HEAD.split(str(page.html))
-        titles = {address: words(title) for _, address, title in page.heads}
+        titles = {address: words_of_html(title) for _, address, title in page.heads}
         for address, html in [("", first), *zip(parts[::2], parts[1::2], strict=True)]:
             where = " ".join(filter(None, (page.label, page.chapter.title)))
             title = f"{where}: {titles[address]}" if address in titles else where
-            if text := _text(html):
+            if text := _words_of_part(html):
                 yield f"{path}#{address}" if address else path, title, text
 
 
-def _exhibits(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
+def _exhibit_entries(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for node in project.nodes:
         if node.kind in EXHIBITS:
             named = reading.label(node.kind, node.name) or node.kind.capitalize()
-            yield project.address(node.key), f"{named}: {node.name}", words(short(project, node.key))
+            yield project.address(node.key), f"{named}: {node.name}", words_of_html(short_caption(project, node.key))
 
 
-def _others(project: SiteProject) -> Iterator[tuple[str, str, str]]:
+def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
     for row in project.claims:
         where = f"{row['source']}, {row['section']}: {row['verdict']}"
         yield addresses.claim(row["claim"]), where, f"{row['statement']} ({row['claim']})"
@@ -50,12 +50,12 @@ def _others(project: SiteProject) -> Iterator[tuple[str, str, str]]:
         if node.makes:
             yield addresses.artifact(node.name), f"{node.kind.capitalize()} {node.name}", node.doc
     for key, work in project.works.items():
-        yield addresses.work(key), work.label, words(work.html)
+        yield addresses.work(key), work.label, words_of_html(work.html)
 
 
-def _text(html: str) -> str:
+def _words_of_part(html: str) -> str:
     """Return the words of a part of a chapter, without exhibits, which have entries of their own."""
     for tag in ("table", "figure", "math"):
         before, *parts = html.split(f"<{tag}")
         html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])
-    return re.sub(r"\s+", " ", words(html)).strip()
+    return re.sub(r"\s+", " ", words_of_html(html)).strip()

@@ -33,7 +33,7 @@ class NodeLink:
     verdicts: tuple[str, ...] = ()
 
 
-def links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
+def node_links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
     """Return nodes as links, in their order."""
     neighbours = []
     for key in keys:
@@ -45,15 +45,15 @@ def links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
     return neighbours
 
 
-def by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
+def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
     """Return nodes as links, grouped by kind in the order in which data flow."""
     kinds: dict[str, list[NodeLink]] = {}
-    for link in links(project, keys):
+    for link in node_links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
     return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in ORDER if kind in kinds]
 
 
-def around(project: SiteProject, key: str) -> dict[str, Any]:
+def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
     """Return what a page shows of a node's place in the graph."""
     outline = project.outline
     near_below, near_above = set(outline.down[key]), set(outline.up[key])
@@ -63,8 +63,8 @@ def around(project: SiteProject, key: str) -> dict[str, Any]:
         each for each in outline.above(key) if each not in near_above and outline.nodes[each].kind == "chapter"
     ]
     return {
-        "below": by_kind(project, outline.down[key]),
-        "above": by_kind(project, outline.up[key]),
-        "far_below": by_kind(project, far_below),
-        "far_above": by_kind(project, far_above),
+        "below": links_by_kind(project, outline.down[key]),
+        "above": links_by_kind(project, outline.up[key]),
+        "far_below": links_by_kind(project, far_below),
+        "far_above": links_by_kind(project, far_above),
     }

@@ -16,7 +16,7 @@ from boundpaper.paper.bibliography import FILE, Bibliography, markup, setting
 from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.paper.site.page import typeset
 from boundpaper.paper.tex import latex
-from boundpaper.paper.tex.bibtex import failure, style
+from boundpaper.paper.tex.bibtex import bibliography_style, bibtex_failure
 from boundpaper.store.files import temporary
 from boundpaper.typeset import addresses
 
@@ -36,7 +36,7 @@ class CitedWork:
     html: Markup
 
 
-def works(root: Path) -> dict[str, CitedWork]:
+def cited_works(root: Path) -> dict[str, CitedWork]:
     """Return the works of a project's bibliography by key, in the PDF's order; empty if there is no file.
 
     Raises SpecError when the bibliography has faults, or its style writes what cannot be shown; MissingDependency when
@@ -46,7 +46,7 @@ def works(root: Path) -> dict[str, CitedWork]:
     if not held.entries:
         return {}
     by_key = {}
-    for label, key, body in _items(_set_by_bibtex(held, style(root))):
+    for label, key, body in _bibliography_items(_typeset_by_bibtex(held, bibliography_style(root))):
         try:
             shown = typeset(setting.html(markup.read(body)))
             name = str(setting.html(markup.read(label)).striptags()) if label else key
@@ -62,7 +62,7 @@ def works(root: Path) -> dict[str, CitedWork]:
     return by_key
 
 
-def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
+def _typeset_by_bibtex(held: Bibliography, chosen: str) -> str:
     """Return the list of works that BibTeX writes of all entries."""
     with temporary() as place:
         (place / "references.bib").write_text(held.text, encoding="utf-8")
@@ -70,39 +70,39 @@ def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
         (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
         done = latex.bibtex("works", cwd=place, bibliographies=".")
         if done.timed_out or done.returncode:
-            raise failure(place / "works.blg", done.output)
+            raise bibtex_failure(place / "works.blg", done.output)
         return (place / "works.bbl").read_text(encoding="utf-8", errors="replace")
 
 
-def _items(written: str) -> Iterator[tuple[str, str, str]]:
+def _bibliography_items(written: str) -> Iterator[tuple[str, str, str]]:
     """Yield label, key and LaTeX of each work; the label is `names, year`, or empty if the style has no labels."""
     written = written.partition(r"\end{thebibliography}")[0]
     for part in _ITEM.split(written)[1:]:
         at, label = 0, ""
         if part.startswith("["):
-            at = _end(part, 0, "[]")
+            at = _closing_offset(part, 0, "[]")
             label = _cited_as(part[1 : at - 1])
         begin = part.index("{", at)
-        end = _end(part, begin, "{}")
+        end = _closing_offset(part, begin, "{}")
         yield label, part[begin + 1 : end - 1].strip(), " ".join(part[end:].split())
 
 
 def _cited_as(label: str) -> str:
     """Return the name under which natbib cites a work, taken from a text `names(year)all names`."""
-    begin = next((at for at, sign, depth in _depths(label) if sign == "(" and not depth), -1)
+    begin = next((at for at, sign, depth in _brace_depths(label) if sign == "(" and not depth), -1)
     if begin < 0:
         return " ".join(label.split())
-    return " ".join(f"{label[:begin]}, {label[begin + 1 : _end(label, begin, '()') - 1]}".split())
+    return " ".join(f"{label[:begin]}, {label[begin + 1 : _closing_offset(label, begin, '()') - 1]}".split())
 
 
-def _depths(text: str) -> Iterator[tuple[int, str, int]]:
+def _brace_depths(text: str) -> Iterator[tuple[int, str, int]]:
     depth = 0
     for at, sign in enumerate(text):
         depth += {"{": 1, "}": -1}.get(sign, 0)
         yield at, sign, depth
 
 
-def _end(text: str, begin: int, pair: str) -> int:
+def _closing_offset(text: str, begin: int, pair: str) -> int:
     """Return the offset after the sign that closes the sign at `begin`; signs within braces do not count."""
     depth = inside = 0
     for at in range(begin, len(text)):
@@ -116,7 +116,7 @@ def _end(text: str, begin: int, pair: str) -> int:
     return len(text)
 
 
-def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
+def link_citations(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
     """Link the citations of a text to the bibliography; also return the keys that it cites.
 
     Citations of `html` are as `boundpaper.typeset.text.prose` writes them; a key that `held` does not have stays as it
@@ -129,7 +129,7 @@ def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Mar
         for key in match["keys"].split("; "):
             if key in held:
                 keys[key] = None
-                shown.append(link(held[key], root))
+                shown.append(work_link(held[key], root))
             else:
                 shown.append(escape(key))
         return f'<span class="citation">({"; ".join(shown)}{match["place"] or ""})</span>'
@@ -137,6 +137,6 @@ def cited(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Mar
     return Markup(_CITATION.sub(linked, html)), tuple(keys)
 
 
-def link(work: CitedWork, root: str = "") -> Markup:
+def work_link(work: CitedWork, root: str = "") -> Markup:
     """Return the name of a work, linked to its entry."""
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.errors import SpecError
-from boundpaper.figures.render import assets, tex
+from boundpaper.figures.render import picture_files, tex
 from boundpaper.paper.tex.figure_pdf import compile_figure
 from boundpaper.paper.tex.pictures import convert
 from boundpaper.store.files import passing, write
@@ -29,7 +29,7 @@ def save(figure: Figure, path: Path) -> Path:
         raise SpecError(f"{path}: no folder {path.absolute().parent}; make it first")
     name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document names its pictures by it
     if form == "tex":
-        for file, content in assets(figure, name).items():
+        for file, content in picture_files(figure, name).items():
             write(path.absolute().parent / file, content)
     write(path, content_of(figure, form, name))
     return path
@@ -44,7 +44,7 @@ def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") 
         return tex(figure, name, head).encode()
     # figures of a process share the preamble, which is set once
     out, job = passing(), f"figure-{next(_numbers)}"
-    text, pictures = tex(figure, job, head), assets(figure, job)
+    text, pictures = tex(figure, job, head), picture_files(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
         write(out / "figures" / file, content)
     pdf = compile_figure(out, job)

@@ -19,7 +19,7 @@ _BANNER = re.compile(
 )
 
 
-def style(root: Path) -> str:
+def bibliography_style(root: Path) -> str:
     """Return the bibliography style that the template names, else the last style that a preamble names."""
     for text in (looks.template(root)[1], looks.preamble(root)):
         if found := _STYLE.findall(text):
@@ -27,7 +27,7 @@ def style(root: Path) -> str:
     return STANDARD
 
 
-def complaints(report: Path) -> list[str]:
+def bibtex_complaints(report: Path) -> list[str]:
     """Return errors and warnings of the last run of BibTeX, one per line; empty if there is no report."""
     if not report.is_file():
         return []
@@ -46,7 +46,7 @@ def complaints(report: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def failure(report: Path, output: str) -> LatexError:
+def bibtex_failure(report: Path, output: str) -> LatexError:
     """Make the error for a failed run of BibTeX, in BibTeX's own words."""
-    words = complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
+    words = bibtex_complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
     return LatexError("bibtex: " + "; ".join(words), FILE)

@@ -54,9 +54,9 @@ def compile_figure(out: Path, name: str) -> bytes:
         )
         report = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
         if done.timed_out:
-            raise _slow(text, document)
+            raise _timeout_error(text, document)
         if done.returncode or report.errors:
-            raise log.failure(report, f"out/{document}", done.output)
+            raise log.latex_failure(report, f"out/{document}", done.output)
         if not report.rerun:
             break
     lost = [finding for finding in report.warnings if finding.kind in LOST]
@@ -65,7 +65,7 @@ def compile_figure(out: Path, name: str) -> bytes:
     return (out / scratch / f"{name}.pdf").read_bytes()
 
 
-def _slow(text: str, document: str) -> LatexError:
+def _timeout_error(text: str, document: str) -> LatexError:
     limit = f"{latex.FIGURE_TIMEOUT:.0f} s"
     message = f"pdflatex took longer than {limit} and was ended; draw fewer points, or a dense raster as PNG"
     return LatexError(message, f"out/{document}", 0, log.origin(text, 0))

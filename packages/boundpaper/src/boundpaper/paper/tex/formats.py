@@ -50,7 +50,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
     when LaTeX refused the preamble, or took too long.
     """
     shared, numbers = preamble(text, document)
-    name = hashlib.blake2b(f"{_installation()}\n{shared}".encode(), digest_size=10).hexdigest()
+    name = hashlib.blake2b(f"{_installation_key()}\n{shared}".encode(), digest_size=10).hexdigest()
     formats = out / FOLDER
     with _locks_lock:
         lock = _locks[str(formats / name)]
@@ -60,15 +60,15 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
             return name
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
-        done = latex.dump(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
+        done = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
         found = log.read(out, f"{scratch}/{name}.log", record)
         if done.timed_out:
             raise LatexError(f"the preamble took longer than {timeout:.0f} s and was ended", f"out/{document}")
         if done.returncode or found.errors or not (out / scratch / f"{name}.fmt").is_file():
-            error = log.failure(found, f"out/{document}", done.output)
+            error = log.latex_failure(found, f"out/{document}", done.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
-        files.write(formats / f"{name}.fmt", _unpacked(out / scratch / f"{name}.fmt"))
+        files.write(formats / f"{name}.fmt", _unpacked_content(out / scratch / f"{name}.fmt"))
         with _locks_lock:
             for old in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
                 old.unlink()
@@ -76,7 +76,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
     return name
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpacked_content(path: Path) -> bytes:
     """Return the content of a file, unpacked if it is gzip."""
     content = path.read_bytes()
     try:
@@ -86,7 +86,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 @cache
-def _installation() -> str:
+def _installation_key() -> str:
     """Return what identifies a TeX installation: a format only works with its binary and its packages."""
     here, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output

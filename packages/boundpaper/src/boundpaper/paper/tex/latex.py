@@ -75,13 +75,13 @@ def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.CompletedProg
     return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
 
-def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.CompletedProgram:
+def dump_format(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.CompletedProgram:
     """Precompile a preamble into the format `output/form.fmt`, with mylatexformat."""
     argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={form}")
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
 
-def through(
+def pdflatex_past_errors(
     document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT
 ) -> process.CompletedProgram:
     """Run one pass of pdflatex that continues after errors, so that its log has all errors; it may write a PDF."""

@@ -111,22 +111,22 @@ def parse(text: str, folder: Path | None = None) -> Log:
         line = lines[position]
         position += 1
         if match := _ERROR.match(line) or _BARE_ERROR.match(line):
-            finding, position = _error(match, lines, position)
+            finding, position = _read_error(match, lines, position)
             (fatal if _FATAL.search(finding.message) else errors).append(finding)
         elif match := _OVERFULL.match(line):
             if float(match["size"]) > OVERFULL_LIMIT:
-                warnings.append(_overfull(match, lines[position : position + 1], _current(stack), pages + 1))
-            position = _blank(lines, position)
+                warnings.append(_overfull(match, lines[position : position + 1], _current_file(stack), pages + 1))
+            position = _skip_to_blank(lines, position)
         elif match := _TALL.search(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 what = f"{match['size']} pt of it are below the end of the page"
-                warnings.append(LogMessage("float too high", what, _current(stack), int(match["line"] or 0)))
+                warnings.append(LogMessage("float too high", what, _current_file(stack), int(match["line"] or 0)))
         elif _UNDERFULL.match(line):
-            position = _blank(lines, position)
+            position = _skip_to_blank(lines, position)
         elif match := _MISSING.match(line):
-            warnings.append(LogMessage("missing character", match["message"], _current(stack)))
+            warnings.append(LogMessage("missing character", match["message"], _current_file(stack)))
         elif match := _ABSENT.match(line):
-            warnings.append(LogMessage("missing file", match["name"], _current(stack)))
+            warnings.append(LogMessage("missing file", match["name"], _current_file(stack)))
         else:
             for kind, pattern in (
                 ("undefined reference", _REFERENCE),
@@ -135,8 +135,8 @@ def parse(text: str, folder: Path | None = None) -> Log:
             ):
                 if match := pattern.search(line):
                     number = match.groupdict().get("line")
-                    warnings.append(LogMessage(kind, match["name"], _current(stack), int(number or 0)))
-            _follow(line, stack)
+                    warnings.append(LogMessage(kind, match["name"], _current_file(stack), int(number or 0)))
+            _follow_files(line, stack)
             pages += len(_SHIPPED.findall(line))
     if (
         fatal and errors and not errors[-1].file
@@ -169,7 +169,7 @@ def origin(text: str, line: int) -> str:
     return above[-1] if above else marks[0][1] if marks else ""
 
 
-def failure(log: Log, what: str, output: str = "") -> LatexError:
+def latex_failure(log: Log, what: str, output: str = "") -> LatexError:
     """Make the error for a run of LaTeX that failed.
 
     `what` is the generated file, used where the log names none; `output` is what the program printed, shown when the
@@ -204,7 +204,7 @@ def _in_template(root: Path, source: str, text: str, line: int) -> str:
     return source
 
 
-def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
+def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
     """Read an error's message, which may continue over lines, and the `l.N` line that follows within a few."""
     parts = [match["message"].strip()]
     while position < len(lines) and not _STOP.match(lines[position]):
@@ -239,7 +239,7 @@ def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> L
     )
 
 
-def _blank(lines: list[str], position: int) -> int:
+def _skip_to_blank(lines: list[str], position: int) -> int:
     """Skip to the empty line after a printed box, whose text may hold unmatched parentheses."""
     start = position
     while position < len(lines) and lines[position].strip() and position - start < 20:
@@ -247,7 +247,7 @@ def _blank(lines: list[str], position: int) -> int:
     return position
 
 
-def _follow(line: str, stack: list[str]) -> None:
+def _follow_files(line: str, stack: list[str]) -> None:
     """Keep the stack of open files: TeX writes `(file` on opening and `)` on closing one."""
     for match in _PARENTHESIS.finditer(line):
         if match[0] != ")":
@@ -256,7 +256,7 @@ def _follow(line: str, stack: list[str]) -> None:
             stack.pop()
 
 
-def _current(stack: list[str]) -> str:
+def _current_file(stack: list[str]) -> str:
     return next((file for file in reversed(stack) if file), "")
 
 

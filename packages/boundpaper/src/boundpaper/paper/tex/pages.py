@@ -12,7 +12,7 @@ from typing import Any
 
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
-from boundpaper.paper.tex.pdf import outline
+from boundpaper.paper.tex.pdf import bookmarks
 from boundpaper.store import rules
 from boundpaper.store.files import temporary
 from boundpaper.store.text_file import yaml_of
@@ -84,7 +84,7 @@ class PdfPage:
         return self.width > self.height or any(line.right > self.width for line in self.lines)
 
 
-def limits(root: Path) -> Limits:
+def read_limits(root: Path) -> Limits:
     """Read the layout limits of a project.
 
     Raises SpecError when the file is no mapping of exactly these fields to numbers.
@@ -105,18 +105,18 @@ def read(content: bytes) -> list[PdfPage]:
         done = process.run(("pdftotext", "-bbox-layout", "document.pdf", "document.html"), folder, 120)
         if done.returncode:
             raise LatexError(f"pdftotext cannot read the PDF: {done.output.strip()}")
-        parser = _Boxes()
+        parser = _BoxReader()
         parser.feed((folder / "document.html").read_text(encoding="utf-8"))
-    headings = outline(content)
+    headings = bookmarks(content)
     return [replace(page, headings=tuple(headings.get(page.number, ()))) for page in parser.pages]
 
 
-def faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
+def layout_faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
     """Return faults of layout, each with its page; empty if there are none.
 
     `pages` are those of the whole document; front matter before the first chapter's heading is passed over.
     """
-    book = _Book(pages)
+    book = _LayoutFacts(pages)
     by_page: list[tuple[int, str]] = []
     for place in range(book.first, len(pages)):
         by_page += [(place, fault) for fault in _page_faults(book, place, limits)]
@@ -131,7 +131,7 @@ def faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
     return [f"page {pages[place].number}: {fault}" for place, fault in sorted(by_page)]
 
 
-def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:
+def _page_faults(book: _LayoutFacts, place: int, limits: Limits) -> Iterator[str]:
     page, last = book.pages[place], book.ends(place)
     text = [line for line in book.inside(page) if book.is_text(line)]
     if not page.turned:
@@ -152,7 +152,7 @@ def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:
                 yield f"{line.text[:40]!r} passes the edge by {line.right - book.right:.1f} pt"
 
 
-class _Book:
+class _LayoutFacts:
     """What all pages together show: the size of text, the text area, where chapters begin."""
 
     def __init__(self, pages: Sequence[PdfPage]) -> None:
@@ -250,7 +250,7 @@ def _signs(text: str) -> str:
     return re.sub(r"\W", "", text)
 
 
-class _Boxes(HTMLParser):
+class _BoxReader(HTMLParser):
     """A reader of the output of `pdftotext -bbox-layout`."""
 
     def __init__(self) -> None:

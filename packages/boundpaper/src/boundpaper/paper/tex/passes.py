@@ -19,7 +19,7 @@ NOTED = re.compile(r"\\citation\{([^{}]*)\}")
 DRAFTS = 2
 
 
-def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
+def first_passes(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
     """Write the bibliography and auxiliary files of a document that has none, as far as drafts can.
 
     Whatever goes wrong is left to the next run, which reports it. `document` and `state` are relative to `out`; `state`
@@ -27,8 +27,8 @@ def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> N
     preamble.
     """
     job = Path(document).stem
-    texts = _texts(out, document)
-    keys = _keys(CITED, "\n".join(texts))
+    texts = _texts_read(out, document)
+    keys = _keys_matching(CITED, "\n".join(texts))
     asked = {name: value for text in texts for name, value in OF_BIBTEX.findall(text)}
     if not keys or len(asked) < 2:
         return
@@ -40,14 +40,14 @@ def begin(out: Path, document: str, state: str, *, form: str, formats: str) -> N
     auxiliary.unlink()
     for _ in range(DRAFTS):
         if not done.timed_out and not done.returncode:
-            done = _draft(out, document, state, form, formats)
+            done = _draft_pass(out, document, state, form, formats)
     if done.timed_out or done.returncode:
         auxiliary.unlink(missing_ok=True)  # a draft that stopped midway has cut it off
-    elif _keys(NOTED, auxiliary.read_text(encoding="utf-8")) != keys:
+    elif _keys_matching(NOTED, auxiliary.read_text(encoding="utf-8")) != keys:
         latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
 
 
-def _draft(out: Path, document: str, state: str, form: str, formats: str) -> process.CompletedProgram:
+def _draft_pass(out: Path, document: str, state: str, form: str, formats: str) -> process.CompletedProgram:
     return latex.pdflatex(
         document,
         cwd=out,
@@ -60,7 +60,7 @@ def _draft(out: Path, document: str, state: str, form: str, formats: str) -> pro
     )
 
 
-def _texts(out: Path, document: str) -> list[str]:
+def _texts_read(out: Path, document: str) -> list[str]:
     """Return the document and every file that it reads, each once."""
     texts: dict[str, str] = {}
     waiting = [document]
@@ -73,5 +73,5 @@ def _texts(out: Path, document: str) -> list[str]:
     return list(texts.values())
 
 
-def _keys(pattern: re.Pattern[str], text: str) -> set[str]:
+def _keys_matching(pattern: re.Pattern[str], text: str) -> set[str]:
     return {key.strip() for group in pattern.findall(text) for key in group.split(",")}

@@ -28,23 +28,23 @@ class Font:
     embedded: bool
 
 
-def pages(content: bytes) -> int:
+def page_count(content: bytes) -> int:
     """Return the number of pages, by poppler's pdfinfo."""
-    found = re.search(r"(?m)^Pages:\s+(\d+)$", _poppler(content, "pdfinfo", "document.pdf"))
+    found = re.search(r"(?m)^Pages:\s+(\d+)$", _run_poppler(content, "pdfinfo", "document.pdf"))
     if not found:
         raise LatexError("pdfinfo gives no number of pages")
     return int(found[1])
 
 
-def text(content: bytes) -> str:
+def whole_text(content: bytes) -> str:
     """Return all text, with whitespace collapsed to single blanks, by poppler's pdftotext.
 
     pypdf loses the spaces of tightly set lines, so that words looked for are not found.
     """
-    return " ".join(_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
+    return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
 
 
-def _poppler(content: bytes, *argv: str, made: str = "") -> str:
+def _run_poppler(content: bytes, *argv: str, made: str = "") -> str:
     """Return what a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
@@ -54,9 +54,9 @@ def _poppler(content: bytes, *argv: str, made: str = "") -> str:
         return (folder / made).read_text(encoding="utf-8") if made else done.output
 
 
-def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
+def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:
     """Return bookmarks by page, counted from 1: their level from 0 and their title, in order."""
-    reader = _reader(content)
+    reader = _pdf_reader(content)
     by_page: dict[int, list[tuple[int, str]]] = {}
 
     def walk(entries: list[Any], level: int) -> None:
@@ -72,15 +72,15 @@ def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
 
 def metadata(content: bytes) -> dict[str, str]:
     """Return title, author and further metadata."""
-    return {str(key).lstrip("/"): str(value) for key, value in (_reader(content).metadata or {}).items()}
+    return {str(key).lstrip("/"): str(value) for key, value in (_pdf_reader(content).metadata or {}).items()}
 
 
 def fonts(content: bytes) -> list[Font]:
     """Return all fonts, sorted, including those of included figures and patterns."""
     used: set[Font] = set()
     seen: set[Any] = set()
-    for page in _reader(content).pages:
-        used.update(_fonts(page.get("/Resources"), seen))
+    for page in _pdf_reader(content).pages:
+        used.update(_walk_fonts(page.get("/Resources"), seen))
     return sorted(used)
 
 
@@ -89,7 +89,7 @@ def faulty_fonts(content: bytes) -> list[Font]:
     return [font for font in fonts(content) if font.kind == "Type3" or not font.embedded]
 
 
-def _reader(content: bytes) -> pypdf.PdfReader:
+def _pdf_reader(content: bytes) -> pypdf.PdfReader:
     try:
         import pypdf
     except ModuleNotFoundError:
@@ -97,28 +97,28 @@ def _reader(content: bytes) -> pypdf.PdfReader:
     return pypdf.PdfReader(io.BytesIO(content))
 
 
-def _fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
+def _walk_fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
     """Walk the resources of a page and of every form, pattern and Type 3 font inside it."""
     if resources is None:
         return
     resources = resources.get_object()
-    for reference in _values(resources, "/Font"):
+    for reference in _resource_values(resources, "/Font"):
         font = reference.get_object()
-        yield _font(font)
-        yield from _inside(font, reference, seen)
+        yield _font_of(font)
+        yield from _fonts_inside(font, reference, seen)
     for kind in ("/XObject", "/Pattern"):
-        for reference in _values(resources, kind):
-            yield from _inside(reference.get_object(), reference, seen)
+        for reference in _resource_values(resources, kind):
+            yield from _fonts_inside(reference.get_object(), reference, seen)
 
 
-def _inside(thing: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
+def _fonts_inside(thing: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
     key = getattr(reference, "idnum", id(thing))
     if key not in seen and "/Resources" in thing:
         seen.add(key)
-        yield from _fonts(thing["/Resources"], seen)
+        yield from _walk_fonts(thing["/Resources"], seen)
 
 
-def _values(resources: Any, kind: str) -> list[Any]:
+def _resource_values(resources: Any, kind: str) -> list[Any]:
     group = resources.get(kind)
     if group is None:
         return []
@@ -126,7 +126,7 @@ def _values(resources: Any, kind: str) -> list[Any]:
     return [group.raw_get(name) for name in group]
 
 
-def _font(font: Any) -> Font:
+def _font_of(font: Any) -> Font:
     kind = str(font["/Subtype"]).lstrip("/")
     name = str(font.get("/BaseFont", font.get("/Name", ""))).lstrip("/")
     if kind == "Type3":

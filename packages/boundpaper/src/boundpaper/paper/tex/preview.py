@@ -39,14 +39,14 @@ def compile_chapter(root: Path, name: str) -> bytes:
     made = out / state / f"{name}.pdf"
     if done.timed_out or report.errors or not made.is_file():
         shutil.rmtree(out / state)
-        raise log.failure(report, f"out/chapters/{name}.tex", done.output)
+        raise log.latex_failure(report, f"out/chapters/{name}.tex", done.output)
     faults = [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]
     if faults:
         raise LatexError(f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
     return made.read_bytes()
 
 
-def exhibits(root: Path, name: str) -> list[str]:
+def exhibit_steps(root: Path, name: str) -> list[str]:
     """Return the keys of the steps that make a chapter's exhibits: its tables, and the pictures of its figures."""
     kinds = {"table": "table", "figure": "picture"}
     file = f"paper/chapters/{name}.tex.j2"

@@ -40,14 +40,14 @@ class TracedRow:
         named = [text for text in [*self.shown.values(), *self.cells.values()] if text]
         return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
 
-    def called(self, names: list[str]) -> bool:
+    def is_named(self, names: list[str]) -> bool:
         """Return whether the row has each of these texts, or `column=text`."""
         texts = {text.lower() for text in [*self.cells.values(), *self.shown.values()]}
         pairs = {f"{column}={text}".lower() for column, text in self.cells.items()}
         return all(name.lower() in texts | pairs for name in names)
 
 
-def number(text: str) -> float | None:
+def cell_number(text: str) -> float | None:
     """Return the number in a cell of an artifact, or None."""
     try:
         value = float(text)
@@ -56,7 +56,7 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def of_artifact(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
+def artifact_cells(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
     """Yield the rows of an artifact, file by file; with a numeral, only rows with a cell that may fit it."""
     for file in files(root, name):
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
@@ -65,7 +65,7 @@ def of_artifact(root: Path, name: str, numeral: SearchedNumber | None = None) ->
             yield TracedRow(name, f"{file}:{line}", kept)
 
 
-def of_table(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
+def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
     """Return `cells` and `shown` of each row of a table, computed from the artifacts as they are now."""
     from boundpaper.tables.build import table_of
     from boundpaper.tables.layout import body
@@ -73,17 +73,17 @@ def of_table(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
 
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")
-    data = {str(column): list(map(_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
+    data = {str(column): list(map(_cell_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
     matches = []
     for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
         raw = {column: values[index] for column, values in data.items()}
-        raw |= {column.field: _text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
+        raw |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
         matches.append((raw, shown))
     return matches
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     if value is None or str(value) in ("<NA>", "nan", "NaT"):
         return ""
     return plain(value) if isinstance(value, str) else repr(float(value)) if isinstance(value, float) else str(value)

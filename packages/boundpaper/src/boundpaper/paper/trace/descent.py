@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.paper.trace.cells import TracedRow, number, of_artifact, of_table
+from boundpaper.paper.trace.cells import TracedRow, artifact_cells, cell_number, table_cells
 from boundpaper.paper.trace.known import StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store.descriptor import files, resource
@@ -42,16 +42,16 @@ class TracedProject:
     def rows(self, artifact: str) -> list[TracedRow]:
         """Return the rows of an artifact, read once."""
         if artifact not in self._rows:
-            self._rows[artifact] = list(of_artifact(self.root, artifact))
+            self._rows[artifact] = list(artifact_cells(self.root, artifact))
         return self._rows[artifact]
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
         """Return the rows of an artifact that hold a cell which may fit a numeral."""
-        return list(of_artifact(self.root, artifact, numeral))
+        return list(artifact_cells(self.root, artifact, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
         """Return the rows of a table."""
-        rows = self.known.value(step.key, self.stamp(step), lambda: of_table(self.job(step)))
+        rows = self.known.value(step.key, self.stamp(step), lambda: table_cells(self.job(step)))
         return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
 
     def maker(self, artifact: str) -> Step | None:
@@ -59,7 +59,7 @@ class TracedProject:
         return next((step for step in self.steps.values() if step.kind.artifact and step.name == artifact), None)
 
 
-def descent(
+def trace_cell(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
     """Yield lines from a cell down to its inputs; from a row if no column is given, from a step if no row is given."""
@@ -68,16 +68,16 @@ def descent(
         yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
     if step.kind.name == "result":
         yield f"{pad}made by: python build.py analyze {step.name}"
-    value = number(row.cells.get(column, "")) if row and column else None
-    ranked = sorted(_inputs(project, step, row, value), key=lambda each: -each[0])
+    value = cell_number(row.cells.get(column, "")) if row and column else None
+    ranked = sorted(_input_rows(project, step, row, value), key=lambda each: -each[0])
     chosen = [each for each in ranked if each[3]] or ranked
     for _, artifact, rows, where in chosen[:INPUTS]:
-        yield from part(project, artifact, rows, where, seen, depth)
+        yield from trace_rows(project, artifact, rows, where, seen, depth)
     if len(chosen) > INPUTS:
         yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
 
 
-def part(
+def trace_rows(
     project: TracedProject, artifact: str, rows: list[TracedRow], where: str, seen: set[str], depth: int
 ) -> Iterator[str]:
     """Yield lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
@@ -89,7 +89,7 @@ def part(
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
         where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
-        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_words(rows[0], where)})"
+        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_in_words(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"
     else:
@@ -100,12 +100,12 @@ def part(
         return
     seen.add(again)
     if maker.kind.name in ("source", "measurement"):
-        yield from (f"{pad}  {line}" for line in ends(project, artifact, rows))
+        yield from (f"{pad}  {line}" for line in trace_ends(project, artifact, rows))
     elif maker.kind.name == "result" or rows:
-        yield from descent(project, maker, rows[0] if rows else None, where, seen, depth + 1)
+        yield from trace_cell(project, maker, rows[0] if rows else None, where, seen, depth + 1)
 
 
-def ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
+def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
     """Say where a source was printed, or how a measurement was made."""
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
         known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
@@ -126,7 +126,7 @@ def ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterat
             )
 
 
-def _inputs(
+def _input_rows(
     project: TracedProject, step: Step, row: TracedRow | None, value: float | None
 ) -> Iterator[tuple[int, str, list[TracedRow], str]]:
     """Yield for each artifact that a step reads: nearness, name, the rows meant, and the column of an equal cell.
@@ -158,11 +158,11 @@ def _equal_cells(
         if count < need or not (count or telling):
             continue
         for column, text in row.cells.items():
-            held = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
+            held = cell_number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
             if held is not None and math.isclose(held, value, rel_tol=CLOSE, abs_tol=0):
                 yield count, column, row
 
 
-def _place_words(row: TracedRow, but: str) -> str:
+def _place_in_words(row: TracedRow, but: str) -> str:
     kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
     return ", ".join(kept[:4])

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
-from boundpaper.paper.trace.cells import TracedRow, number
-from boundpaper.paper.trace.descent import TracedProject, descent, ends, part
+from boundpaper.paper.trace.cells import TracedRow, cell_number
+from boundpaper.paper.trace.descent import TracedProject, trace_cell, trace_ends, trace_rows
 from boundpaper.paper.trace.numeral import ROUNDED, SAME, SearchedNumber, tokens
 from boundpaper.store.text_file import text_of
-from boundpaper.suggestions import close_to, nearest
+from boundpaper.suggestions import similar_names, suggest
 
 if TYPE_CHECKING:
     from boundpaper.build.graph import Step
@@ -49,12 +49,12 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
     """
     numeral = SearchedNumber.read(what)
     if numeral is None:
-        yield from _address(project, what)
+        yield from _trace_address(project, what)
         return
     rooms: dict[str, list[Step]] = {room: [] for room in ROOMS}
     in_print = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
     for step in project.steps.values():
-        rooms[_room(step, in_print)].append(step)
+        rooms[_kind_of_place(step, in_print)].append(step)
     followed: tuple[str, ...] = ROOMS
     for room, steps in rooms.items():
         there = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
@@ -63,44 +63,44 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
         for place, hit in enumerate(shown):
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
             if every or (place == 0 and room in followed):
-                yield from _below(project, hit)
+                yield from _lines_below(project, hit)
         if len(there) > len(shown):
             yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
         if there:
             followed = PRINTED
     if followed == ROOMS:
-        close = "; ".join(_closest(project, numeral, [*rooms["table"], *rooms[SPARE]]))
+        close = "; ".join(_closest_numbers(project, numeral, [*rooms["table"], *rooms[SPARE]]))
         raise SpecError(f"{what} is found nowhere; nearest: {close}" if close else f"{what} is found nowhere")
 
 
-def _room(step: Step, in_print: set[str]) -> str:
+def _kind_of_place(step: Step, in_print: set[str]) -> str:
     """Return the kind of place in which a step shows its numbers."""
     kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
     return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
 
 
-def _below(project: TracedProject, hit: Hit) -> Iterator[str]:
+def _lines_below(project: TracedProject, hit: Hit) -> Iterator[str]:
     """Yield lines on what the number at a place was made from."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
-        yield from (f"  {line}" for line in ends(project, hit.step.name, [hit.row]))
+        yield from (f"  {line}" for line in trace_ends(project, hit.step.name, [hit.row]))
     elif hit.origins:
         for origin in hit.origins:
-            rows = [row for row in project.rows(origin["artifact"]) if _meant(row, origin["where"])]
-            yield from part(project, origin["artifact"], rows[:1], origin["column"] if rows else "", seen, 1)
+            rows = [row for row in project.rows(origin["artifact"]) if _row_is_named(row, origin["where"])]
+            yield from trace_rows(project, origin["artifact"], rows[:1], origin["column"] if rows else "", seen, 1)
     elif hit.step.kind.name == "ledger" and hit.row:
         step = project.steps.get(f"claim:{hit.row.cells['claim'].partition('.')[0]}")
         if step:
-            yield from descent(project, step, hit.row, hit.column, seen)
+            yield from trace_cell(project, step, hit.row, hit.column, seen)
     else:
-        yield from descent(project, hit.step, hit.row, hit.column, seen)
+        yield from trace_cell(project, hit.step, hit.row, hit.column, seen)
 
 
-def _meant(row: TracedRow, where: dict[str, str]) -> bool:
+def _row_is_named(row: TracedRow, where: dict[str, str]) -> bool:
     """Return whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
     for column, wanted in where.items():
         text = row.cells.get(column, "")
-        if text != wanted and (number(text) is None or number(text) != number(wanted)):
+        if text != wanted and (cell_number(text) is None or cell_number(text) != cell_number(wanted)):
             return False
     return True
 
@@ -109,26 +109,26 @@ def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterat
     kind = step.kind.name
     try:
         if kind == "chapter":
-            yield from _chapter(project, step, numeral)
+            yield from _places_in_chapter(project, step, numeral)
         elif kind == "table":
             yield from _table(project, step, numeral)
         elif step.kind.artifact:
-            yield from _artifact(project, step, numeral)
+            yield from _places_in_artifact(project, step, numeral)
     except ThesisError as error:
         yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
 
 
-def _chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
-    for each in project.known.value(step.key, project.stamp(step), lambda: _printed(project, step)):
+def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
+    for each in project.known.value(step.key, project.stamp(step), lambda: _printed_values(project, step)):
         if numeral.text in tokens(str(each["shown"])):
             origins = each["origins"]
             assert isinstance(origins, list)
             address = f"{step.file}:{each['line']}"
-            text = f"{each['shown']} = " + " and ".join(map(_origin, origins))
+            text = f"{each['shown']} = " + " and ".join(map(_origin_in_words, origins))
             yield Hit(SAME, step, None, "", address, text, tuple(origins))
 
 
-def _printed(project: TracedProject, step: Step) -> list[dict[str, object]]:
+def _printed_values(project: TracedProject, step: Step) -> list[dict[str, object]]:
     """Return the values that a chapter prints: as its step recorded them or, if out of date, from its artifacts."""
     from boundpaper.paper.chapter import render
 
@@ -139,7 +139,7 @@ def _printed(project: TracedProject, step: Step) -> list[dict[str, object]]:
     return printed
 
 
-def _origin(origin: dict[str, object]) -> str:
+def _origin_in_words(origin: dict[str, object]) -> str:
     where = origin["where"]
     assert isinstance(where, dict)
     keys = ", ".join(f"{name}={text}" for name, text in where.items())
@@ -155,7 +155,7 @@ def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Itera
                 yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", shown)
 
 
-def _closest(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
+def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
     """Return the three closest numbers in tables, each with its place."""
     near: list[tuple[float, str]] = []
     for step in tables:
@@ -170,7 +170,7 @@ def _closest(project: TracedProject, numeral: SearchedNumber, tables: list[Step]
     return list(dict.fromkeys(text for _, text in sorted(near)))[:3]
 
 
-def _artifact(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
+def _places_in_artifact(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     for row in project.rows(step.name) if step.name == "claims" else project.rows_with(step.name, numeral):
         for column, text in row.cells.items():
             if step.name == "claims":
@@ -181,22 +181,22 @@ def _artifact(project: TracedProject, step: Step, numeral: SearchedNumber) -> It
                 yield Hit(rank, step, row, column, row.place, f"{column} {text}")
 
 
-def _address(project: TracedProject, what: str) -> Iterator[str]:
+def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
     kind, _, rest = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
     name, *parts = rest.split("/")
     if kind == "claim":
-        yield from _claim(project, rest)
+        yield from _trace_claim(project, rest)
         return
-    step = _step(project, kind, name)
+    step = _step_named(project, kind, name)
     if not parts:
         yield f"{step.key}" + (f": {step.doc}" if step.doc else "")
-        yield from descent(project, step, None, "", set())
+        yield from trace_cell(project, step, None, "", set())
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
         raise SpecError(f"{step.key} has no rows to name; trace it as {step.key}")
     wanted = [each.strip() for each in parts[0].split(",")]
-    chosen = [row for row in rows if row.called(wanted)]
+    chosen = [row for row in rows if row.is_named(wanted)]
     if not chosen:
         labels = {text for row in rows for text in [row.label, *row.words]}
         raise SpecError(f"{step.key} has no row {parts[0]!r}; {_near(parts[0], labels)}")
@@ -206,12 +206,12 @@ def _address(project: TracedProject, what: str) -> Iterator[str]:
     for row in chosen[:SHOWN]:
         text = row.shown.get(column) or row.cells.get(column, "") if column else row.label
         yield f"{row.place or row.owner + '/' + row.label}" + (f" {column}: {text}" if column else "")
-        yield from descent(project, step, row, column, set())
+        yield from trace_cell(project, step, row, column, set())
     if len(chosen) > SHOWN:
         yield f"and {len(chosen) - SHOWN} more rows; name more of their texts, with commas between"
 
 
-def _step(project: TracedProject, kind: str, name: str) -> Step:
+def _step_named(project: TracedProject, kind: str, name: str) -> Step:
     steps = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
     if not steps:
         names = [step.key if kind else step.name for step in project.steps.values()]
@@ -222,7 +222,7 @@ def _step(project: TracedProject, kind: str, name: str) -> Step:
     return own[0] if own else steps[0]
 
 
-def _claim(project: TracedProject, name: str) -> Iterator[str]:
+def _trace_claim(project: TracedProject, name: str) -> Iterator[str]:
     rows = [row for row in project.rows("claims") if name in (row.cells["claim"], row.cells["claim"].partition(".")[0])]
     if not rows:
         raise SpecError(f"no claim {name!r}; {_near(name, [row.cells['claim'] for row in project.rows('claims')])}")
@@ -236,14 +236,14 @@ def _claim(project: TracedProject, name: str) -> Iterator[str]:
         yield f"  judged by {place.get('function', 'a claim that is no longer there')}; used in {used}"
         step = project.steps.get(f"claim:{name.partition('.')[0]}")
         if step:
-            yield from descent(project, step, row, "recomputed", set())
+            yield from trace_cell(project, step, row, "recomputed", set())
     if len(rows) > SHOWN:
         yield f"and {len(rows) - SHOWN} more verdicts, such as claim:{rows[SHOWN].cells['claim']}"
 
 
 def _near(name: str, known: object) -> str:
     names = [str(each) for each in known]  # type: ignore[attr-defined]
-    hint = nearest(name, names)
+    hint = suggest(name, names)
     if hint:
         return hint.strip()
-    return f"nearest: {', '.join(close_to(name, names, cutoff=0.0))}"
+    return f"nearest: {', '.join(similar_names(name, names, cutoff=0.0))}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ThesisError
-from boundpaper.store.cached_files import keep, read_kept
+from boundpaper.store.cached_files import keep_value, read_kept
 
 FILE = "out/state/traced.json"
 _FORMAT = 1
@@ -35,4 +35,4 @@ class StepCache:
         """Save the values; if nothing can be written, they are made again the next time."""
         if self.changed:
             with suppress(ThesisError):
-                keep(self.path, {"format": _FORMAT, "values": self.values})
+                keep_value(self.path, {"format": _FORMAT, "values": self.values})

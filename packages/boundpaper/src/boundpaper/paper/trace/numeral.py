@@ -59,11 +59,11 @@ class SearchedNumber:
 
     def holds(self, value: float) -> bool:
         """Return whether a value is printed like this, as it is or as a share."""
-        return bool(self._within(value))
+        return bool(self._is_within(value))
 
     def near(self, values: Any) -> Any:
         """Return whether a number equals this one or is printed like it; for an array of numbers, return a mask."""
-        return (values == float(self.text)) | self._within(values)
+        return (values == float(self.text)) | self._is_within(values)
 
     def may_fit(self, text: str) -> bool:
         """Test fast, before `fits`, whether a text may fit; a few texts pass that do not, but none fails that does."""
@@ -78,6 +78,6 @@ class SearchedNumber:
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
-    def _within(self, values: Any) -> Any:
+    def _is_within(self, values: Any) -> Any:
         within = (self.low <= values) & (values <= self.high)
         return within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else within

@@ -98,7 +98,7 @@ def correlation_difference(
     return make_row(
         ci_low=ends[0],
         ci_high=ends[1],
-        p_value=_inverted(sizes, target.size, method),
+        p_value=_alpha_at_zero(sizes, target.size, method),
         effect_ci_low=ends[0],
         effect_ci_high=ends[1],
         note=join_notes(*notes),
@@ -141,7 +141,7 @@ def overlapping(
             return None, reason
         ends.append(own)
     (low_first, high_first), (low_second, high_second) = ends
-    dependence = _dependence(r_first, r_second, r_between)
+    dependence = _coefficient_correlation(r_first, r_second, r_between)
 
     def reach(one: float, two: float) -> float:
         return math.sqrt(max(0.0, one**2 + two**2 - 2 * dependence * one * two))
@@ -158,14 +158,14 @@ def _check_covariance(method: Method, caller: str) -> None:
         raise ValueError(f"{caller}: the covariance of two taus is not implemented; use pearson or spearman")
 
 
-def _dependence(r_first: float, r_second: float, r_between: float) -> float:
+def _coefficient_correlation(r_first: float, r_second: float, r_between: float) -> float:
     """Give the correlation of two sample coefficients that share the outcome, in large samples."""
     explained = 1 - r_first**2 - r_second**2 - r_between**2
     shared = (r_between - r_first * r_second / 2) * explained + r_between**3
     return max(-1.0, min(1.0, shared / ((1 - r_first**2) * (1 - r_second**2))))
 
 
-def _inverted(sizes: tuple[float, float, float], n: int, method: Method) -> float:
+def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) -> float:
     """Give the alpha at which the interval of the difference ends at zero."""
     difference = sizes[0] - sizes[1]
     if abs(difference) <= ZERO:
@@ -231,7 +231,7 @@ def levels_and_differences(
     (5, 4)
     """
     one, two = matched(x, y, ("x", "y"))
-    steps = _steps(one), _steps(two)
+    steps = _first_differences(one), _first_differences(two)
     rows = []
     for name, (left, right) in (("levels", (one, two)), ("first_differences", steps)):
         estimate = correlate(
@@ -254,7 +254,7 @@ def levels_and_differences(
     return levels, with_note(rows[1], "changes from one point to the next")
 
 
-def _steps(series: FloatArray) -> FloatArray:
+def _first_differences(series: FloatArray) -> FloatArray:
     """Give the first differences; equal changes come out exactly equal although subtraction rounds."""
     scale = float(np.max(np.abs(series), initial=0.0)) or 1.0
     return np.asarray(np.round(np.diff(series) / scale, 12) * scale, dtype=np.float64)

@@ -93,7 +93,7 @@ def partial(
     k = len(covariates)
     design = np.column_stack([np.ones(n), *covariates])
     # n <= k leaves no degree of freedom and is answered below, whatever the rank
-    if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_scaled(design)) < k + 1):
+    if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_unit_columns(design)) < k + 1):
         raise ValueError(f"{place}: {given_name} is constant or linearly dependent; leave the redundant column out")
     symbol = SYMBOL[method]
     make_row = functools.partial(
@@ -216,7 +216,7 @@ def within_family(
     if not groups:
         return make_row(note=join_notes(*notes, no(*everything, because="no family has two units")))
     order = np.concatenate(groups)
-    centred_x, centred_y = _centred(one, groups)[order], _centred(two, groups)[order]
+    centred_x, centred_y = _centred_by_group(one, groups)[order], _centred_by_group(two, groups)[order]
     for name, values, centred in (("x", one, centred_x), ("y", two, centred_y)):
         if is_constant(centred, float(np.max(np.abs(values)))):
             because = f"{name} does not vary inside families"
@@ -253,20 +253,20 @@ def within_family(
     )
 
 
-def _scaled(design: FloatArray) -> FloatArray:
+def _unit_columns(design: FloatArray) -> FloatArray:
     return np.asarray(design / np.linalg.norm(design, axis=0), dtype=np.float64)
 
 
 def _residuals(values: FloatArray, design: FloatArray) -> FloatArray:
     # an orthonormal basis, so that covariates of very different size do not cost precision
-    basis, _ = np.linalg.qr(_scaled(design))
+    basis, _ = np.linalg.qr(_unit_columns(design))
     residual = values - basis @ (basis.T @ values)
     residual -= basis @ (basis.T @ residual)
     size = float(np.max(np.abs(values)))
     return np.asarray(np.where(np.abs(residual) <= NOISE * size, 0.0, residual), dtype=np.float64)
 
 
-def _centred(values: FloatArray, groups: Sequence[npt.NDArray[np.int64]]) -> FloatArray:
+def _centred_by_group(values: FloatArray, groups: Sequence[npt.NDArray[np.int64]]) -> FloatArray:
     result = np.zeros_like(values)
     for group in groups:
         result[group] = values[group] - values[group].mean()

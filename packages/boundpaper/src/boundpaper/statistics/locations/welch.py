@@ -72,7 +72,7 @@ def welch_t(
         sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
         moments.append((float(values.mean()), sd, values.size))
     given = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
-    return _welch(
+    return _welch_estimate(
         *moments, study=study, comparison=comparison, unit=unit, note=given, effect=effect, confidence=confidence
     )
 
@@ -134,7 +134,7 @@ def welch_t_from_stats(
     if min(n_first, n_second) < 1:
         raise ValueError(f"welch_t {study}/{comparison}: sizes {n_first} and {n_second}; give at least 1 each")
     arms = {names[0]: (sd_first, n_first), names[1]: (sd_second, n_second)}
-    return _welch(
+    return _welch_estimate(
         (mean_first, sd_first, n_first),
         (mean_second, sd_second, n_second),
         study=study,
@@ -230,7 +230,7 @@ def pooled_t(
     )
 
 
-def _welch(
+def _welch_estimate(
     first: tuple[float, float, int],
     second: tuple[float, float, int],
     *,

@@ -51,7 +51,7 @@ class AnswerSample:
 
 
 @dataclass(frozen=True)
-class Split:
+class SampleSplit:
     """Samples for training probes and samples for measuring; no unit is in both.
 
     `asked` and `known` are how many names the model was asked about, and how many it knows; 0 where nobody asked.
@@ -75,7 +75,7 @@ class Split:
                 )
 
 
-def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
+def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> SampleSplit:
     """Make statements whose truth is known by construction; no name occurs both in training and in test statements.
 
     A statement whose object is true of nobody is wrong without the question; the others need the question. With
@@ -103,7 +103,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
         )
         for item in items
     ]
-    split = deal(samples, train, test, seed)
+    split = split_units(samples, train, test, seed)
     if not known:
         return split
     return replace(split, asked=len(names), known=len({sample.unit for sample in samples}))
@@ -142,27 +142,27 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
         question=((start, start + len(stem)),),
         answer=(first, first + len(answer)),
         right=right,
-        filler=(0, _opening(prompt, start)),
+        filler=(0, _sentence_start(prompt, start)),
         kind=ANSWER if alone else QUESTION,
     )
 
 
-def _opening(prompt: str, start: int) -> int:
+def _sentence_start(prompt: str, start: int) -> int:
     """Return the start of the sentence around `start`, with the full stop before it; its opening shows its kind."""
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
-def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> Split:
+def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: int, seed: int) -> SampleSplit:
     """Split units between training and test in proportion, then take the number of samples asked for from each part.
 
     Raises DataError when a side has too few samples.
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)
-    tested = set(units[: max(1, round(len(units) * test / (train + test)))])
+    tested = set(units[: max(1, round(len(units) * test_count / (train_count + test_count)))])
     sides = {
-        "training": ([sample for sample in samples if sample.unit not in tested], train),
-        "test": ([sample for sample in samples if sample.unit in tested], test),
+        "training": ([sample for sample in samples if sample.unit not in tested], train_count),
+        "test": ([sample for sample in samples if sample.unit in tested], test_count),
     }
     for name, (side, wanted) in sides.items():
         if len(side) < wanted:
@@ -170,4 +170,4 @@ def deal(samples: Sequence[AnswerSample], train: int, test: int, seed: int) -> S
                 f"only {len(side)} {name} samples in {len(units)} units, not {wanted}; give a smaller number"
             )
     first, second = (tuple(side[:wanted]) for side, wanted in sides.values())
-    return Split(first, second)
+    return SampleSplit(first, second)

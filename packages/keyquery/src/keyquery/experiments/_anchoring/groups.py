@@ -36,7 +36,7 @@ class TestSamples:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pool(found: Sequence[TestSamples]) -> TestSamples:
+def pool_seeds(found: Sequence[TestSamples]) -> TestSamples:
     """Join the test samples of all seeds into one set."""
 
     def joined(name: str) -> Readings:
@@ -79,14 +79,14 @@ def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
 
 def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
     """Yield rows of Delta P, of its control and of their difference, by group and layer."""
-    for split, readings, groups in _splits(measured):
+    for split, readings, groups in _ways_of_grouping(measured):
         values: dict[str, Floats] = {
-            "delta_p": readings.delta(),
-            "control": readings.delta("control"),
-            "excess": readings.delta() - readings.delta("control"),
+            "delta_p": readings.probability_change(),
+            "control": readings.probability_change("control"),
+            "excess": readings.probability_change() - readings.probability_change("control"),
         }
         if np.isfinite(readings.filler).any():
-            values["filler"] = readings.delta("filler")
+            values["filler"] = readings.probability_change("filler")
         if split in ("design", "all"):
             values["question_share"] = 100 * readings.flips().astype(np.float64)
         for group, member in groups.items():
@@ -96,7 +96,7 @@ def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
                 yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
 
 
-def _splits(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
+def _ways_of_grouping(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
     """Yield each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
     flips = measured.whole.flips()
     at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
@@ -115,18 +115,18 @@ def _splits(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bo
         yield "design", measured.whole, designed
 
 
-def _summary_rows(condition: str, name: str, found: LayerSummary) -> Iterator[Row]:
-    for layer, n in enumerate(found.n.tolist()):
+def _summary_rows(condition: str, name: str, summary: LayerSummary) -> Iterator[Row]:
+    for layer, n in enumerate(summary.n.tolist()):
         none = "" if n else "no sample in this group"
-        interval = {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+        interval = {name: summary.mean, f"{name}_low": summary.low, f"{name}_high": summary.high}
         if name != "question_share":
-            interval[f"{name}_sd"] = found.sd
+            interval[f"{name}_sd"] = summary.sd
         for metric, values in interval.items():
             spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
             reason = none or _absent(values[layer], spread)
             yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)
         if name == "delta_p":
-            yield row("samples", int(found.samples[layer]), n, condition=condition, layer=layer)
+            yield row("samples", int(summary.samples[layer]), n, condition=condition, layer=layer)
 
 
 def _absent(value: float, reason: str) -> str:

@@ -33,7 +33,7 @@ class Probes:
         return np.asarray(0.5 * (1 + np.tanh(0.5 * logits)))  # the logistic function, without overflow
 
 
-def train(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
+def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
     """Fit a standardised logistic regression with an L2 penalty to each layer separately.
 
     `strength` is the inverse of the penalty, scikit-learn's C.
@@ -70,7 +70,7 @@ class Readings:
         """Mask (n, L) of the samples whose predicted class changes with the knockout: they are question-anchored."""
         return _of_class(self.before, self.cut) < 0.5
 
-    def delta(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
+    def probability_change(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
         """Return the change of the predicted class's probability by a knockout, in percentage points."""
         values: Floats = getattr(self, after)
         return np.asarray(100 * (_of_class(self.before, values) - _of_class(self.before, self.before)))
@@ -117,7 +117,7 @@ def summary(
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = means.sum(0) / n
         sd = np.sqrt((np.where(known, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
-        weights = _weights(shape[0], draws)
+        weights = _resample_weights(shape[0], draws)
         drawn = (weights @ means) / (weights @ known)
     half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
     low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
@@ -134,7 +134,7 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     Values and ends have shape (L,). They are NaN where all samples are of one class; the ends also where units are
     fewer than `LEAST_BOOTSTRAPPED`.
     """
-    value = areas(scores, right)
+    value = auroc_by_layer(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
     few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
     for layer in () if few else np.flatnonzero(np.isfinite(value)):
@@ -143,7 +143,7 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     return value, low, high
 
 
-def areas(scores: Floats, right: Bools) -> Floats:
+def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
     """Return the area under the ROC curve by layer from scores (n, L); NaN where all samples are of one class."""
     once = np.ones((1, len(right)))
     return np.asarray([_area(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
@@ -151,7 +151,7 @@ def areas(scores: Floats, right: Bools) -> Floats:
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
     """Draw the bootstrap resamples in parts, so that an array over samples takes some tens of megabytes at most."""
-    weights = _weights(int(units.max()) + 1, draws)
+    weights = _resample_weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 
 
@@ -168,7 +168,7 @@ def _area(scores: Floats, right: Bools, weights: Floats) -> Floats:
 
 
 @functools.lru_cache(maxsize=4)
-def _weights(units: int, draws: int) -> Floats:
+def _resample_weights(units: int, draws: int) -> Floats:
     """Return how often each unit is drawn in each bootstrap resample, shape (draws, units)."""
     rows = []
     for part in resamples(units, draws):

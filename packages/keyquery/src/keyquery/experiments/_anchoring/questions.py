@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import values
-from keyquery.experiments._anchoring.data import AnswerSample, Span, Split
-from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, is_alias, subject_spans
+from boundpaper.store.json_lines import line_values
+from keyquery.experiments._anchoring.data import AnswerSample, SampleSplit, Span
+from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, answer_span, decisive, is_alias, subject_spans
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.subject import Subject
 from keyquery.models.answers.generation import greedy
@@ -61,12 +61,12 @@ def _triviaqa(row: Row, number: int) -> Question:
     return Question(str(row["question_id"]), text, decisive(text), _texts([answer["value"], *answer["aliases"]]))
 
 
-def _hotpotqa(row: Row, number: int) -> Question:
+def _hotpotqa_question(row: Row, number: int) -> Question:
     text = str(row["question"])
     return Question(str(row["id"]), text, decisive(text), _texts([row["answer"]]))
 
 
-def _nq(row: Row, number: int) -> Question:
+def _nq_question(row: Row, number: int) -> Question:
     text = str(row["question"])
     return Question(f"nq-{number}", text, decisive(text), _texts(row["answer"]))
 
@@ -83,9 +83,9 @@ DATA: Mapping[str, DataSet] = {
         "mandarjoshi/trivia_qa", "rc.nocontext", "validation", ("question_id", "question", "answer"), RULE, _triviaqa
     ),
     "hotpotqa": DataSet(
-        "hotpotqa/hotpot_qa", "distractor", "validation", ("id", "question", "answer"), RULE, _hotpotqa
+        "hotpotqa/hotpot_qa", "distractor", "validation", ("id", "question", "answer"), RULE, _hotpotqa_question
     ),
-    "nq": DataSet("google-research-datasets/nq_open", "", "validation", ("question", "answer"), RULE, _nq),
+    "nq": DataSet("google-research-datasets/nq_open", "", "validation", ("question", "answer"), RULE, _nq_question),
 }
 
 
@@ -100,7 +100,7 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         raise DataError(f"no data set {name!r}; there are planted, {', '.join(DATA)}")
     source = DATA[name]
     usable = []
-    for number, (place, row) in enumerate(_hub(source) if file is None else _local(file)):
+    for number, (place, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
         lacking = [column for column in source.columns if column not in row]
         if lacking:
             raise DataError(f"{place}: no column {', '.join(lacking)}; {source.hub} has {', '.join(source.columns)}")
@@ -115,7 +115,7 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     return usable
 
 
-def _hub(source: DataSet) -> Iterator[tuple[str, Row]]:
+def _rows_of_hub(source: DataSet) -> Iterator[tuple[str, Row]]:
     datasets = need("datasets", f"to read {source.hub}")
     try:
         rows = datasets.load_dataset(source.hub, source.configuration or None, split=source.split)
@@ -128,7 +128,7 @@ def _hub(source: DataSet) -> Iterator[tuple[str, Row]]:
         yield f"{source.hub}, row {number}", row
 
 
-def _local(file: Path) -> Iterator[tuple[str, Row]]:
+def _rows_of_folder(file: Path) -> Iterator[tuple[str, Row]]:
     files = (
         sorted(path for path in file.iterdir() if path.suffix in (".jsonl", ".parquet")) if file.is_dir() else [file]
     )
@@ -138,19 +138,19 @@ def _local(file: Path) -> Iterator[tuple[str, Row]]:
         if path.suffix == ".jsonl":
             yield from _lines(path)
         elif path.suffix == ".parquet":
-            yield from _parquet(path)
+            yield from _rows_of_parquet(path)
         else:
             raise DataError(f"{path}: give a .jsonl or .parquet file, or a folder of them")
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    for where, row in values(path):
+    for where, row in line_values(path):
         if not isinstance(row, dict):
             raise DataError(f"{where}: a {type(row).__name__}, not an object with columns")
         yield where, row
 
 
-def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
+def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
     parquet = need("pyarrow.parquet", f"to read {path.name}")
     try:
         rows = parquet.ParquetFile(path).read(use_threads=False).to_pylist()
@@ -160,7 +160,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
         yield f"{path}, row {number}", row
 
 
-def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
+def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> SampleSplit:
     """Return a model's own greedy answers to randomly drawn questions: the first for training, the rest for measuring.
 
     Answers are stored, so that a stopped run continues with them. A question without an answer in words is passed over.
@@ -174,8 +174,8 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     samples: dict[str, AnswerSample] = {}
     for start in range(0, len(pool), CHUNK):
         part = pool[start : start + CHUNK]
-        for question, said in zip(part, _samples(subject, part), strict=True):
-            sample = as_sample(question, said)
+        for question, said in zip(part, _model_answers(subject, part), strict=True):
+            sample = sample_of_answer(question, said)
             if sample is not None:
                 samples.setdefault(sample.unit, sample)
         subject.tell(f"{min(len(samples), wanted)} of {wanted} answers to {data}")
@@ -184,10 +184,10 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     usable = list(samples.values())
     if len(usable) < wanted:
         raise DataError(f"{data}: only {len(usable)} of {len(pool)} questions got an answer in words, not {wanted}")
-    return Split(tuple(usable[:train]), tuple(usable[train:wanted]))
+    return SampleSplit(tuple(usable[:train]), tuple(usable[train:wanted]))
 
 
-def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
+def _model_answers(subject: Subject, part: Sequence[Question]) -> list[str]:
     prompts = [PROMPT[0] + question.text + PROMPT[1] for question in part]
 
     def ask() -> list[str]:
@@ -197,13 +197,13 @@ def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
     return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
 
 
-def as_sample(question: Question, said: str) -> AnswerSample | None:
+def sample_of_answer(question: Question, said: str) -> AnswerSample | None:
     """Make a sample of a question and the model's answer; None if the model gave no answer.
 
     The text ends with the exact answer. Tokenizers that drop the space in front of a continuation get it back.
     """
     said = said if said[:1].isspace() else f" {said}"
-    place = exact_answer(said)
+    place = answer_span(said)
     if place is None:
         return None
     shift, start = len(PROMPT[0]), len(PROMPT[0] + question.text + PROMPT[1])

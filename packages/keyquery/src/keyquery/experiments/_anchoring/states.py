@@ -15,7 +15,7 @@ from boundpaper.errors import DataError, ModelError
 from keyquery.experiments._anchoring.data import AnswerSample, Span
 from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
-from keyquery.models.answers.forwards import home
+from keyquery.models.answers.forwards import device_of
 from keyquery.models.interventions import knockout
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class MarkedSample:
         return mask
 
 
-def marked(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
+def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
     """Tokenize a sample, and find the positions of its question by the tokenizer's character offsets.
 
     The tokenizer must be a fast one; `seed` is that of the control's draw. The state is read where `read` says: at the
@@ -90,7 +90,7 @@ def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     return places
 
 
-def states(
+def states_at_end(
     model: PreTrainedModel,
     samples: Sequence[MarkedSample],
     choose: Callable[[MarkedSample], Sequence[int]] = lambda sample: (),
@@ -122,8 +122,8 @@ def states(
         inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
         blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
         last = torch.tensor([len(row.ids) - 1 for row in rows])
-        with torch.inference_mode(), reading(model, last) as read, knockout(model, blocked, layers):
-            model(input_ids=inputs.to(home(model)), use_cache=False, logits_to_keep=1)
+        with torch.inference_mode(), hook_last_token(model, last) as read, knockout(model, blocked, layers):
+            model(input_ids=inputs.to(device_of(model)), use_cache=False, logits_to_keep=1)
         if not read or any(each.ndim != 2 for each in read.values()):
             what = "pass on several residual streams per token" if read else "pass on no residual stream"
             raise ModelError(f"{type(model).__name__}: its blocks {what}; one is needed")
@@ -136,7 +136,7 @@ def states(
 
 
 @contextmanager
-def reading(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
+def hook_last_token(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
     """Hook all blocks to store the output at each row's last token, by layer, shape (B, D)."""
     torch = libraries.torch
     kept: dict[int, NDArray[np.float32]] = {}

@@ -40,16 +40,16 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
     """Return the character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does
     not occur.
     """
-    first = _find(question, subject)
+    first = _find_part(question, subject)
     if first is None:
         return ()
-    second = _find(question, relation)
-    if second is not None and not _meet(first, second):
+    second = _find_part(question, relation)
+    if second is not None and not _spans_overlap(first, second):
         return tuple(sorted((first, second)))
-    return tuple(sorted([first, *(span for span in decisive(question) if not _meet(first, span))]))
+    return tuple(sorted([first, *(span for span in decisive(question) if not _spans_overlap(first, span))]))
 
 
-def _find(text: str, part: str) -> Span | None:
+def _find_part(text: str, part: str) -> Span | None:
     words = part.split()
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
     # the same case first: in "the author of The Author" the subject is the second
@@ -57,26 +57,26 @@ def _find(text: str, part: str) -> Span | None:
     return None if match is None else match.span()
 
 
-def _meet(one: Span, other: Span) -> bool:
+def _spans_overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def exact_answer(said: str) -> Span | None:
+def answer_span(continuation: str) -> Span | None:
     """Return the character span of the answer in the model's continuation: its first line up to the end of a sentence.
 
     The rule is the same for right and for wrong answers, so that the position of the last token does not reveal the
     truth. Quotation marks and spaces around it are left out. None when there is no word.
     """
-    start = next((place for place, sign in enumerate(said) if not sign.isspace()), None)
+    start = next((place for place, sign in enumerate(continuation) if not sign.isspace()), None)
     if start is None:
         return None
-    match = END.search(said, start)
-    end = match.start() if match else len(said)
-    while end > start and (said[end - 1].isspace() or said[end - 1] in "\"'“”,:"):
+    match = END.search(continuation, start)
+    end = match.start() if match else len(continuation)
+    while end > start and (continuation[end - 1].isspace() or continuation[end - 1] in "\"'“”,:"):
         end -= 1
-    while start < end and said[start] in "\"'“”":
+    while start < end and continuation[start] in "\"'“”":
         start += 1
-    return (start, end) if WORD.search(said[start:end]) else None
+    return (start, end) if WORD.search(continuation[start:end]) else None
 
 
 def normal(text: str) -> str:

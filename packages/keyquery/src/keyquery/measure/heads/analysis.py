@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.build.pool import end, process_pool, single_threads
+from boundpaper.build.pool import end_pool, limit_to_one_thread, process_pool
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.files import digest
 from boundpaper.store.measurement import path_of
@@ -25,16 +25,16 @@ from keyquery.heads.pairs import PairMode
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.heads.rotation import Separation
 from keyquery.jobs import Resources
-from keyquery.measure.bar import Bar, bar, duration
+from keyquery.measure.bar import Bar, duration, open_bar
 from keyquery.measure.heads import jobs as head_jobs
-from keyquery.measure.heads.finding import HeadResult, Outcome, attempts
-from keyquery.measure.heads.frames import frames, half_metrics
-from keyquery.measure.measurements import checked_name, conflicting_settings, refuse, save, slug
+from keyquery.measure.heads.finding import HeadResult, Outcome, analyse_in_turn
+from keyquery.measure.heads.frames import half_metrics, measurement_frames
+from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting, save, slug
 from keyquery.models import text_sets
 from keyquery.models.captures import manifest, sampling
 from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
-from keyquery.models.captures.stated import with_stated
-from keyquery.rotary import records
+from keyquery.models.captures.stated import with_stated_rotation
+from keyquery.rotary import rotation_records
 
 SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
@@ -80,32 +80,32 @@ def measure(
     options stand under this name.
     """
     start = time.monotonic()
-    capture = _opened(place, rotation, context=context, branch=branch, group=group)
-    shown = _shown(capture, place, branch)
+    capture = _opened_capture(place, rotation, context=context, branch=branch, group=group)
+    shown = _shown_name(capture, place, branch)
     model = checked_name(name or slug(shown))
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
-        refuse(
+        refuse_overwriting(
             root, {table: conflicting_settings(table, _manifest(capture, [], options, model, place, branch, rotation))}
         )
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
         here = 1  # every finding is in its place, and is gathered in this process
-    with bar("heads") as progress:
+    with open_bar("heads") as progress:
         try:
             findings, old = analyse_heads(capture, options, folder, here, progress)
         except MemoryError:
-            raise ThesisError(_too_big(here)) from None
+            raise ThesisError(_memory_advice(here)) from None
     refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
-    tables, described_by, _ = described(capture, findings, options, model, place, branch, rotation)
+    tables, described_by, _ = tables_of_heads(capture, findings, options, model, place, branch, rotation)
     if splits:
         halved = []
         for number, split in enumerate(splits):
             for half, part in enumerate(split):
-                with bar(f"heads of half {half + 1} of split {number + 1} of {len(splits)}") as progress:
+                with open_bar(f"heads of half {half + 1} of split {number + 1} of {len(splits)}") as progress:
                     own = analyse_heads(part, options, folder, here, progress)[0]
                 halved.append(half_metrics(own, options, part, bins, number, half))
         tables["capture_halves"] = pd.concat(halved, ignore_index=True)
@@ -114,12 +114,12 @@ def measure(
     return AnalysisOutcome(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
-def _shown(capture: Capture, capture_name: str, branch: str | None) -> str:
+def _shown_name(capture: Capture, capture_name: str, branch: str | None) -> str:
     """Return the name under which a capture's model is shown."""
     return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(capture_name).name)
 
 
-def described(
+def tables_of_heads(
     capture: Capture,
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
@@ -134,10 +134,10 @@ def described(
     not those of its folder; `rotation` is the file that stated the rotation of the capture, if any.
     """
     place = place or str(capture.root)
-    shown = _shown(capture, place, branch)
+    shown = _shown_name(capture, place, branch)
     model = model or slug(shown)
     bins = options.bins or capture.buckets
-    tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
+    tables = measurement_frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
     return tables, _manifest(capture, findings, options, model, place, branch, rotation), model
 
@@ -173,12 +173,12 @@ def _outcomes(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
 ) -> Generator[tuple[sampling.HeadIndex, Outcome], None, None]:
     if jobs == 1:
-        yield from attempts(capture, capture.heads, options, folder)
+        yield from analyse_in_turn(capture, capture.heads, options, folder)
         return
-    with single_threads(), process_pool(jobs) as pool:
+    with limit_to_one_thread(), process_pool(jobs) as pool:
         try:
             calls: list[Future[list[tuple[sampling.HeadIndex, Outcome]]]] = [
-                pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
+                pool.submit(_analyse_group, capture, heads, options, folder) for heads in head_groups(capture, jobs)
             ]
             for call in as_completed(calls):
                 yield from call.result()
@@ -188,11 +188,11 @@ def _outcomes(
                 f"give --jobs {jobs // 2} and run again"
             ) from None
         except BaseException:  # Ctrl-C, or a caller that wants no more: finished heads are kept, the others are not
-            end(pool)
+            end_pool(pool)
             raise
 
 
-def shares(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
+def head_groups(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
     """Group heads that read the same keys, unless there are too few such groups to keep every process at work."""
     groups: dict[tuple[int, int], list[sampling.HeadIndex]] = {}
     for head in capture.heads:
@@ -202,13 +202,13 @@ def shares(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def _together(
+def _analyse_group(
     capture: Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
 ) -> list[tuple[sampling.HeadIndex, Outcome]]:
-    return list(attempts(capture, heads, options, folder))
+    return list(analyse_in_turn(capture, heads, options, folder))
 
 
-def _too_big(jobs: int) -> str:
+def _memory_advice(jobs: int) -> str:
     """Return advice for when memory ran out, fitted to the options that were given."""
     if jobs > 1:
         return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
@@ -264,7 +264,7 @@ def _manifest(
             "bins": options.bins,
             **({} if options.cap is None else {"sample": options.cap}),
             **({} if options.separation == "distance" else {"separation": options.separation}),
-            **({} if rotation is None else {"rotation": records(capture.rotations or {})}),
+            **({} if rotation is None else {"rotation": rotation_records(capture.rotations or {})}),
         },
         "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | noted.get("versions", {}),
         "capture": {
@@ -273,30 +273,30 @@ def _manifest(
             **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
             "context": capture.context,
             "documents": len(noted["documents"]) if "documents" in noted else None,
-            **_read(settings, noted),
+            **_documents_hash(settings, noted),
             "manifest": digest(capture.root / manifest.FILE) or None,
             "vectors": contents.hexdigest(),
         },
     }
 
 
-def _read(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
+def _documents_hash(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
     """Return a hash of the documents that a capture read, and their installed set; a user's file is named nowhere."""
     place = str(settings.get("texts", ""))
     if "documents" not in found:
         return {}
     digests = "".join(str(each.get("digest")) for each in found["documents"])
     hashed = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
-    return hashed if text_sets.split(place) is None else {"texts": place, **hashed}
+    return hashed if text_sets.split_set_name(place) is None else {"texts": place, **hashed}
 
 
-def _opened(place: str, rotation: Path | None, **given: Any) -> Capture:
+def _opened_capture(place: str, rotation: Path | None, **given: Any) -> Capture:
     """Open a capture, with the rotation that the user states, if any."""
     capture = open_capture(place, **given)
-    return capture if rotation is None else with_stated(capture, rotation)
+    return capture if rotation is None else with_stated_rotation(capture, rotation)
 
 
-def _default(capture: Capture) -> Estimator:
+def _default_estimator(capture: Capture) -> Estimator:
     """Return the estimator for a capture when the user asked for none."""
     if capture.rotations is not None:
         return "aligned_full"
@@ -325,10 +325,10 @@ def run(
     turns them they are taken as captured, which is said. Return the paths of the tables below the project.
     """
     given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
-    capture = _opened(place, asked.get("rotation"), **given)
+    capture = _opened_capture(place, asked.get("rotation"), **given)
     for note in (capture.manifest or {}).get("notes", ()):
         print(note, file=sys.stderr)
-    estimator = estimator or _default(capture)
+    estimator = estimator or _default_estimator(capture)
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )

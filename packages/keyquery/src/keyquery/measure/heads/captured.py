@@ -38,7 +38,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         )
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
-    content = b"" if source is not None else _texts(subject, kind, context)
+    content = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
     label = kind if source is None else slug_of_texts(source.place)
     # what is captured is in the name: a model trained anew, or other texts, make another capture
     mark = key(
@@ -87,7 +87,7 @@ def findings(subject: Subject, options: Options, kind: str | None = None) -> lis
     return heads
 
 
-def _texts(subject: Subject, kind: str, context: int) -> bytes:
+def _texts_as_json_lines(subject: Subject, kind: str, context: int) -> bytes:
     rows = subject.book.texts(kind, DOCUMENTS, context, 0, subject.tokenizer)
     lines = [json.dumps({"id": f"{kind}-{number}", "text": text}) for number, text in enumerate(rows)]
     return ("\n".join(lines) + "\n").encode()

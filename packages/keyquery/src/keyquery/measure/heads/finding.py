@@ -17,10 +17,10 @@ from keyquery.heads.laws import ALIGNED
 from keyquery.heads.missing import BinnedValues, Scalar
 from keyquery.heads.moments import HeadMoments, head_moments
 from keyquery.heads.pca import COMPONENTS, pca
-from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepared
+from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepare_head
 from keyquery.heads.rotation import rotation
 from keyquery.heads.summary import LENGTH_NAMES, summarise
-from keyquery.measure.cache import JSON, Form, cache_name, cached
+from keyquery.measure.cache import JSON, FileForm, cache_name, cached
 from keyquery.measure.heads.key_side import KeySide
 from keyquery.models.captures import layout, sampling
 from keyquery.models.captures import reading as captures
@@ -90,7 +90,7 @@ class HeadResult:
     plane: list[list[float]] = field(default_factory=list)
     precision: str = ""
 
-    def put(self, name: str, value: float | Scalar) -> None:
+    def set_value(self, name: str, value: float | Scalar) -> None:
         """Set the value of a metric, or the reason why it has none."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
@@ -98,7 +98,7 @@ class HeadResult:
         else:
             self.metrics[name] = scalar.value
 
-    def without(self, names: tuple[str, ...], reason: str) -> None:
+    def mark_missing(self, names: tuple[str, ...], reason: str) -> None:
         """Mark several metrics as missing for one reason."""
         self.reasons |= dict.fromkeys(names, reason)
 
@@ -119,12 +119,12 @@ def load_or_analyse(
     another head that reads them was analysed before. Raises DataError when a file of the head is absent or damaged.
     """
     keys = keys or KeySide(capture, head, options)
-    path, vectors = place(capture, head, options, folder, keys)
+    path, vectors = finding_path(capture, head, options, folder, keys)
     make = functools.partial(analyse, capture, head, options, vectors, keys)
     return cached(path.stem, make, folder, FINDING, remember=False)
 
 
-def attempts(
+def analyse_in_turn(
     capture: captures.Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.HeadIndex, Outcome]]:
     """Yield the outcomes of analysing heads; consecutive heads that read the same keys share one copy of them.
@@ -142,7 +142,7 @@ def attempts(
         yield head, outcome
 
 
-def place(
+def finding_path(
     capture: captures.Capture,
     head: sampling.HeadIndex,
     options: PlasticityOptions,
@@ -163,15 +163,15 @@ def place(
     return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
 
 
-def _load(path: Path) -> HeadResult:
+def _load_result(path: Path) -> HeadResult:
     return HeadResult(**JSON.load(path))
 
 
-def _save(path: Path, found: HeadResult) -> None:
+def _save_result(path: Path, found: HeadResult) -> None:
     JSON.save(path, vars(found))
 
 
-FINDING = Form(".json", _load, _save)
+FINDING = FileForm(".json", _load_result, _save_result)
 
 
 def analyse(
@@ -205,27 +205,27 @@ def analyse(
             chunks=chunks,
         )
     except ValueError as error:
-        finding.without((*METRICS, *DECILES, *LENGTHS), str(error))
+        finding.mark_missing((*METRICS, *DECILES, *LENGTHS), str(error))
         return finding
     moments = head_moments(data, options.precision, keys.moments)
     if isinstance(rotation, str) and options.estimator in ALIGNED:
-        finding.without((*PLASTICITY, *DECILES, *LENGTHS, *GAPS), rotation)
+        finding.mark_missing((*PLASTICITY, *DECILES, *LENGTHS, *GAPS), rotation)
     else:
         _plasticity(finding, data, moments, options, keys)
-    _try(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
-    _try(finding, COMPONENT[:5], lambda: _components(finding, moments))
+    _run_or_note(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
+    _run_or_note(finding, COMPONENT[:5], lambda: _add_components(finding, moments))
     weights = position_weights(moments.queries)
-    finding.put("beta_norm", weights.beta_norm)
-    finding.put("r2_pos", weights.r_squared_mean)
+    finding.set_value("beta_norm", weights.beta_norm)
+    finding.set_value("r2_pos", weights.r_squared_mean)
     finding.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
     return finding
 
 
-def _try(found: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
+def _run_or_note(found: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
     try:
         step()
     except ValueError as error:
-        found.without(names, str(error))
+        found.mark_missing(names, str(error))
 
 
 def _rotation(found: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
@@ -241,49 +241,49 @@ def _rotation(found: HeadResult, data: Head, moments: HeadMoments, context: int,
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
         # a check that is zero but for rounding: its digits would differ from machine to machine
-        found.put(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
+        found.set_value(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
 
 
-def _components(found: HeadResult, moments: HeadMoments) -> None:
+def _add_components(found: HeadResult, moments: HeadMoments) -> None:
     parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
     found.kind = parts.kind
     found.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
     for name, value in zip(COMPONENT, (parts.explained[0], parts.r_q[0], parts.r_k[0]), strict=False):
-        found.put(name, value)
-    found.put("linear_share_q", parts.linear_share_q)
-    found.put("linear_share_k", parts.linear_share_k)
+        found.set_value(name, value)
+    found.set_value("linear_share_q", parts.linear_share_q)
+    found.set_value("linear_share_k", parts.linear_share_k)
 
 
 def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
-    given = prepared(data, options, moments.queries, keys.groups)
+    given = prepare_head(data, options, moments.queries, keys.groups)
     known = plasticity(data, options, given=given)
     summary = summarise(known)
     found.precision = known.precision
     for name in PLASTICITY:
-        found.put(name, getattr(summary, name))
+        found.set_value(name, getattr(summary, name))
     for names, row in ((DECILES, summary.deciles), (LENGTHS, summary.lengths)):
         for place, name in enumerate(names):
-            found.put(name, _scalar(row, place))
+            found.set_value(name, _scalar_at(row, place))
     if options.estimator == "empirical":
-        found.without(GAPS, "the estimator itself counts")
+        found.mark_missing(GAPS, "the estimator itself counts")
     else:
         [gap] = gaps_to_empirical(data, options, (options.estimator,), given=given)
-        found.put("gap_by_pair", gap.by_pair)
-        found.put("gap_by_bin", gap.by_bin)
-    _maps(found, known)
+        found.set_value("gap_by_pair", gap.by_pair)
+        found.set_value("gap_by_bin", gap.by_bin)
+    _add_maps(found, known)
 
 
-def _maps(found: HeadResult, known: Plasticity) -> None:
+def _add_maps(found: HeadResult, known: Plasticity) -> None:
     """Store the profile, the map of plasticity and the sums of position and content, as lists without empty cells."""
     sums = known.sums
     for place, queries in enumerate(known.queries):
         pairs = float(sums.count[place].sum())
         found.bins.append(
             {
-                "position": _number(known.taus[place]),
+                "position": _finite_or_none(known.taus[place]),
                 "queries": int(queries),
                 "pairs": int(known.profile.counts[place]),
-                "plasticity": _number(known.profile.values[place]),
+                "plasticity": _finite_or_none(known.profile.values[place]),
                 "mean_gap": float(sums.mean_gap[place].sum()) / pairs if pairs else None,
                 "spread": float(sums.spread[place].sum()) / pairs if pairs else None,
                 "reason": known.profile.reasons[place],
@@ -297,11 +297,11 @@ def _maps(found: HeadResult, known: Plasticity) -> None:
     ]
 
 
-def _scalar(row: BinnedValues, place: int) -> Scalar:
-    value = _number(row.values[place])
+def _scalar_at(row: BinnedValues, place: int) -> Scalar:
+    value = _finite_or_none(row.values[place])
     return Scalar(value, int(row.counts[place]), row.reasons[place])
 
 
-def _number(value: object) -> float | None:
+def _finite_or_none(value: object) -> float | None:
     number = float(cast(float, value))
     return number if np.isfinite(number) else None

@@ -15,7 +15,7 @@ from keyquery.models.captures.reading import Capture
 PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 
 
-def frames(
+def measurement_frames(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
     """Return every measurement of a model by name.
@@ -50,19 +50,19 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
                 "reason": "; ".join(missing),
             }
         )
-    return _frame(rows, METRICS)
+    return _frame_of_rows(rows, METRICS)
 
 
 def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and query bin."""
     rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
-    return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
+    return _frame_of_rows(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
 def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """Return mean plasticity by inter-key and query-to-midpoint distance, over the heads that have pairs there."""
     widths = [context / cells for cells in options.cells]
-    cells = _cells([finding.cells for finding in findings])
+    cells = _cells_of_heads([finding.cells for finding in findings])
     return pd.DataFrame(
         {
             "key_distance": (i + 0.5) * widths[0],
@@ -78,7 +78,7 @@ def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, conte
 def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """Return mean effects of position and content by query bin and inter-key distance, over heads with pairs there."""
     width = context / options.cells[0]
-    cells = _cells([finding.competition for finding in findings])
+    cells = _cells_of_heads([finding.competition for finding in findings])
     return pd.DataFrame(
         {
             "bin": i,
@@ -169,7 +169,7 @@ def model_metrics(
             "bins": bins,
             "min_queries": options.min_queries,
             "name": model,
-            "reason": _reason(findings, means, name, place),
+            "reason": _why_empty(findings, means, name, place),
         }
         for place, name in enumerate(names)
     )
@@ -190,7 +190,7 @@ def half_metrics(
     return placed[["split", "half", "documents", *kept]]
 
 
-def _reason(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
+def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
     """Return why a cell of a row is empty: the heads' own reason if none of them has a value."""
     if means.mean.reasons[place]:
         own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
@@ -208,7 +208,7 @@ def _place(found: HeadResult) -> dict[str, Any]:
     return {"layer": found.layer, "head": found.head, "key_head": found.key_head}
 
 
-def _cells(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
+def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
     """Return the cells of all heads by their indices, in order, each as an array with one row per head."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for each in lists:
@@ -217,6 +217,6 @@ def _cells(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarr
     return {place: np.array(cells[place]) for place in sorted(cells)}
 
 
-def _frame(rows: list[dict[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:
+def _frame_of_rows(rows: list[dict[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     return table.astype(dict.fromkeys(numbers, float)) if len(table) else table

@@ -7,8 +7,8 @@ from pathlib import Path
 from boundpaper.errors import DataError
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.jobs import Resources, open_executor, report, run_jobs
-from keyquery.measure.bar import bar
-from keyquery.measure.heads.finding import attempts, place
+from keyquery.measure.bar import open_bar
+from keyquery.measure.heads.finding import analyse_in_turn, finding_path
 from keyquery.models.captures.reading import Capture
 
 HEADS = 8  # of a job, where the number of jobs is not given
@@ -39,14 +39,14 @@ def analyse_missing(
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]
     logs = folder / "jobs"
-    with bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
+    with open_bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
         # findings are asked for one by one above: a job of an earlier run whose findings were deleted runs again
-        run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
+        run_jobs(analyse_share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
 
 
-def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
+def analyse_share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
     """Run a job that analyses some heads; damaged heads are left to the command, which reports what is wrong."""
-    outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
+    outcomes = analyse_in_turn(capture, [capture.heads[number] for number in numbers], options, folder)
     for done, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):
             print(outcome)
@@ -55,5 +55,5 @@ def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: t
 
 
 def _is_finished(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
-    path, _ = place(capture, capture.heads[number], options, folder)
+    path, _ = finding_path(capture, capture.heads[number], options, folder)
     return path.is_file()

@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.thoughts import marked, opens, part_of_mark
+from keyquery.models.answers.thoughts import has_thought_marks, is_part_of_mark, opens_thinking
 from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import check_tokens
@@ -26,13 +26,13 @@ class TokenizedPrompt:
     thinking: bool
 
 
-def reasons(tokenizer: Any) -> bool:
+def has_thinking_mode(tokenizer: Any) -> bool:
     """Tell whether the model's chat template supports a thinking mode."""
     template = str(getattr(tokenizer, "chat_template", None) or "")
-    return SWITCH in template or marked(template)
+    return SWITCH in template or has_thought_marks(template)
 
 
-def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
+def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
     """Make the prompt of one user turn.
 
     Without a chat template of the tokenizer, the text stands alone, after the tokenizer's beginning token. `thinking`
@@ -44,11 +44,11 @@ def turn(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
         [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True, enable_thinking=thinking
     )
     return TokenizedPrompt(
-        tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens(prompt)
+        tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens_thinking(prompt)
     )
 
 
-def sampling(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
+def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
     """Return the options for `generate`: the model's own if it has any, else plain sampling at temperature 1.
 
     `temperature` takes the place of the model's own; 0 takes the most probable token.
@@ -109,23 +109,23 @@ def answers(
         raise
     replies = []
     for row in made[:, width:].tolist():
-        ends = [place for place, token in enumerate(row) if token in _ends(loaded)]
+        ends = [place for place, token in enumerate(row) if token in _end_tokens(loaded)]
         kept = row[: ends[0]] if ends else row
-        replies.append((_written(tokenizer, kept), len(kept)))
+        replies.append((_answer_text(tokenizer, kept), len(kept)))
     return replies
 
 
-def _written(tokenizer: Any, tokens: list[int]) -> str:
+def _answer_text(tokenizer: Any, tokens: list[int]) -> str:
     """Return an answer's text without special tokens, except those that mark thinking."""
     plain, whole = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
-    if marked(plain) or not marked(whole):
+    if has_thought_marks(plain) or not has_thought_marks(whole):
         return plain
     for word in tokenizer.all_special_tokens:
-        whole = whole if part_of_mark(word) else whole.replace(word, "")
+        whole = whole if is_part_of_mark(word) else whole.replace(word, "")
     return whole
 
 
-def _ends(loaded: LoadedModel) -> set[int]:
+def _end_tokens(loaded: LoadedModel) -> set[int]:
     ends = loaded.model.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends, loaded.tokenizer.eos_token_id]
     return {end for end in ends if end is not None}

@@ -70,6 +70,6 @@ def key_cache(model: PreTrainedModel) -> Any:
     return libraries.transformers.DynamicCache(config=model.config.get_text_config())
 
 
-def home(model: PreTrainedModel) -> Any:
+def device_of(model: PreTrainedModel) -> Any:
     """Return the device that token ids must be on."""
     return model.get_input_embeddings().weight.device

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import Around, batches, encode, home, key_cache, step
+from keyquery.models.answers.forwards import Around, batches, device_of, encode, key_cache, step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,7 +63,7 @@ def greedy(
     rows = [encode(tokenizer, prompt) for prompt in prompts]
     answers: list[str] = [""] * len(rows)
     for indices in batches([len(row) for row in rows], batch, together=pad):
-        continuations = _continue(
+        continuations = _continue_batch(
             model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode
         )
         for index, text in zip(indices, continuations, strict=True):
@@ -71,7 +71,7 @@ def greedy(
     return answers
 
 
-def _continue(
+def _continue_batch(
     model: PreTrainedModel,
     tokenizer: Any,
     rows: list[list[int]],
@@ -81,9 +81,9 @@ def _continue(
     decode: Around,
 ) -> list[str]:
     torch = libraries.torch
-    tokens, mask = _padded(rows, _filler(tokenizer))
-    tokens, mask = tokens.to(home(model)), None if mask is None else mask.to(home(model))
-    ends = _ends(model, tokenizer)
+    tokens, mask = _pad_left(rows, _padding_token(tokenizer))
+    tokens, mask = tokens.to(device_of(model)), None if mask is None else mask.to(device_of(model))
+    ends = _end_tokens(model, tokenizer)
     made: list[list[int]] = [[] for _ in rows]
     texts = [""] * len(rows)
     open_rows = set(range(len(rows)))
@@ -114,7 +114,7 @@ def _continue(
     return texts
 
 
-def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
+def _pad_left(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
     """Pad token ids on the left; return them (B, T) with their mask, or without a mask if none is padded."""
     torch = libraries.torch
     longest = max(map(len, rows))
@@ -124,13 +124,13 @@ def _padded(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
     return tokens, torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
 
 
-def _filler(tokenizer: Any) -> int:
+def _padding_token(tokenizer: Any) -> int:
     """Return the token to pad with; since it is masked, any token will do."""
     given = getattr(tokenizer, "pad_token_id", None)
     return 0 if given is None else int(given)
 
 
-def _ends(model: PreTrainedModel, tokenizer: Any) -> set[int]:
+def _end_tokens(model: PreTrainedModel, tokenizer: Any) -> set[int]:
     """Return the tokens that end a continuation."""
     ends: set[int] = set()
     for owner in (getattr(model, "generation_config", None), tokenizer):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import Around, home
+from keyquery.models.answers.forwards import Around, device_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,13 +27,13 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     the CPU. Raises DataError when there are fewer than two tokens.
     """
     torch = libraries.torch
-    tokens = torch.as_tensor(tokens, device=home(model))
+    tokens = torch.as_tensor(tokens, device=device_of(model))
     tokens = tokens[None] if tokens.ndim == 1 else tokens
     if tokens.shape[1] < 2:
         raise DataError(f"a text of {tokens.shape[1]} tokens has none to predict; give at least 2")
     parts, start = [], 1
     with torch.inference_mode():
-        for logits in _logits(model, tokens, prefill):
+        for logits in _logits_in_parts(model, tokens, prefill):
             wanted = tokens[:, start : start + logits.shape[1], None].to(logits.device)
             parts.append(-logits.float().log_softmax(-1).gather(2, wanted)[..., 0].cpu())
             start += logits.shape[1]
@@ -41,7 +41,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     return nats
 
 
-def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
+def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
     """Yield the logits of all tokens but the last, in parts (B, rows, V)."""
     torch = libraries.torch
     kept: list[Tensor] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import batches, encode, home, key_cache, step
+from keyquery.models.answers.forwards import batches, device_of, encode, key_cache, step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -94,21 +94,21 @@ def grouped_logprobs(
     heads: list[list[int]] = []
     branches: list[list[Branch]] = []
     for group in groups:
-        shared, own = _branches(tokenizer, group)
+        shared, own = _answer_branches(tokenizer, group)
         heads.append(shared)
         branches.append(own)
     sums: list[list[float]] = [[] for _ in groups]
     for indices in batches([len(head) for head in heads], batch):
-        some = _sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
+        some = _branch_sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
         for at, values in zip(indices, some, strict=True):
             sums[at] = values
     return [
-        [_scores(question, number, own, values) for number, question in enumerate(group)]
+        [_question_scores(question, number, own, values) for number, question in enumerate(group)]
         for group, own, values in zip(groups, branches, sums, strict=True)
     ]
 
 
-def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
+def answer_tokens(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
     """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends in one.
 
     Raises ModelError when it adds none or an unknown token, or the prompt's tokens change.
@@ -126,7 +126,7 @@ def continuation(tokenizer: Any, prompt: str, option: str, head: Sequence[int] |
     return added
 
 
-def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
+def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
     """Return the common beginning of a group's prompts, and each answer's branch from there."""
     prompts = [encode(tokenizer, prompt) for prompt, _ in group]
     length = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False)))
@@ -134,7 +134,7 @@ def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], lis
         raise DataError("prompts of one group begin with different tokens; ask them one by one")
     branches: list[Branch] = []
     for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
-        parts = [tuple(continuation(tokenizer, prompt, option, ids)) for option in options]
+        parts = [tuple(answer_tokens(tokenizer, prompt, option, ids)) for option in options]
         if not parts:
             raise DataError(f"0 answers to choose from after the prompt {prompt[-40:]!r}")
         if len(set(parts)) < len(parts):
@@ -143,15 +143,15 @@ def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], lis
     return prompts[0][:length], branches
 
 
-def _scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:
+def _question_scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:
     mine = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
     return Scores(question[1], tuple(value for _, value in mine), tuple(len(branch.answer) for branch, _ in mine))
 
 
-def _sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
+def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
     """Return the summed log-probability of every branch, for beginnings of equal length."""
     torch = libraries.torch
-    device, length = home(model), len(heads[0])
+    device, length = device_of(model), len(heads[0])
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
     turns = max(map(len, fed))
     cache = key_cache(model)
@@ -174,11 +174,11 @@ def _sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Bran
             for place, row in enumerate(rows):
                 for number, branch in enumerate(groups[place]):
                     if turn < len(fed[place]) and branch.fed == row:
-                        sums[place][number] += _sum(logs[place], branch)
+                        sums[place][number] += _branch_sum(logs[place], branch)
     return sums
 
 
-def _sum(logs: Tensor, branch: Branch) -> float:
+def _branch_sum(logs: Tensor, branch: Branch) -> float:
     """Return the sum, in float64, of the log-probabilities of an answer's tokens that the fed tokens predict."""
     known = 0 if branch.rest else 1  # the first token of the answer comes right after the common beginning
     start = len(branch.rest) + known - 1

@@ -30,7 +30,7 @@ class Reply(NamedTuple):
     thoughts: str
 
 
-def opens(prompt: str) -> bool:
+def opens_thinking(prompt: str) -> bool:
     """Tell whether a prompt ends inside a thinking section that it opened."""
     last = None
     for last in OPENING.finditer(prompt):  # noqa: B007
@@ -38,14 +38,14 @@ def opens(prompt: str) -> bool:
     return last is not None and not prompt[last.end() :].strip()
 
 
-def marked(text: str) -> bool:
+def has_thought_marks(text: str) -> bool:
     """Tell whether a text contains marks of thinking or of channels."""
     return bool(OPENING.search(text) or CLOSING.search(text) or "<|channel|>" in text)
 
 
-def part_of_mark(token: str) -> bool:
+def is_part_of_mark(token: str) -> bool:
     """Tell whether a special token is a mark of thinking or of channels, or part of one."""
-    return marked(token) or token in (
+    return has_thought_marks(token) or token in (
         "<|start|>",
         "<|message|>",
         "<|constrain|>",
@@ -63,7 +63,7 @@ def split_thoughts(text: str, *, opened: bool = False) -> Reply:
     `opened` says whether the prompt itself ends with an opening mark. Thoughts hold no marks.
     """
     if "<|channel|>" in text:
-        return _of_channels(text)
+        return _split_channels(text)
     if finals := list(BARE_FINAL.finditer(text)):
         if BARE_ANALYSIS.match(text) or not text[: finals[-1].start()].strip():
             return Reply(text[finals[-1].end() :].strip(), BARE_ANALYSIS.sub("", text[: finals[-1].start()]).strip())
@@ -78,7 +78,7 @@ def split_thoughts(text: str, *, opened: bool = False) -> Reply:
     return Reply(rest.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
 
 
-def _of_channels(text: str) -> Reply:
+def _split_channels(text: str) -> Reply:
     begins = list(CHANNEL.finditer(text))
     answer, thoughts = "", []
     for begun in begins:

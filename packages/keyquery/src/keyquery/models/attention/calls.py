@@ -122,16 +122,16 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
     The model and the registries of transformers are as before when the block is left, however it is left. Raises
     ModelError when the architecture computes attention in its own code.
     """
-    configs = _configs(model)
+    configs = _attention_configs(model)
     before = {key: config._attn_implementation for key, config in configs.items()}
     if any(name == NAME for name in before.values()):
         raise ModelError("this model is being recorded already; one recording at a time")
-    with _registered(list(configs.values())):
+    with _register_kernel(list(configs.values())):
         token, watched = _recorder.set(recorder), _observer.set(observer)
         try:
             model.set_attn_implementation(NAME)
             if model.config.get_text_config()._attn_implementation != NAME:
-                raise ModelError(unsupported(model))
+                raise ModelError(unsupported_message(model))
             yield
         finally:
             _recorder.reset(token)
@@ -141,7 +141,7 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def hide_calls() -> Iterator[None]:
     """Hide this context's attention calls from recorders and observers, for forward passes that inspect a model."""
     token, watched = _recorder.set(None), _observer.set(None)
     try:
@@ -151,11 +151,11 @@ def unwatched() -> Iterator[None]:
         _observer.reset(watched)
 
 
-def unsupported(model: PreTrainedModel) -> str:
+def unsupported_message(model: PreTrainedModel) -> str:
     """Return the message that an architecture cannot be recorded, as it has no attention or its own code for it."""
     kind = getattr(model.config, "model_type", type(model).__name__)
     named = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
-    if not any(map(_weighs_keys, named)):
+    if not any(map(_has_softmax_over_keys, named)):
         called = ", ".join(sorted(each.__name__ for each in named))
         recurrent = f" ({called} is a recurrence, without a softmax over keys)" if named else ""
         return (
@@ -169,7 +169,7 @@ def unsupported(model: PreTrainedModel) -> str:
     )
 
 
-def _weighs_keys(kind: type) -> bool:
+def _has_softmax_over_keys(kind: type) -> bool:
     """Tell whether a layer class has or calls a softmax over keys, by its source; True if no source can be read."""
     try:
         return _SOFTMAX.search(inspect.getsource(kind)) is not None
@@ -177,7 +177,7 @@ def _weighs_keys(kind: type) -> bool:
         return True
 
 
-def _configs(model: PreTrainedModel) -> dict[int, Any]:
+def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
     """Return every configuration that chooses an attention function, by identity."""
     configs: dict[int, Any] = {}
     waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
@@ -190,13 +190,13 @@ def _configs(model: PreTrainedModel) -> dict[int, Any]:
 
 
 @contextmanager
-def _registered(configs: list[Any]) -> Iterator[None]:
+def _register_kernel(configs: list[Any]) -> Iterator[None]:
     """Register the private name in both registries in this block, and keep what each configuration ran with."""
     global _users
     modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:
-        modeling.AttentionInterface.register(NAME, _attend)
-        masking.AttentionMaskInterface.register(NAME, _mask)
+        modeling.AttentionInterface.register(NAME, _record_and_attend)
+        masking.AttentionMaskInterface.register(NAME, _original_mask)
         _users += 1
         for config in configs:
             _kernels[id(config)] = (config, config._attn_implementation or "sdpa")
@@ -212,14 +212,14 @@ def _registered(configs: list[Any]) -> Iterator[None]:
                 masking.AttentionMaskInterface._global_mapping.pop(NAME, None)
 
 
-def _kernel(config: object) -> str:
+def _original_kernel(config: object) -> str:
     held = _kernels.get(id(config))
     if held is None:
         raise ModelError(f"attention of an unknown configuration ({type(config).__name__}) reached the recorder")
     return held[1]
 
 
-def _attend(
+def _record_and_attend(
     module: Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, *rest: Any, **options: Any
 ) -> Any:
     recorder = _recorder.get()
@@ -229,7 +229,7 @@ def _attend(
         if other is not None:
             query, key, value, attention_mask = other.query, other.key, other.value, other.mask
     home = sys.modules[type(module).__module__]
-    kernel = _kernel(module.config)
+    kernel = _original_kernel(module.config)
     if kernel == "eager":
         attend = home.eager_attention_forward
     else:  # a modelling file may hold its own table, with overrides
@@ -244,6 +244,6 @@ def _attend(
     return result
 
 
-def _mask(*rest: Any, **options: Any) -> Any:
+def _original_mask(*rest: Any, **options: Any) -> Any:
     masks = libraries.need("transformers.masking_utils").ALL_MASK_ATTENTION_FUNCTIONS
-    return masks[_kernel(options.get("config"))](*rest, **options)
+    return masks[_original_kernel(options.get("config"))](*rest, **options)

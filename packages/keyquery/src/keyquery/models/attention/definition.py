@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def causal(queries: Tensor, tokens: int) -> Tensor:
+def causal_mask(queries: Tensor, tokens: int) -> Tensor:
     """Return the mask of causal attention, shape (rows, tokens): True if a key is not after the query.
 
     `queries` are the positions of the rows, int64; keys are at positions 0 to `tokens` - 1.
@@ -25,21 +25,21 @@ def causal(queries: Tensor, tokens: int) -> Tensor:
     return seen
 
 
-def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
+def sliding_mask(queries: Tensor, tokens: int, window: int) -> Tensor:
     """Return a sliding window's mask, shape (rows, tokens): the query's own token and the `window` - 1 before it."""
     keys = libraries.torch.arange(tokens, device=queries.device)
-    seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
+    seen: Tensor = causal_mask(queries, tokens) & (keys[None] > queries[:, None] - window)
     return seen
 
 
-def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
+def chunked_mask(queries: Tensor, tokens: int, size: int) -> Tensor:
     """Return the mask of chunked attention, shape (rows, tokens): no later tokens, and only the query's own chunk."""
     keys = libraries.torch.arange(tokens, device=queries.device)
-    seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
+    seen: Tensor = causal_mask(queries, tokens) & (keys[None] // size == queries[:, None] // size)
     return seen
 
 
-def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
+def attention_by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
     """Return the output of attention by its definition, float32, shape (B, rows, H, d_v).
 
     Soft-capping and learned sinks take part as the call's options say; the call's mask does not. `rows` are the queries
@@ -65,18 +65,18 @@ def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
     return output
 
 
-def difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
+def largest_difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
     """Return a kernel's largest difference from the definition over the largest value; NaN if undefined.
 
-    `call`, `rows` and `seen` are as of `by_definition`; `output` (B, T, H, d_v) is what the kernel gave.
+    `call`, `rows` and `seen` are as of `attention_by_definition`; `output` (B, T, H, d_v) is what the kernel gave.
     """
     own = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
-    expected = by_definition(call, rows, seen)
+    expected = attention_by_definition(call, rows, seen)
     size = float(call.value.float().abs().max())
     return float((own - expected).abs().max()) / size if size else 0.0
 
 
-def tolerance(call: Call) -> float:
+def rounding_tolerance(call: Call) -> float:
     """Return the tolerance for a kernel's rounding, by its number type."""
     half = call.value.dtype in (libraries.torch.float16, libraries.torch.bfloat16)
     return 5e-2 if half else 2e-3

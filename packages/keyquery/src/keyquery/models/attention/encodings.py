@@ -15,7 +15,7 @@ BLIND = 1e12  # a linear factor above it turns no float32 angle of any context o
 TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial")  # frequencies of the checkpoint itself
 
 
-def parameters(
+def rope_parameters(
     config: Any, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> dict[str, Any] | None:
     """Return the `rope_parameters` that give a configuration another encoding.
@@ -41,20 +41,22 @@ def parameters(
         all, "pi", "ntk" and "yarn" only layers that see the whole context: a sliding window never leaves its trained
         length.
     """
-    check(kind, factor)
+    check_encoding(kind, factor)
     text = config.get_text_config()
     rope = getattr(text, "rope_parameters", None)
     if not rope:
         raise ModelError(f"{_name(config)} has no rotary parameters, so its positions cannot be encoded as {kind}")
     if "llama_4_scaling_beta" in rope and kind == "drope":
-        raise ModelError(scaled(_name(config), kind))
+        raise ModelError(scaled_queries_message(_name(config), kind))
     length = length or int(text.max_position_embeddings)
-    if not nested(rope):
-        return _changed(_name(config), rope, kind, factor, length, _width(text))
+    if not is_per_layer_type(rope):
+        return _changed(_name(config), rope, kind, factor, length, _head_dimension(text))
     parts = {}
     for label, each in rope.items():
         whole = "full" in label or kind == "drope"
-        parts[label] = _changed(_name(config), each, kind, factor, length, _width(text)) if each and whole else None
+        parts[label] = (
+            _changed(_name(config), each, kind, factor, length, _head_dimension(text)) if each and whole else None
+        )
     if kind in ("pi", "ntk", "yarn") and not any(parts.values()):
         raise ModelError(
             f"{_name(config)}: no layer type sees the whole context ({', '.join(rope)}), so {kind} has none to change"
@@ -65,12 +67,12 @@ def parameters(
 def configured(config: Any, kind: str, *, factor: float | None = None, length: int | None = None) -> Any:
     """Return a copy of a configuration with another encoding (arguments and errors of `parameters`)."""
     new = copy.deepcopy(config)
-    rope = parameters(new, kind, factor=factor, length=length)
+    rope = rope_parameters(new, kind, factor=factor, length=length)
     text = new.get_text_config()
     if rope is not None:
         text.rope_parameters = rope
         if getattr(of_layer(text, 0), "head_dim", 0) is None:  # Mixtral leaves it open, and scaled rotations read it
-            text.head_dim = _width(text)
+            text.head_dim = _head_dimension(text)
     return new
 
 
@@ -83,21 +85,21 @@ def encoding_name(config: Any) -> str:
     rope = getattr(config.get_text_config(), "rope_parameters", None)
     if not rope or getattr(config.get_text_config(), "alibi", False):
         return "none"
-    if not nested(rope):
-        return _kind(rope)
-    kinds = {label: _kind(each) for label, each in rope.items() if each}
+    if not is_per_layer_type(rope):
+        return _encoding_kind(rope)
+    kinds = {label: _encoding_kind(each) for label, each in rope.items() if each}
     if set(kinds.values()) == {"drope"}:
         return "drope"
     rotated = {label: kind for label, kind in kinds.items() if kind != "drope"}
     return next((kind for label, kind in rotated.items() if "full" in label), "rope")
 
 
-def nested(rope: dict[str, Any]) -> bool:
+def is_per_layer_type(rope: dict[str, Any]) -> bool:
     """Tell whether rotary parameters are given per layer type."""
     return all(each is None or isinstance(each, dict) for each in rope.values())
 
 
-def check(kind: str, factor: float | None) -> None:
+def check_encoding(kind: str, factor: float | None) -> None:
     """Refuse an encoding that is unknown, or a factor that the encoding cannot have (errors of `parameters`)."""
     if kind not in KINDS:
         raise ModelError(f"position encoding {kind!r} is unknown; it is one of {', '.join(KINDS)}")
@@ -114,7 +116,7 @@ def of_layer(text: Any, layer: int) -> Any:
     return text if each is None else each[layer]
 
 
-def _width(text: Any) -> int:
+def _head_dimension(text: Any) -> int:
     """Return the dimension of a head; ModelError if it differs by layer."""
     layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
     widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
@@ -129,7 +131,7 @@ def _changed(
     name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
 ) -> dict[str, Any] | None:
     """Return flat rotary parameters of another kind, or None if they are of that kind already."""
-    own = _kind(rope)
+    own = _encoding_kind(rope)
     if kind == own and kind in ("rope", "drope"):
         return None
     kept = {key: rope[key] for key in ("rope_theta", "partial_rotary_factor") if rope.get(key) is not None}
@@ -151,7 +153,7 @@ def _changed(
     return {"rope_type": "default", **kept}
 
 
-def _kind(rope: dict[str, Any]) -> str:
+def _encoding_kind(rope: dict[str, Any]) -> str:
     label = rope.get("rope_type", rope.get("type", "default"))
     if label == "linear":
         return "drope" if float(rope["factor"]) > BLIND else "pi"
@@ -162,7 +164,7 @@ def _name(config: Any) -> str:
     return f"model type {config.model_type}"
 
 
-def scaled(name: str, kind: str) -> str:
+def scaled_queries_message(name: str, kind: str) -> str:
     """Return the message for queries that are multiplied by a factor of their position."""
     return (
         f"{name} scales its queries by position besides rotating them, so an identity rotation does not make it blind "

@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
-from keyquery.models.attention.encodings import check, configured, encoding_name, scaled
+from keyquery.models.attention.encodings import check_encoding, configured, encoding_name, scaled_queries_message
 from keyquery.models.attention.rotations import rotations
-from keyquery.models.undefined import undefined
+from keyquery.models.undefined import undefined_message
 from keyquery.rotary import NO_ROTATION
 
 if TYPE_CHECKING:
@@ -52,17 +52,17 @@ def encoding(
     module, one that does not give cosines and sines, or (for "drope") positions that a rotation does not hold (ALiBi,
     queries scaled by position).
     """
-    check(kind, factor)
-    modules = rotary(model)
+    check_encoding(kind, factor)
+    modules = rotary_modules(model)
     if kind == "drope":
         attention = [part for part in model.modules() if hasattr(part, "layer_idx") and hasattr(part, "config")]
         if any(query_scale(part) is not None for part in attention):
-            raise ModelError(scaled(type(model).__name__, kind))
+            raise ModelError(scaled_queries_message(type(model).__name__, kind))
     swaps: list[tuple[Module, Callable[..., Any]]] = []
     for module in modules:
-        _angles(module)
+        _angles_of(module)
         if kind == "drope":
-            swaps.append((module, _identity))
+            swaps.append((module, _no_rotation))
             continue
         config: Any = module.config
         try:
@@ -71,7 +71,7 @@ def encoding(
             raise
         except Exception as error:  # code of any architecture runs here; RecurrentGemma's knows one rotation only
             raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
-        swaps.append((module, _instead(fresh.to(_device(module)))))
+        swaps.append((module, _replace_angles(fresh.to(_device_of(module)))))
     with ExitStack() as stack:
         for module, hook in swaps:
             stack.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
@@ -81,7 +81,7 @@ def encoding(
         yield
 
 
-def positional(model: PreTrainedModel) -> str:
+def positional_of(model: PreTrainedModel) -> str:
     """Return a loaded model's encoding: "rope", "drope", "pi" or "yarn", read and then confirmed by running the model.
 
     "none" for a model that rotates nothing: positions are learned (GPT-2), added as waves (CTRL), or seen by other
@@ -92,7 +92,7 @@ def positional(model: PreTrainedModel) -> str:
     not, as that says, and a DroPE model must be blind to positions as a whole. Raises ModelError when the model runs
     otherwise than its configuration says, or adds a position bias to its scores.
     """
-    if not rotates(model):
+    if not may_rotate(model):
         return "none"
     if _rotated_in_attention(model):
         tokens = libraries.torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
@@ -102,7 +102,7 @@ def positional(model: PreTrainedModel) -> str:
             )
         return "rope"
     try:
-        modules = rotary(model)
+        modules = rotary_modules(model)
     except ModelError:
         if _turns_nothing(model):
             return "none"
@@ -110,7 +110,7 @@ def positional(model: PreTrainedModel) -> str:
     kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     try:
-        turning = any(not _still(*pair) for module in modules for pair in _angles(module))
+        turning = any(not _is_identity(*pair) for module in modules for pair in _angles_of(module))
     except ModelError:  # rotated by complex numbers (Llama 4): known by its configuration alone
         if kind == "drope":
             raise
@@ -148,7 +148,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
             logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
     difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
     if not math.isfinite(difference) or not math.isfinite(spread):
-        raise ModelError(f"{type(model).__name__}: its logits are not finite; {undefined(model)}")
+        raise ModelError(f"{type(model).__name__}: its logits are not finite; {undefined_message(model)}")
     return 0.0 if difference == 0 else difference / spread if spread else math.inf
 
 
@@ -169,14 +169,14 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
     return error
 
 
-def rotates(model: PreTrainedModel) -> bool:
+def may_rotate(model: PreTrainedModel) -> bool:
     """Tell whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
 
     That is, if they are embedded like tokens (GPT-2, OPT) or as waves (CTRL), or other layers run through the text in
     order (Jamba), and nothing shows a rotation, or a position bias in its place.
     """
     text = model.config.get_text_config()
-    if _biased(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
+    if _has_position_bias(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
         return True
     parts = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
     if any("rotary" in kind for _, kind in parts):
@@ -193,7 +193,7 @@ def _rotated_in_attention(model: PreTrainedModel) -> bool:
 
 def _turns_nothing(model: PreTrainedModel) -> bool:
     """Tell whether the queries of every attention layer are, when run, what they were before any rotation."""
-    if _biased(model):
+    if _has_position_bias(model):
         return False
     try:
         found = rotations(model, PROBE_TOKENS)
@@ -202,7 +202,7 @@ def _turns_nothing(model: PreTrainedModel) -> bool:
     return bool(found) and all(each == NO_ROTATION for each in found.values())
 
 
-def _biased(model: PreTrainedModel) -> bool:
+def _has_position_bias(model: PreTrainedModel) -> bool:
     """Tell whether positions enter as a bias on scores, by the model's configuration or code."""
     text = model.config.get_text_config()
     attention = getattr(text, "attn_config", None)
@@ -211,13 +211,13 @@ def _biased(model: PreTrainedModel) -> bool:
     return any("alibi" in name for module in model.modules() for name in vars(type(module)))
 
 
-def rotary(model: PreTrainedModel) -> list[Any]:
+def rotary_modules(model: PreTrainedModel) -> list[Any]:
     """Return the rotary modules of a model's text part.
 
     Raises ModelError when there is none, or positions enter as a bias on scores.
     """
     text = model.config.get_text_config()
-    if _biased(model):
+    if _has_position_bias(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
             "(ALiBi); it has no rotation, and what is measured here is of scores that are q.k alone"
@@ -227,7 +227,7 @@ def rotary(model: PreTrainedModel) -> list[Any]:
         for module in model.modules()
         if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
     ]
-    if not rotates(model):
+    if not may_rotate(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) rotates nothing, so there is no rotation "
             "to change: its positions are learned, added to the embeddings, or seen by layers of another kind"
@@ -245,12 +245,12 @@ def rotary(model: PreTrainedModel) -> list[Any]:
     return modules
 
 
-def _identity(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+def _no_rotation(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     torch = libraries.torch
     return torch.ones_like(output[0]), torch.zeros_like(output[1])
 
 
-def _instead(fresh: Any) -> Callable[..., Any]:
+def _replace_angles(fresh: Any) -> Callable[..., Any]:
     def hook(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         cosine, sine = fresh(*inputs, **options)
         return cosine.to(output[0]), sine.to(output[1])
@@ -258,15 +258,15 @@ def _instead(fresh: Any) -> Callable[..., Any]:
     return hook
 
 
-def _device(module: Any) -> Any:
+def _device_of(module: Any) -> Any:
     buffer = next(iter(module.buffers()), None)
     return "cpu" if buffer is None else buffer.device
 
 
-def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
+def _angles_of(module: Any) -> list[tuple[Tensor, Tensor]]:
     """Return the cosines and sines of a rotary module at a few positions, for each of its layer types."""
     torch = libraries.torch
-    device = _device(module)
+    device = _device_of(module)
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
     like = torch.zeros(1, places.shape[1], 1, device=device)
     types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else {None: None}
@@ -282,5 +282,5 @@ def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
     return angles
 
 
-def _still(cosine: Tensor, sine: Tensor) -> bool:
+def _is_identity(cosine: Tensor, sine: Tensor) -> bool:
     return bool((cosine == 1).all()) and bool((sine.abs() < 1e-12).all())

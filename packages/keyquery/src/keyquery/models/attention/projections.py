@@ -15,7 +15,7 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.positions import rotates
+from keyquery.models.attention.positions import may_rotate
 from keyquery.models.attention.rotations import rotations
 from keyquery.rotary import Rotary, Rotations
 
@@ -53,8 +53,8 @@ class Projections:
                 f"{turning}, so queries and keys before the rotary embedding cannot be had in layer "
                 f"{call.layer}{self._mend}"
             )
-        query, key = _unturned(call, turning)
-        return _exact(made[0], query), _exact(made[1], key)
+        query, key = _rotated_back(call, turning)
+        return _exact_match(made[0], query), _exact_match(made[1], key)
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def projecting(
     texts that are run, on which frequencies of some rotations depend; `mend` is the end of the error where they cannot
     be had.
     """
-    turns = rotates(model)
+    turns = may_rotate(model)
     held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
     hooks = []
     try:
@@ -78,21 +78,21 @@ def projecting(
                 named = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
                 source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
                 if source is not None:
-                    hooks.append(source.register_forward_hook(_catch(held, id(module), side)))
+                    hooks.append(source.register_forward_hook(_catch_output(held, id(module), side)))
         yield held
     finally:
         for hook in hooks:
             hook.remove()
 
 
-def _catch(held: Projections, owner: int, side: str) -> Any:
+def _catch_output(held: Projections, owner: int, side: str) -> Any:
     def hook(module: Module, inputs: Any, output: Tensor) -> None:
         held._made[owner, side] = output
 
     return hook
 
 
-def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
+def _exact_match(made: Tensor | None, turned_back: Tensor) -> Tensor:
     """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else those."""
     batch, heads, tokens, dims = turned_back.shape
     if made is None or made.numel() != turned_back.numel():
@@ -109,7 +109,7 @@ def _exact(made: Tensor | None, turned_back: Tensor) -> Tensor:
     return next(near, turned_back)
 
 
-def _unturned(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
+def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
     """Return queries and keys rotated back to position 0, without the rotation's factor and the queries' scale."""
     torch = libraries.torch
     scale = query_scale(call.module)

@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.architecture import describe_failures, run
-from keyquery.models.attention.encodings import nested
+from keyquery.models.architecture import describe_failures, run_forward
+from keyquery.models.attention.encodings import is_per_layer_type
 from keyquery.models.attention.positions import TABLE, WAVES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ PROBE_TOKENS = 4
 _rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table of learned positions, and its rows
 
 
-def rows_of_positions(model: PreTrainedModel) -> int | None:
+def position_rows(model: PreTrainedModel) -> int | None:
     """Return the number of rows in the model's tables of learned positions; None for a model without such a table.
 
     A table of positions is found by its use: in a forward pass of a few tokens, it is looked up or sliced at indices
@@ -50,7 +50,7 @@ def rows_of_positions(model: PreTrainedModel) -> int | None:
 
     tokens = torch.tensor([[3, 5] * (PROBE_TOKENS // 2)]) % int(model.config.get_text_config().vocab_size)
     with describe_failures(model, PROBE_TOKENS), Lookups():
-        run(model, tokens)
+        run_forward(model, tokens)
     return min(rows, default=None)
 
 
@@ -63,16 +63,16 @@ def refuse_longer(model: PreTrainedModel) -> None:
     """
     torch = libraries.torch
     words = model.get_input_embeddings()
-    tables = _fixed(model)
+    tables = _sine_table_rows(model)
     if any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
-        tables += [found] if (found := rows_of_positions(model)) is not None else []
+        tables += [found] if (found := position_rows(model)) is not None else []
     if not tables:
         return
     rows = min(tables)
     _rows[model] = rows
 
     def refuse(module: Any, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
-        reached = _reached(given.get("input_ids", inputs[0] if inputs else None), given)
+        reached = _positions_used(given.get("input_ids", inputs[0] if inputs else None), given)
         if reached > rows:
             raise ModelError(
                 f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens is too "
@@ -85,10 +85,10 @@ def refuse_longer(model: PreTrainedModel) -> None:
 
 def learned(model: PreTrainedModel) -> str:
     """Return "learned " if a table of positions is learned; empty if it holds sines (CTRL, GPT-J)."""
-    return "" if _fixed(model) else "learned "
+    return "" if _sine_table_rows(model) else "learned "
 
 
-def _fixed(model: PreTrainedModel) -> list[int]:
+def _sine_table_rows(model: PreTrainedModel) -> list[int]:
     """Return the numbers of rows in a model's tables of sines."""
     return [len(each) for name, each in model.named_buffers() if name.rpartition(".")[2] in (WAVES, TABLE)]
 
@@ -98,7 +98,7 @@ def learned_positions(model: PreTrainedModel) -> int | None:
     return _rows.get(model)
 
 
-def _reached(tokens: Any, given: dict[str, Any]) -> int:
+def _positions_used(tokens: Any, given: dict[str, Any]) -> int:
     """How many positions a forward pass uses, those before a key cache's end among them."""
     mask, places = given.get("attention_mask"), given.get("position_ids")
     if places is not None:
@@ -118,7 +118,7 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     most = getattr(text, "max_position_embeddings", None)
     limits = [(int(most), f"max_position_embeddings is {int(most):,}")] if isinstance(most, int) and most > 0 else []
     rope = getattr(text, "rope_parameters", None) or {}
-    for each in rope.values() if nested(rope) else (rope,):
+    for each in rope.values() if is_per_layer_type(rope) else (rope,):
         kind, factor = (each or {}).get("rope_type", "default"), (each or {}).get("factor")
         trained = (each or {}).get("original_max_position_embeddings") or (most if kind == "dynamic" else None)
         if factor and trained and kind != "default":

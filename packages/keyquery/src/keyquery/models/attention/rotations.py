@@ -38,7 +38,7 @@ STILL = 1e-9  # radians over the whole context below which nothing turns
 
 
 @dataclass
-class _Seen:
+class _ProbeRecord:
     """What the probe recorded of one attention module."""
 
     angles: Any = None
@@ -55,7 +55,7 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
     attention interface of transformers.
     """
     torch = libraries.torch
-    positions = _positions(context)
+    positions = _probe_positions(context)
     text = model.config.get_text_config()
     tokens = torch.arange(len(positions))[None] % int(text.vocab_size)
     places = torch.from_numpy(positions)[None]
@@ -68,11 +68,11 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
         inputs["logits_to_keep"] = 1
     device: Any = model.get_input_embeddings().weight.device
     found: Rotations = {}
-    with _watching(model) as seen, torch.inference_mode():
+    with _record_modules(model) as seen, torch.inference_mode():
 
         def keep(call: Call) -> None:
             if call.layer is not None and not call.cross:
-                seen.setdefault(id(call.module), _Seen()).call = call
+                seen.setdefault(id(call.module), _ProbeRecord()).call = call
 
         with recording(model, keep):
             model(
@@ -83,51 +83,51 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
                     for name, value in inputs.items()
                 },
             )
-        frequencies = _buffers(model)
+        frequencies = _stored_frequencies(model)
         for each in seen.values():
             if each.call is not None and each.call.layer is not None:
-                found[each.call.layer] = _judged(each, each.call, positions, context, frequencies)
+                found[each.call.layer] = _rotation_of_layer(each, each.call, positions, context, frequencies)
     return dict(sorted(found.items()))
 
 
-def _positions(context: int) -> NDArray[np.int64]:
+def _probe_positions(context: int) -> NDArray[np.int64]:
     powers = 2 ** np.arange(0, max(1, int(context - 1).bit_length()))
     later = sorted({int(each) for each in (*powers, *MORE, context - 1) if 0 < each < context})
     return np.array([0] * FIRST + later, dtype=np.int64)
 
 
 @contextmanager
-def _watching(model: PreTrainedModel) -> Iterator[dict[int, _Seen]]:
+def _record_modules(model: PreTrainedModel) -> Iterator[dict[int, _ProbeRecord]]:
     """Record in this block what every attention module is given and what its parts output, by the module's identity."""
-    seen: dict[int, _Seen] = {}
+    seen: dict[int, _ProbeRecord] = {}
     hooks = []
     try:
         for module in model.modules():
             if getattr(module, "layer_idx", None) is None:
                 continue
-            own = seen.setdefault(id(module), _Seen())
-            hooks.append(module.register_forward_pre_hook(_see_angles(own), with_kwargs=True))
+            own = seen.setdefault(id(module), _ProbeRecord())
+            hooks.append(module.register_forward_pre_hook(_record_angles(own), with_kwargs=True))
             parts = (part for part in module.modules() if part is not module)
-            hooks += [part.register_forward_hook(_see_output(own)) for part in parts]
+            hooks += [part.register_forward_hook(_record_output(own)) for part in parts]
         yield seen
     finally:
         for hook in hooks:
             hook.remove()
 
 
-def _see_angles(own: _Seen) -> Any:
+def _record_angles(own: _ProbeRecord) -> Any:
     def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
         given = options.get("position_embeddings")
-        own.angles = next((each for each in (given, *inputs) if _is_angles(each)), own.angles)
+        own.angles = next((each for each in (given, *inputs) if _are_angles(each)), own.angles)
 
     return hook
 
 
-def _see_output(own: _Seen) -> Any:
+def _record_output(own: _ProbeRecord) -> Any:
     torch = libraries.torch
 
     def hook(module: Module, inputs: tuple[Any, ...], output: Any) -> None:
-        if _is_angles(output):
+        if _are_angles(output):
             own.angles = output
         elif isinstance(output, torch.Tensor):
             weight = getattr(module, "weight", None)
@@ -139,7 +139,7 @@ def _see_output(own: _Seen) -> Any:
     return hook
 
 
-def _is_angles(given: Any) -> bool:
+def _are_angles(given: Any) -> bool:
     """Tell whether the values are cosines and sines, or complex numbers of modulus one."""
     torch = libraries.torch
     if isinstance(given, torch.Tensor):
@@ -152,7 +152,7 @@ def _is_angles(given: Any) -> bool:
     )
 
 
-def _buffers(model: PreTrainedModel) -> list[Array]:
+def _stored_frequencies(model: PreTrainedModel) -> list[Array]:
     """Return the frequencies that the model's rotary modules hold."""
     return [
         buffer.detach().double().cpu().numpy().ravel()
@@ -162,8 +162,8 @@ def _buffers(model: PreTrainedModel) -> list[Array]:
     ]
 
 
-def _judged(
-    seen: _Seen, call: Call, positions: NDArray[np.int64], context: int, frequencies: list[Array]
+def _rotation_of_layer(
+    seen: _ProbeRecord, call: Call, positions: NDArray[np.int64], context: int, frequencies: list[Array]
 ) -> Rotary | str:
     """Return the rotation of a layer, or why there is none."""
     kind = type(call.module).__name__
@@ -173,24 +173,24 @@ def _judged(
     # steps of the precision of queries and, over a long context, of angles in single precision
     slack = 6 * float(libraries.torch.finfo(call.query.dtype).eps) + context * 2.0**-23
     try:
-        candidates = [NO_ROTATION, *_candidates(seen.angles, positions, query.shape[-1], context, frequencies)]
+        candidates = [NO_ROTATION, *_possible_rotations(seen.angles, positions, query.shape[-1], context, frequencies)]
     except ModelError as reason:
         return f"{kind}: {reason}"
-    sources = _sources(seen, len(positions), query.shape[0] * query.shape[-1])
+    sources = _possible_sources(seen, len(positions), query.shape[0] * query.shape[-1])
     if not sources:
         return f"{kind} does not show its queries before their rotation"
     passed: dict[Rotary, float] = {}
     nearest, scaled = np.inf, False
     for rotary, made in product(candidates, sources):
-        plain = _unturned(query, positions, rotary)
-        before = _arranged(made, plain)
+        plain = _rotated_back(query, positions, rotary)
+        before = _arrange_values(made, plain)
         if before is None:
             continue
-        error, alike = _apart(before, plain)
+        error, alike = _distance_from_multiple(before, plain)
         nearest = min(nearest, error)
         if error > slack:
             continue
-        if alike > slack and query_scale(call.module) is None and not _normalised(query, slack):
+        if alike > slack and query_scale(call.module) is None and not _has_one_length(query, slack):
             scaled = True
             continue
         passed[rotary] = min(error, passed.get(rotary, np.inf))
@@ -210,7 +210,7 @@ def _judged(
     )
 
 
-def _candidates(
+def _possible_rotations(
     angles: Any, positions: NDArray[np.int64], d: int, context: int, frequencies: list[Array]
 ) -> list[Rotary]:
     """Return every rotation that a layer's cosines and sines can mean: pairings, and which dimensions rotate."""
@@ -236,8 +236,8 @@ def _candidates(
             continue
         if np.abs(sizes - factor).max() > 0.02 * factor:
             raise ModelError("its rotary module scales pairs of dimensions by different factors")
-        steady = _frequencies(one, other, positions)
-        known = _nearest(steady, frequencies, context)
+        steady = _measured_frequencies(one, other, positions)
+        known = _matching_frequencies(steady, frequencies, context)
         if np.abs(known).max() * context < STILL:
             continue  # turns nothing: NO_ROTATION
         starts = {0, d - 2 * one.shape[1]}
@@ -258,7 +258,7 @@ def _by_token(part: Tensor, tokens: int) -> Array:
     return np.asarray(rows.numpy(), dtype=np.float64)
 
 
-def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
+def _measured_frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
     """Return each pair's radians per token, from its angles at 1, 2, 4, ...; each fixes the next one's full turns."""
     first = int(np.flatnonzero(positions == 1)[0]) if (positions == 1).any() else -1
     found = np.arctan2(sine[first], cosine[first]) / max(1, int(positions[first]))
@@ -271,7 +271,7 @@ def _frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Ar
     return np.asarray(found, dtype=np.float64)
 
 
-def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
+def _matching_frequencies(found: Array, frequencies: list[Array], context: int) -> Array:
     """Return the model's stored frequencies if some match those measured: they have no rounding error of angles."""
     fitting = [
         each for each in frequencies if each.shape == found.shape and np.abs(each - found).max() * context <= 0.1
@@ -279,12 +279,12 @@ def _nearest(found: Array, frequencies: list[Array], context: int) -> Array:
     return min(fitting, key=lambda each: float(np.abs(each - found).max()), default=found)
 
 
-def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
+def _possible_sources(seen: _ProbeRecord, tokens: int, least: int) -> list[Array]:
     """Return candidates for the queries before rotation, (tokens, values): projections, and norms that follow one."""
-    made = [rows for part in seen.made if (rows := _rows(part, tokens)) is not None]
+    made = [rows for part in seen.made if (rows := _output_by_token(part, tokens)) is not None]
     sources = [rows for rows in made if rows.shape[1] >= least]
     for given, output in seen.normed:
-        before, after = _rows(given, tokens), _rows(output, tokens)
+        before, after = _output_by_token(given, tokens), _output_by_token(output, tokens)
         if before is None or after is None or after.shape[1] < least:
             continue
         # of a norm behind the rotation, what goes in is no projection's output any more
@@ -293,7 +293,7 @@ def _sources(seen: _Seen, tokens: int, least: int) -> list[Array]:
     return sources
 
 
-def _rows(part: Tensor, tokens: int) -> Array | None:
+def _output_by_token(part: Tensor, tokens: int) -> Array | None:
     """Return a part's output by token, heads side by side; None if its shape does not fit a batch of one."""
     if part.ndim == 4 and part.shape[0] == 1 and part.shape[2] == tokens != part.shape[1]:
         part = part.transpose(1, 2)
@@ -304,7 +304,7 @@ def _rows(part: Tensor, tokens: int) -> Array | None:
     return None
 
 
-def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
+def _rotated_back(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
     """Return R(-t) q_t without the factor, shape (tokens, heads * d)."""
     heads, tokens, d = query.shape
     moved = np.tile(-positions, heads)
@@ -315,12 +315,12 @@ def _unturned(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Arr
     return np.asarray(flat.transpose(1, 0, 2), dtype=np.float64)
 
 
-def _arranged(made: Array, plain: Array) -> Array | None:
+def _arrange_values(made: Array, plain: Array) -> Array | None:
     """Return a source's values in the queries' order, (tokens, heads, d): as they are, or matched at position 0."""
     tokens, heads, d = plain.shape
     if made.shape[1] == heads * d:
         straight = made.reshape(tokens, heads, d)
-        if _apart(straight[:FIRST], plain[:FIRST])[0] < 0.1:
+        if _distance_from_multiple(straight[:FIRST], plain[:FIRST])[0] < 0.1:
             return straight
     # a fused projection, or one in another order: each dimension is the column that agrees with it at position 0
     wanted = plain[:FIRST].reshape(FIRST, heads * d)
@@ -334,7 +334,7 @@ def _arranged(made: Array, plain: Array) -> Array | None:
     return made[:, columns].reshape(tokens, heads, d)
 
 
-def _apart(before: Array, plain: Array) -> tuple[float, float]:
+def _distance_from_multiple(before: Array, plain: Array) -> tuple[float, float]:
     """Return how far, relatively, queries are from a multiple of the unrotated ones, and how much that multiple varies.
 
     The second is the largest range of the multiple over the tokens of a head, over its mean.
@@ -351,7 +351,7 @@ def _apart(before: Array, plain: Array) -> tuple[float, float]:
     return float(error.max()), float(((most - least)[heads] / np.abs(0.5 * (most + least)[heads])).max())
 
 
-def _normalised(query: Array, slack: float) -> bool:
+def _has_one_length(query: Array, slack: float) -> bool:
     """Tell whether all queries of a layer have one length, so that a norm explains why their factor varies."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left

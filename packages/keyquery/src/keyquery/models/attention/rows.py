@@ -42,7 +42,7 @@ class AttentionRows:
     pairs: NDArray[np.int64]
 
 
-def joined(blocks: Sequence[AttentionRows]) -> AttentionRows:
+def join_rows(blocks: Sequence[AttentionRows]) -> AttentionRows:
     """Join consecutive blocks of rows."""
     return AttentionRows(
         first=np.concatenate([block.first for block in blocks], axis=1),
@@ -57,7 +57,7 @@ def joined(blocks: Sequence[AttentionRows]) -> AttentionRows:
     )
 
 
-def ranges(start: int, stop: int, step: int) -> Iterator[range]:
+def cut_range(start: int, stop: int, step: int) -> Iterator[range]:
     """Cut a range into pieces of at most `step`."""
     for left in range(start, stop, step):
         yield range(left, min(left + step, stop))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def tokens_of(call: Call) -> int:
+def token_count(call: Call) -> int:
     """Return the number of tokens, after checking that queries, keys and mask are those of one whole text.
 
     Raises ModelError when they do not.
@@ -55,14 +55,14 @@ def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range)
     if call.window is not None:
         visible &= distance < call.window
     if call.mask is not None:
-        mask = _tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
+        mask = _mask_tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
         visible &= _open(mask)
         if mask.dtype != torch.bool:
             scores = scores + mask.float()
     return scores.masked_fill(~visible, -torch.inf), visible
 
 
-def _tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
+def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
     mask = call.mask
     assert mask is not None
     tile: Tensor = mask[0, 0, top:bottom, left:right]
@@ -85,7 +85,7 @@ def check_causal(call: Call, rows: range) -> None:
             f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not one for all heads"
         )
     torch = libraries.torch
-    ahead = _open(_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
+    ahead = _open(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
     if bool(torch.triu(ahead, diagonal=1).any()):
         raise ModelError(
             f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from keyquery.models import libraries
 from keyquery.models.attention.calls import Call
-from keyquery.models.attention.rows import LOCAL, TIE, AttentionRows, Float64Array, joined, ranges
-from keyquery.models.attention.scores import check_causal, tile_scores, tokens_of
-from keyquery.models.attention.stream import plain, streamed
+from keyquery.models.attention.rows import LOCAL, TIE, AttentionRows, Float64Array, cut_range, join_rows
+from keyquery.models.attention.scores import check_causal, tile_scores, token_count
+from keyquery.models.attention.stream import is_plain_causal, stream_sums
 from keyquery.models.undefined import NotFinite
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class AttentionStatistics:
     top: NDArray[np.int32]
 
 
-def edges(tokens: int) -> NDArray[np.int64]:
+def bin_limits(tokens: int) -> NDArray[np.int64]:
     """Return the limits of a text's distance bins: 0, 1, 2, 4, 8, ... and T."""
     powers = 2 ** np.arange(int(np.ceil(np.log2(tokens))) if tokens > 1 else 0)
     return np.concatenate([[0], powers, [tokens]]).astype(np.int64)
@@ -106,16 +106,16 @@ def attention_statistics(
     several texts, under a key cache, padded or not causal, or its scores hold what queries and keys do not (a position
     bias).
     """
-    tokens = tokens_of(call)
-    limits = edges(tokens)
+    tokens = token_count(call)
+    limits = bin_limits(tokens)
     with libraries.torch.no_grad():
-        if query_block is None and key_tile is None and plain(call):
-            rows = streamed(call, limits)
+        if query_block is None and key_tile is None and is_plain_causal(call):
+            rows = stream_sums(call, limits)
             if not np.isfinite(rows.entropy).all():
-                raise _undefined(call)
+                raise _undefined_error(call)
         else:
-            blocks = ranges(0, tokens, query_block or QUERY_BLOCK)
-            rows = joined([_rows(call, block, key_tile or KEY_TILE, limits) for block in blocks])
+            blocks = cut_range(0, tokens, query_block or QUERY_BLOCK)
+            rows = join_rows([_row_sums(call, block, key_tile or KEY_TILE, limits) for block in blocks])
     first, own, entropy, top = rows.first, rows.self, rows.entropy, rows.top
     sums, pairs, seen, reach = rows.sums, rows.pairs, rows.seen, rows.reach
     of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t of row t
@@ -132,24 +132,24 @@ def attention_statistics(
         local=rows.local[:, 1:].mean(axis=1),
         self=own.mean(axis=1),
         entropy=entropy.mean(axis=1),
-        entropy_share=_mean((entropy[:, wide] / np.log(seen[wide])).sum(axis=1), np.array(wide.sum())),
+        entropy_share=_mean_or_nan((entropy[:, wide] / np.log(seen[wide])).sum(axis=1), np.array(wide.sum())),
         edges=limits,
         pairs=pairs,
-        decay=_mean(sums, pairs),
+        decay=_mean_or_nan(sums, pairs),
         pairs_content=pairs_content,
-        decay_content=_mean(np.maximum(sums - first @ of_first.T, 0.0), pairs_content),
+        decay_content=_mean_or_nan(np.maximum(sums - first @ of_first.T, 0.0), pairs_content),
         top_first=(top[:, 1:] == 0).mean(axis=1),
         top_changes=(top[:, 1:] != top[:, :-1]).mean(axis=1),
         top=top,
     )
 
 
-def _mean(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
+def _mean_or_nan(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
     mean: Float64Array = np.divide(sums, pairs, out=np.full(sums.shape, np.nan), where=pairs > 0)
     return mean
 
 
-def _undefined(call: Call) -> NotFinite:
+def _undefined_error(call: Call) -> NotFinite:
     where = "" if call.layer is None else f" of layer {call.layer}"
     return NotFinite(
         f"{type(call.module).__name__}{where}: a token sees no key (leave padding out), or scores are infinite or "
@@ -157,7 +157,7 @@ def _undefined(call: Call) -> NotFinite:
     )
 
 
-def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> AttentionRows:
+def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> AttentionRows:
     torch = libraries.torch
     device = call.query.device
     heads, count = call.query.shape[1], len(rows)
@@ -170,7 +170,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
     best = norm.clone()
     seen = torch.zeros(count, dtype=torch.int64, device=device)
     reach = torch.zeros(count, dtype=torch.bool, device=device)
-    tiles = list(ranges(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
+    tiles = list(cut_range(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
         norm = torch.logaddexp(norm, scores.logsumexp(dim=-1))
@@ -179,7 +179,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
         if keys.start == 0:
             reach = visible[:, 0]
     if not bool(norm.isfinite().all()) or int(seen.min()) < 1:
-        raise _undefined(call)
+        raise _undefined_error(call)
     sinks = call.options.get("s_aux")
     if sinks is None:
         kept = torch.ones_like(norm)
@@ -211,8 +211,8 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
             inside = (place == index) & visible
             sums[:, index] += (weights * inside).sum(dim=(-2, -1))
             pairs[index] += inside.sum()
-    first, local, own, entropy, sums = (each.double() for each in _home(first, local, own, entropy, sums))
-    top, seen, reach, pairs = _home(top.int(), seen, reach, pairs)
+    first, local, own, entropy, sums = (each.double() for each in _on_cpu(first, local, own, entropy, sums))
+    top, seen, reach, pairs = _on_cpu(top.int(), seen, reach, pairs)
     return AttentionRows(
         first.numpy(),
         local.numpy(),
@@ -226,5 +226,5 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
     )
 
 
-def _home(*tensors: Tensor) -> list[Tensor]:
+def _on_cpu(*tensors: Tensor) -> list[Tensor]:
     return [tensor.cpu() for tensor in tensors]

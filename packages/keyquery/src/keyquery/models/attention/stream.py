@@ -34,18 +34,18 @@ ROUND = np.float32(12582912.0)  # 1.5 * 2^23: added to a small number, it leaves
 LEAST = np.float32(-87.0)  # below, a weight is zero
 
 
-def _compiled(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def _compile(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     make = numba.njit(cache=True, error_model="numpy", fastmath=flags, nogil=True)
     return cast(Callable[[Callable[P, R]], Callable[P, R]], make)
 
 
-def plain(call: Call) -> bool:
+def is_plain_causal(call: Call) -> bool:
     """Tell whether a checked call is plain causal attention on the CPU; a sliding window is allowed."""
     extra = [call.options.get(name) for name in ("softcap", "s_aux")]
     return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
 
 
-def streamed(call: Call, limits: IntArray) -> AttentionRows:
+def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
     """Return sums over keys for every query of a plain call.
 
     `call` is a checked one for which `plain` holds; `limits` are those of the distance bins.
@@ -67,7 +67,7 @@ def streamed(call: Call, limits: IntArray) -> AttentionRows:
             scores = held[: (stop - start) * (stop - left)].view(stop - start, stop - left)
             torch.mm(query[start:stop], keys[:, left:stop], out=scores)
             here = slice(start, stop)
-            _sum(
+            _reduce_rows(
                 scores.numpy(),
                 start,
                 left,
@@ -95,15 +95,15 @@ def streamed(call: Call, limits: IntArray) -> AttentionRows:
     )
 
 
-@_compiled({"contract", "reassoc", "nnan", "nsz"})
-def _largest(scores: Float32Array) -> Any:
+@_compile({"contract", "reassoc", "nnan", "nsz"})
+def _largest_score(scores: Float32Array) -> Any:
     largest = scores[0]
     for k in range(1, scores.size):
         largest = max(largest, scores[k])
     return largest
 
 
-@_compiled({"contract"})
+@_compile({"contract"})
 def _exp(x: Any) -> Any:
     """Return e^x for x <= 0; zero below e^-87."""
     y = x * LOG2E + ROUND  # no reordering here: the next line would lose its meaning
@@ -119,8 +119,8 @@ def _exp(x: Any) -> Any:
     return power.view(np.float32) if x > LEAST else np.float32(0.0)
 
 
-@_compiled({"contract", "reassoc"})
-def _weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
+@_compile({"contract", "reassoc"})
+def _softmax_weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
     """Turn scores into weights exp(score - best); return their sum, and the sum of weight times (score - best)."""
     total, scaled = np.float32(0.0), np.float32(0.0)
     for k in range(scores.size):
@@ -132,8 +132,8 @@ def _weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
     return float(total), float(scaled)
 
 
-@_compiled({"contract"})
-def _sum(
+@_compile({"contract"})
+def _reduce_rows(
     scores: Float32Array,
     start: int,
     left: int,
@@ -155,7 +155,7 @@ def _sum(
         row = scores[r, low - left : t + 1 - left]
         best = np.float32(-np.inf)
         for piece in range((row.size + PIECE - 1) // PIECE):
-            largest[piece] = _largest(row[piece * PIECE : (piece + 1) * PIECE])
+            largest[piece] = _largest_score(row[piece * PIECE : (piece + 1) * PIECE])
             best = max(best, largest[piece])
         near, piece = best - np.float32(TIE), 0
         while largest[piece] < near and (piece + 1) * PIECE < row.size:
@@ -169,7 +169,7 @@ def _sum(
             begin, end = max(0, t - limits[b + 1] + 1 - low), t - limits[b] + 1 - low
             masses[b] = 0.0
             for run in range(begin, end, RUN):
-                mass, part = _weights(row[run : min(run + RUN, end)], best)
+                mass, part = _softmax_weights(row[run : min(run + RUN, end)], best)
                 masses[b] += mass
                 scaled += part
             total += masses[b]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError, about
 from keyquery.models import libraries
-from keyquery.models.architecture import Layer, check_call, describe_failures, run, survey
+from keyquery.models.architecture import Layer, check_call, describe_failures, run_forward, survey
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
-from keyquery.models.attention.reach import positions_made_for, rows_of_positions
+from keyquery.models.attention.reach import position_rows, positions_made_for
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures import dataset_card, layout, manifest, parts, room
 from keyquery.models.captures.options import CHOSEN, CaptureOptions
@@ -25,10 +25,10 @@ from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import LoadedModel, load, load_tokenizer
-from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage, texts
-from keyquery.models.undefined import undefined
+from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage_message, texts
+from keyquery.models.undefined import undefined_message
 from keyquery.models.vocabulary import check_tokens
-from keyquery.rotary import Rotations, records
+from keyquery.rotary import Rotations, rotation_records
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,14 +84,14 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
     total = check_texts(options, words)  # before the weights, which may take minutes
-    room.check(options, total)
+    room.check_space(options, total)
     loaded = loaded if loaded is not None else load(options.model, stream=options.stream)
     layers = survey(loaded.model)
     drawn = draw_heads(
         layers, options.heads, sliding=options.sliding, only_layers=options.only_layers, only_heads=options.only_heads
     )
     notes = _length_notes(options, loaded)
-    _begin(options, loaded, layers, drawn, notes)
+    _begin_manifest(options, loaded, layers, drawn, notes)
     _check_memory(options, loaded, layers)
     clock = Clock(options.context, progress, total, shard, tuple(notes))
     with ExitStack() as stack:
@@ -100,10 +100,10 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
             if options.pre_rope
             else None
         )
-        why = partial(undefined, loaded.model)
+        why = partial(undefined_message, loaded.model)
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, options.parts, why)
-        stack.enter_context(recorder.watching(loaded.model))
-        stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context, recorder)))
+        stack.enter_context(recorder.watch_stream(loaded.model))
+        stack.enter_context(recording(loaded.model, recorder, _observer(loaded, layers, options.context, recorder)))
         waiting: list[TokenizedDocument] = []
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
@@ -113,13 +113,13 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
                 continue
             waiting.append(document)
             if len(waiting) == options.batch:
-                _together(options, loaded, waiting, recorder, clock)
+                _capture_batch(options, loaded, waiting, recorder, clock)
                 waiting = []
         if waiting:
-            _together(options, loaded, waiting, recorder, clock)
+            _capture_batch(options, loaded, waiting, recorder, clock)
 
 
-def _together(
+def _capture_batch(
     options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
     """Capture documents in one forward pass; all have the same number of tokens."""
@@ -150,7 +150,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
     kept = noted["settings"].get("parts", ())
-    layout.gather(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress, kept)
+    layout.gather_parts(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress, kept)
     whole = {**noted, "complete": True, "documents": rows}
     dataset_card.save(root, whole)
     manifest.save(root, whole)
@@ -181,10 +181,10 @@ def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
 
 def _check_count(options: CaptureOptions, found: int) -> None:
     if options.limit is not None and found < options.limit and not options.fewer:
-        raise DataError(shortage(options.texts, found, options.limit, windows=options.windows))
+        raise DataError(shortage_message(options.texts, found, options.limit, windows=options.windows))
 
 
-def _watch(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
+def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
     """Return an observer that passes outputs to the recorder and checks each layer against its stated attention.
 
     It checks the first whole document, since the survey's few tokens cannot show a window longer than themselves.
@@ -202,7 +202,7 @@ def _watch(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorde
     return look
 
 
-def _begin(
+def _begin_manifest(
     options: CaptureOptions,
     loaded: LoadedModel,
     layers: tuple[Layer, ...],
@@ -228,21 +228,21 @@ def _begin(
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
-    turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
+    turning = {} if options.pre_rope else {"rotations": rotation_records(_layer_rotations(options, loaded))}
     noted_too = {"notes": notes} if notes else {}
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})
 
 
-def _rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
+def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
     """Return how each layer rotates its queries; if memory is short for a few tokens, the error says what fits."""
     words = int(loaded.model.config.get_text_config().vocab_size)
     tokens = libraries.torch.arange(options.context)[None] % words
-    with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
+    with _report_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
         return rotations(loaded.model, options.context)
 
 
 @contextmanager
-def _told_what_fits(
+def _report_what_fits(
     options: CaptureOptions, loaded: LoadedModel, tokens: Any, before: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
     """Report which context would fit when memory runs out; `before` is called first."""
@@ -255,13 +255,13 @@ def _told_what_fits(
         spent = str(error).splitlines()[0] if str(error) else type(error).__name__
     # Outside the handler: the traceback holds on to the tensors of the failed forward.
     before()
-    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    fits = memory.largest_working_context(lambda count: run_forward(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
 def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
     """Return notes on a context longer than the model was made for; refuse a context that the model cannot take."""
-    rows = rows_of_positions(loaded.model)
+    rows = position_rows(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(
             f"{options.model.name}: a context of {options.context} tokens is too long: its table of learned "
@@ -278,10 +278,10 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
 
 def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
     """Refuse a capture that cannot fit into memory; on the CPU, the system would kill the process without a message."""
-    free = memory.available(loaded.model.device)
+    free = memory.free_memory(loaded.model.device)
     needed = options.batch * memory.least(loaded.model, layers, options.context)
     if free is not None and needed > free:
-        fits = memory.largest(
+        fits = memory.largest_fitting(
             lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), free, options.context
         )
         raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
@@ -290,7 +290,7 @@ def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[La
 def _run(options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
     tokens = libraries.torch.tensor([each.tokens for each in some])
     check_tokens(loaded.model, tokens, loaded.tokenizer)
-    with _told_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
+    with _report_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
         recorder.forward(loaded.model, tokens)
 
 

@@ -12,7 +12,7 @@ KEPT = (dataset_card.FILE, manifest.FILE)
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
-def files(folder: Path) -> list[tuple[str, int]]:
+def data_set_files(folder: Path) -> list[tuple[str, int]]:
     """Return the files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
     Raises DataError when the capture is not complete: there is no card, no manifest, or no head.
@@ -30,7 +30,7 @@ def files(folder: Path) -> list[tuple[str, int]]:
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
     """Yield lines that say what publishing would send."""
     check_repository(repository)
-    sizes = files(folder)
+    sizes = data_set_files(folder)
     for name, size in sizes:
         yield f"{size:>12,}  {name}"
     yield f"{counted(len(sizes), 'file')}, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
@@ -45,7 +45,7 @@ def send(folder: Path, repository: str) -> str:
     from huggingface_hub.errors import HfHubHTTPError
 
     check_repository(repository)
-    names = [name for name, _ in files(folder)]
+    names = [name for name, _ in data_set_files(folder)]
     api = HfApi()
     try:
         api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)

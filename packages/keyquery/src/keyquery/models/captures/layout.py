@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundpaper.store.files import draft, sweep
+from boundpaper.store.files import draft, remove_drafts
 from keyquery.models.architecture import Layer
 from keyquery.models.captures import parts
-from keyquery.models.captures.recorder import chosen
+from keyquery.models.captures.recorder import heads_by_layer
 from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side
 from keyquery.models.libraries import need
 
@@ -58,7 +58,7 @@ def writer(path: Path, dims: int) -> Any:
 
 
 @dataclass
-class _File:
+class _VectorFile:
     """A file being written, and the rows that wait for its next row group."""
 
     place: Path
@@ -98,7 +98,7 @@ class _File:
         self.positions, self.documents, self.vectors, self.waiting = [], [], [], 0
 
 
-def gather(
+def gather_parts(
     root: Path,
     layers: Sequence[Layer],
     heads: Sequence[HeadIndex],
@@ -112,15 +112,15 @@ def gather(
     on the number of documents. `progress` is called with the number of files written and their total; `kept` names the
     parts that were kept beside queries and keys.
     """
-    sweep(root)
-    queries, keys = chosen(heads)
+    remove_drafts(root)
+    queries, keys = heads_by_layer(heads)
     by_index = {layer.index: layer for layer in layers}
     whole = {layer: [0] for layer in queries}
     tables: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": whole, "m": whole}
     sides: list[tuple[Side, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
     sides += [(side, tables[side]) for name, side in PARTS.items() if name in kept]
     wanted = [
-        _File(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
+        _VectorFile(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
         for index in queries
         for side, table in sides
         for row, head in enumerate(table[index])
@@ -130,19 +130,19 @@ def gather(
     sources = parts.complete_parts(root)
     for start in range(0, len(missing), WRITERS):
         batch = missing[start : start + WRITERS]
-        _write(batch, sources)
+        _write_batch(batch, sources)
         finished += len(batch)
         progress(finished, len(wanted))
 
 
-def _write(batch: list[_File], sources: dict[int, Path]) -> None:
+def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
     with parts.PartReader(next(iter(sources.values()))) as part:
         for file in batch:
             file.dims = int(part.array(f"{file.side}{file.layer.index:02d}").shape[-1])
     rows = max(64, BUFFER // (len(batch) * 4 * max(file.dims for file in batch)))
     drafts = [draft(file.place) for file in batch]
     try:
-        with parts.disk(batch[0].place), ExitStack() as stack:
+        with parts.plain_disk_errors(batch[0].place), ExitStack() as stack:
             for file, place in zip(batch, drafts, strict=True):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 file.writer = stack.enter_context(writer(place, file.dims))

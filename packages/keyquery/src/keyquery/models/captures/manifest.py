@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from boundpaper.errors import DataError, ModelError
-from boundpaper.store.cached_files import SEAL, broken, sealed
+from boundpaper.store.cached_files import SEAL, broken, with_hash
 from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
 from boundpaper.suggestions import or_known
@@ -109,12 +109,12 @@ def read(root: Path) -> Manifest | None:
         raise DataError(
             f"{path}: {broken(held)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
         )
-    if wrong := _fault(held) or broken(held):
+    if wrong := _misformed_part(held) or broken(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
     return cast(Manifest, {name: value for name, value in held.items() if name != SEAL})
 
 
-def seal(root: Path) -> None:
+def seal_manifest(root: Path) -> None:
     """Add to a folder's manifest, which the user trusts, the hash that version 0.1.0 did not write.
 
     Raises DataError when there is none, or it is not what any version wrote.
@@ -124,7 +124,7 @@ def seal(root: Path) -> None:
         held = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error})") from None
-    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _fault(held):
+    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _misformed_part(held):
         save(root, held)
     read(root)
 
@@ -154,13 +154,13 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
     )
 
 
-def _fault(found: Mapping[str, Any]) -> str:
+def _misformed_part(found: Mapping[str, Any]) -> str:
     """Return the part of a manifest that differs in form from what this version writes; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"
     for name in ("context", "buckets"):
-        if not _count(settings.get(name), 1):
+        if not _is_count(settings.get(name), 1):
             return f"`{name}` is no whole number above 0"
     if settings["buckets"] > settings["context"]:
         return "more buckets than tokens of the context"
@@ -169,14 +169,14 @@ def _fault(found: Mapping[str, Any]) -> str:
     heads = settings.get("captured_heads")
     if not isinstance(heads, list) or not heads:
         return "`captured_heads` is no list, or empty"
-    if not all(isinstance(row, list) and len(row) == 3 and all(_count(each, 0) for each in row) for row in heads):
+    if not all(isinstance(row, list) and len(row) == 3 and all(_is_count(each, 0) for each in row) for row in heads):
         return "`captured_heads` are not rows of layer, query head and key head"
     layers = settings.get("layers", [])
     if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
         return "`layers` is no list of mappings"
-    if not all(_count(row.get("index", 0), 0) for row in layers):
+    if not all(_is_count(row.get("index", 0), 0) for row in layers):
         return "the `index` of a layer is no whole number from 0"
-    if not all(row.get("window") is None or _count(row["window"], 1) for row in layers):
+    if not all(row.get("window") is None or _is_count(row["window"], 1) for row in layers):
         return "the `window` of a layer is no whole number above 0"
     if not isinstance(found.get("versions", {}), dict):
         return "`versions` is no mapping"
@@ -193,14 +193,14 @@ def _fault(found: Mapping[str, Any]) -> str:
     return _unknown_anywhere(found)
 
 
-def _count(value: object, least: int) -> bool:
+def _is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
 
 
 def save(root: Path, content: Mapping[str, Any]) -> None:
     """Write a manifest atomically, with its hash."""
     plain = json.loads(json.dumps({"format": FORMAT, **content}))  # as it is read back, whose hash is asked for
-    write(root / FILE, (json.dumps(sealed(plain), indent=1, ensure_ascii=False) + "\n").encode())
+    write(root / FILE, (json.dumps(with_hash(plain), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -210,15 +210,15 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
     """
     before: Mapping[str, Any] = found.get("settings", {})
     differ = [
-        f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
+        f"{name} {_shortened(before.get(name))} there, {_shortened(settings.get(name))} here"
         for name in sorted({*before, *settings})
-        if not _agrees(name, before, settings)
+        if not _setting_agrees(name, before, settings)
     ]
     if differ:
         raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
 
 
-def _agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+def _setting_agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     """Tell whether a setting agrees; older manifests have paths in place of names, and no hash of the texts."""
     old, new = before.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
@@ -230,7 +230,7 @@ def _agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -
     return bool(old == new)
 
 
-def _short(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) < 60 else text[:57] + "..."
 
@@ -274,7 +274,7 @@ def main(folders: Sequence[str]) -> int:
         return 2
     try:
         for folder in folders:
-            seal(Path(folder))
+            seal_manifest(Path(folder))
             print(Path(folder) / FILE)
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ThesisError
-from boundpaper.store.files import FULL, unwritable
+from boundpaper.store.files import FULL, unwritable_message
 
 FOLDER = "parts"
 
@@ -33,13 +33,13 @@ def complete_parts(root: Path) -> dict[int, Path]:
 
 
 @contextmanager
-def disk(folder: Path) -> Iterator[None]:
+def plain_disk_errors(folder: Path) -> Iterator[None]:
     """Turn errors of a full disk or a protected folder into plain messages."""
     try:
         yield
     except OSError as error:
         if error.errno in (*FULL, errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ThesisError(unwritable(folder, error, "it continues where it stopped")) from error
+            raise ThesisError(unwritable_message(folder, error, "it continues where it stopped")) from error
         raise
 
 
@@ -54,26 +54,26 @@ class DocumentPart:
         self._draft = self.target.with_name(f".{self.target.stem}.{os.getpid()}")
 
     def __enter__(self) -> DocumentPart:
-        with disk(self.target):
+        with plain_disk_errors(self.target):
             self.target.parent.mkdir(parents=True, exist_ok=True)
             self._zip = zipfile.ZipFile(self._draft, "w", zipfile.ZIP_STORED)
         return self
 
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Write an array under a name."""
-        with disk(self.target), self._zip.open(f"{name}.npy", "w", force_zip64=True) as stream:
+        with plain_disk_errors(self.target), self._zip.open(f"{name}.npy", "w", force_zip64=True) as stream:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
     def describe(self, facts: dict[str, Any]) -> None:
         """Write the document's own facts (name, digest)."""
-        with disk(self.target):
+        with plain_disk_errors(self.target):
             self._zip.writestr("document.json", json.dumps(facts))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with disk(self.target):
+            with plain_disk_errors(self.target):
                 self._zip.close()
                 if kind is None:
                     os.replace(self._draft, self.target)
@@ -92,7 +92,7 @@ class PartReader:
 
     def __init__(self, folder: Path) -> None:
         self._place = folder
-        with self._sound():
+        with self._report_damage():
             self._zip = zipfile.ZipFile(folder)
 
     def __enter__(self) -> PartReader:
@@ -102,7 +102,7 @@ class PartReader:
         self._zip.close()
 
     @contextmanager
-    def _sound(self) -> Iterator[None]:
+    def _report_damage(self) -> Iterator[None]:
         try:
             yield
         except MemoryError:
@@ -115,11 +115,11 @@ class PartReader:
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an array by its name."""
-        with self._sound():
+        with self._report_damage():
             return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
         """Return the document's own facts."""
-        with self._sound():
+        with self._report_damage():
             facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
             return facts

@@ -220,14 +220,14 @@ def read(path: Path) -> Vectors:
     """
     table = _table(path, ["bucket", "example_id", "position", "vector"])
     return Vectors(
-        bucket=_integers(path, table, "bucket"),
-        document=_integers(path, table, "example_id"),
-        position=_integers(path, table, "position"),
-        vectors=_vectors(path, table),
+        bucket=_integer_column(path, table, "bucket"),
+        document=_integer_column(path, table, "example_id"),
+        position=_integer_column(path, table, "position"),
+        vectors=_vector_column(path, table),
     )
 
 
-def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
+def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
     """Return the column of vectors, shape (n, d); DataError unless all are finite numbers of one length."""
     arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
     column, rows = table["vector"], table.num_rows
@@ -294,8 +294,8 @@ def open_capture(
     """
     root = Path(place)
     if not root.is_dir():
-        root = _download(str(place), branch)
-    files = _files(root)
+        root = _download_capture(str(place), branch)
+    files = _head_files(root)
     noted = manifest.read(root)
     if noted is not None:
         if not noted.get("complete"):
@@ -311,12 +311,12 @@ def open_capture(
             )
         size = settings["context"] // settings["buckets"]
         return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))
-    size, top = _bucket_size(root, files)
+    size, top = _buckets_of_files(root, files)
     if context is None:
         context = size * (top + 1)
     elif context <= top * size:
         raise DataError(f"{root}: its {top + 1} buckets of {size} tokens exceed --context {context}; give more")
-    share = group if group is not None else _group(root, files)
+    share = group if group is not None else _query_group(root, files)
     heads = tuple(sorted(HeadIndex(layer, head, head // share) for layer, head in files["q"]))
     lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
     if lost:
@@ -324,7 +324,7 @@ def open_capture(
     return Capture(root, context, size, heads)
 
 
-def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
+def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
     heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
     for entry in root.iterdir():
         matched = layout.NAME.match(entry.name)
@@ -335,7 +335,7 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
     return heads
 
 
-def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
+def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
     """Return the number of query heads per key head: the one that maps the q-files onto exactly the k-files.
 
     If all query heads are present, it divides their number.
@@ -354,7 +354,7 @@ def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
     return next(iter(fits.values()))
 
 
-def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
+def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
     """Return B and the largest bucket, where position // B == bucket in a sample of files.
 
     Every row bounds B from both sides; of the possible numbers, the one divisible by the highest power of two is taken.
@@ -364,8 +364,8 @@ def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[i
     for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
         table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
         place = root / layout.folder(layer, head, side) / layout.FILE
-        bucket = _integers(place, table, "bucket").astype(np.int64)
-        position = _integers(place, table, "position").astype(np.int64)
+        bucket = _integer_column(place, table, "bucket").astype(np.int64)
+        position = _integer_column(place, table, "position").astype(np.int64)
         if not len(bucket):
             continue
         low = max(low, int((position // (bucket + 1)).max()) + 1)
@@ -383,7 +383,7 @@ def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[i
     return high // power * power, top
 
 
-def _download(place: str, branch: str | None) -> Path:
+def _download_capture(place: str, branch: str | None) -> Path:
     if place.count("/") != 1 or place.startswith((".", "/")):
         raise DataError(f"{place}: no such folder")
     hub = need("huggingface_hub", f"to fetch {place}")
@@ -413,7 +413,7 @@ def _table(path: Path, columns: Sequence[str]) -> Any:
     return table
 
 
-def _integers(path: Path, table: Any, column: str) -> NDArray[np.int32]:
+def _integer_column(path: Path, table: Any, column: str) -> NDArray[np.int32]:
     arrow = need("pyarrow", "to read captures")
     held = table[column]
     if not arrow.types.is_integer(held.type) or held.null_count:

@@ -11,7 +11,7 @@ import numpy as np
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import Layer, run
+from keyquery.models.architecture import Layer, run_forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import DocumentPart
@@ -51,7 +51,7 @@ class VectorRecorder:
         why_undefined: Callable[[str], str] = lambda where: "give --dtype bf16 or fp32",
     ) -> None:
         self._layers = {layer.index: layer for layer in layers}
-        self._queries, self._keys = chosen(heads)
+        self._queries, self._keys = heads_by_layer(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
         self._sides = {PARTS[name] for name in kept}
@@ -68,11 +68,11 @@ class VectorRecorder:
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
         """Run the documents' forward pass: the first to its end, later ones until the last recorded part was seen."""
         with suppress(_StopForward):
-            run(model, tokens)
+            run_forward(model, tokens)
 
     def __call__(self, call: Call) -> None:
         """Store the drawn tokens of one attention call."""
-        if not self._mine(call):
+        if not self._is_drawn(call):
             return
         layer = call.layer
         assert layer is not None
@@ -85,18 +85,18 @@ class VectorRecorder:
         query, key = call.query, call.key
         if self._projections is not None:
             query, key = self._projections.before(call)
-        self._keep(layer, "q", query, self._queries[layer])
-        self._keep(layer, "k", key, self._keys[layer])
+        self._keep_tokens(layer, "q", query, self._queries[layer])
+        self._keep_tokens(layer, "k", key, self._keys[layer])
         if "v" in self._sides:
-            self._keep(layer, "v", call.value, self._keys[layer])
+            self._keep_tokens(layer, "v", call.value, self._keys[layer])
 
     def look(self, call: Call, output: Tensor) -> None:
         """Store the drawn tokens of the output of one attention call, shape (B, T, H, d_v)."""
-        if "z" in self._sides and self._mine(call) and call.layer is not None:
-            self._keep(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
+        if "z" in self._sides and self._is_drawn(call) and call.layer is not None:
+            self._keep_tokens(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
 
     @contextmanager
-    def watching(self, model: PreTrainedModel) -> Iterator[None]:
+    def watch_stream(self, model: PreTrainedModel) -> Iterator[None]:
         """Store the drawn tokens of the residual stream and of the MLPs' outputs, if these are asked for.
 
         Raises ModelError when a layer does not show the part.
@@ -104,26 +104,26 @@ class VectorRecorder:
         with ExitStack() as stack:
             for block in blocks(model) if self._sides & {"r", "m"} else ():
                 if block.layer in self._queries and "r" in self._sides:
-                    stack.callback(block.module.register_forward_hook(self._hook(block.layer, "r")).remove)
+                    stack.callback(block.module.register_forward_hook(self._hook_of(block.layer, "r")).remove)
                 if block.layer in self._queries and "m" in self._sides:
-                    stack.callback(block.mlp.register_forward_hook(self._hook(block.layer, "m")).remove)
+                    stack.callback(block.mlp.register_forward_hook(self._hook_of(block.layer, "m")).remove)
             yield
 
-    def _hook(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
+    def _hook_of(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
         def keep(module: Any, given: Any, output: Any) -> None:
             if self._parts:
                 made = output[0] if isinstance(output, tuple) else output
                 rows = (len(self._parts), 1, self._buckets.context, made.shape[-1])
                 if made.numel() != rows[0] * rows[2] * rows[3]:
                     raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
-                self._keep(layer, side, made.reshape(rows), [0])
+                self._keep_tokens(layer, side, made.reshape(rows), [0])
 
         return keep
 
-    def _mine(self, call: Call) -> bool:
+    def _is_drawn(self, call: Call) -> bool:
         return call.layer in self._queries and not call.cross and bool(self._parts)
 
-    def _keep(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
+    def _keep_tokens(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
         """Store the drawn tokens of one side of a layer, shape (B, H, T, d)."""
         if (layer, side) in self._seen:
             what = "computed attention" if side in ("q", "k", "v", "z") else "ran"
@@ -137,7 +137,7 @@ class VectorRecorder:
             drawn = tensor[row].index_select(1, rows).index_select(0, columns)
             self._waiting.append((document, layer, side, drawn, kept))
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
-            self._flush()
+            self._write_waiting()
         if self._seen == self._wanted and not self._whole:
             raise _StopForward
 
@@ -147,7 +147,7 @@ class VectorRecorder:
 
     def end(self) -> None:
         """Write what is pending; raise if a chosen layer did not run."""
-        self._flush()
+        self._write_waiting()
         for side in ("q", *sorted(self._sides)):
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
             if absent:
@@ -155,7 +155,7 @@ class VectorRecorder:
                 raise ModelError(f"layers {absent} did not {what} in this forward pass")
         self._parts, self._whole = {}, False
 
-    def _flush(self) -> None:
+    def _write_waiting(self) -> None:
         for document, layer, side, tensor, kept in self._waiting:
             vectors = tensor.float().cpu().numpy()
             scale = self._layers[layer].query_scale
@@ -171,7 +171,7 @@ class VectorRecorder:
         self._waiting = []
 
 
-def chosen(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def heads_by_layer(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Return query heads and key heads by layer, ascending without repeats: the rows of a part's arrays."""
     queries: dict[int, set[int]] = {}
     keys: dict[int, set[int]] = {}

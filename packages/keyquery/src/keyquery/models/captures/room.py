@@ -12,7 +12,7 @@ FLOAT = 4  # bytes
 COPIES = 2  # parts of documents, and the files that they are gathered into
 
 
-def check(options: CaptureOptions, documents: int | None) -> None:
+def check_space(options: CaptureOptions, documents: int | None) -> None:
     """Refuse a capture whose vectors the disk cannot hold.
 
     `documents` is how many the texts give; None where nothing says, and nothing is refused. Raises ModelError that says

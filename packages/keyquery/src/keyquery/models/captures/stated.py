@@ -35,7 +35,7 @@ LOOKED_AT = 8  # heads whose queries a statement is held against
 BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
 
 
-def with_stated(capture: Capture, path: Path) -> Capture:
+def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     """Return a capture with the rotation that the user states.
 
     Raises DataError when the capture says it itself, the statement is malformed or leaves a layer out, or the vectors
@@ -59,10 +59,10 @@ def with_stated(capture: Capture, path: Path) -> Capture:
     if capture.rotations is not None:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
-    widths = {layer: _width(capture, layer) for layer in layers}
+    widths = {layer: _vector_width(capture, layer) for layer in layers}
     held = _held(path)
     if isinstance(held, Mapping) and "model_type" in held:
-        turning = _of_configuration(path, dict(held), capture.context)
+        turning = _rotations_of_config(path, dict(held), capture.context)
         absent = [layer for layer in layers if layer not in turning]
     else:
         turning, absent = _of_statement(path, held, widths)
@@ -89,7 +89,7 @@ def _held(file: Path) -> Any:
         ) from None
 
 
-def _width(capture: Capture, layer: int) -> int:
+def _vector_width(capture: Capture, layer: int) -> int:
     return int(capture.queries(next(head for head in capture.heads if head.layer == layer)).vectors.shape[1])
 
 
@@ -107,11 +107,11 @@ def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tupl
             if layer in turning:
                 raise DataError(f"{where}: layer {layer} has two entries; keep one")
             if layer in widths:
-                turning[layer] = _of_row(where, row, widths[layer])
+                turning[layer] = _rotation_of_row(where, row, widths[layer])
     return turning, [layer for layer in widths if layer not in turning]
 
 
-def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
+def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
             raise DataError(f"{where}: unturned excludes theta and frequencies; leave it or these out")
@@ -137,13 +137,13 @@ def _of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
         raise DataError(f"{where}: {error}") from None
 
 
-def _of_configuration(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
+def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
     """Return how a model with this configuration rotates, from a narrow version of it."""
     from keyquery.models.attention.rotations import rotations
-    from keyquery.models.checkpoints.narrow import narrow_twin
+    from keyquery.models.checkpoints.narrow import narrow_model
 
     try:
-        return rotations(narrow_twin(settings), context)
+        return rotations(narrow_model(settings), context)
     except ModelError as error:
         raise DataError(f"{path}: {error}; state theta or frequencies and layout in place of it") from None
 
@@ -162,7 +162,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
         positions = found.position.astype(np.int64)
         for name, one in (("stated", stated), (f"layout {other}", replace(stated, layout=other)), ("", NO_ROTATION)):
             turned = one.turned(found.vectors, -positions)[:, stated.start : stated.end]
-            shares.setdefault(name, []).append(_agreement(turned))
+            shares.setdefault(name, []).append(_alignment(turned))
     if not shares:
         return
     means = {name: float(np.mean(each)) for name, each in shares.items()}
@@ -175,7 +175,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
         )
 
 
-def _agreement(vectors: NDArray[np.floating[Any]]) -> float:
+def _alignment(vectors: NDArray[np.floating[Any]]) -> float:
     """Return the squared length of the mean over the mean squared length, less its chance value; at least 0."""
     exact = vectors.astype(np.float64)
     whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)

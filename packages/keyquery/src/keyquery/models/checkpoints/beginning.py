@@ -5,7 +5,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 
 
-def begin(tokenizer: Any, name: str) -> None:
+def add_bos(tokenizer: Any, name: str) -> None:
     """Make a tokenizer of the library `tokenizers` add its beginning-of-sequence token to every text, in place.
 
     Raises ModelError when it knows no beginning token, puts one in front already, or is not of that library.

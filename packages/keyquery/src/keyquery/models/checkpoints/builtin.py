@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from boundpaper.errors import ModelError
-from boundpaper.suggestions import nearest
+from boundpaper.suggestions import suggest
 from keyquery.models.checkpoints.pretrained import PACKAGES, from_file, from_package
 
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
 FOLDER = Path(__file__).parents[2] / "tiny"
 
 
-def folder(root: Path, name: str) -> Path:
+def builtin_folder(root: Path, name: str) -> Path:
     """Return the folder of a built-in model, whether it exists or not."""
     return FOLDER / name
 
@@ -22,14 +22,14 @@ def resolve(root: Path, name: str) -> str:
     known nor a folder; MissingDependency when a packaged model is not installed.
     """
     if name in NAMES:
-        place = folder(root, name)
+        place = builtin_folder(root, name)
         if not (place / "config.json").is_file():
             raise ModelError(f"{name}: not in {FOLDER}; write it there: python build.py lab population --export")
         return str(place)
     if name in PACKAGES:
         return str(from_package(root, name))
     path = Path(name).expanduser()
-    if name.lower().endswith(".gguf") or (path.is_file() and _begins_as_gguf(path)):
+    if name.lower().endswith(".gguf") or (path.is_file() and _is_gguf(path)):
         return str(from_file(root, path))
     if path.is_file():
         mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
@@ -37,13 +37,13 @@ def resolve(root: Path, name: str) -> str:
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
     known = ", ".join((*NAMES, *PACKAGES))
-    hint = nearest(name, (*NAMES, *PACKAGES))
+    hint = suggest(name, (*NAMES, *PACKAGES))
     raise ModelError(
         f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
         "as owner/name"
     )
 
 
-def _begins_as_gguf(path: Path) -> bool:
+def _is_gguf(path: Path) -> bool:
     with path.open("rb") as stream:
         return stream.read(4) == b"GGUF"

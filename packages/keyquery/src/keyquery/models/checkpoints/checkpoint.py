@@ -54,7 +54,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     return family.from_dict(plain)
 
 
-def ignored(raw: dict[str, Any], config: Any) -> dict[str, Any]:
+def ignored_settings(raw: dict[str, Any], config: Any) -> dict[str, Any]:
     """Return the settings of config.json that the class of `config` does not know, with their values."""
     known = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
     known |= set(getattr(config, "attribute_map", None) or ())
@@ -74,8 +74,8 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
     if text is not config:
         parts += [(part, text) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)]
     for settings, owner in parts:
-        for key, value in ignored(settings, owner).items():
-            if FACTORS.match(key) and not scaled and not _usual(value, text):
+        for key, value in ignored_settings(settings, owner).items():
+            if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text):
                 what, mend = "the factor on its scores", "give the factor that it means (scaling), on q.k"
             elif STEPS.match(key) and value:
                 what, mend = "its scores", "its model_type is not what it was trained as"
@@ -89,25 +89,25 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
             )
 
 
-def rescale(model: Any, scaling: float) -> None:
+def rescale_attention(model: Any, scaling: float) -> None:
     """Give every attention module of a loaded model another factor on q.k.
 
     Raises ModelError when the factor is not positive, or an attention module keeps its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
         raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")
-    parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _attends(part)]
+    parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _is_attention(part)]
     if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
         raise ModelError(f"{type(model).__name__} does not keep its factor on scores where it can be changed")
     for part in parts:
         part.scaling = float(scaling)
 
 
-def _attends(part: Any) -> bool:
+def _is_attention(part: Any) -> bool:
     return "ttention" in type(part).__name__
 
 
-def _usual(value: Any, text: Any) -> bool:
+def _is_usual_factor(value: Any, text: Any) -> bool:
     """Tell whether a factor on scores is absent, or equals every class's default d^-1/2."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

@@ -12,9 +12,9 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import Layer
 from keyquery.models.attention.encodings import of_layer
-from keyquery.models.checkpoints.loading import DTYPES, ModelSource, chosen_device, configuration, factory
-from keyquery.models.checkpoints.memory import available, largest, least
-from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.checkpoints.loading import DTYPES, ModelSource, chosen_device, configuration, model_class
+from keyquery.models.checkpoints.memory import free_memory, largest_fitting, least
+from keyquery.models.checkpoints.reasons import explain_failure
 from keyquery.models.checkpoints.streaming import least_held
 
 BLOCK = 64  # 4-bit weights share one float32 scale per 64: half a bit each
@@ -62,11 +62,11 @@ class MemoryEstimate:
     def line(self, free: int | None = None) -> str:
         """Return the estimate in one line; `free` bytes for comparison, if known."""
         texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
-        there = "" if free is None else f" of {_giga(free)} free"
+        there = "" if free is None else f" of {_bytes_text(free)} free"
         return (
-            f"{self.name}: {_count(self.parameters)} parameters; at least {_giga(self.total)}{there}: weights "
-            f"{_giga(self.weights)} ({self.precision}), key cache {_giga(self.cache)} and activations "
-            f"{_giga(self.activations)} for {texts} tokens"
+            f"{self.name}: {_count(self.parameters)} parameters; at least {_bytes_text(self.total)}{there}: weights "
+            f"{_bytes_text(self.weights)} ({self.precision}), key cache {_bytes_text(self.cache)} and activations "
+            f"{_bytes_text(self.activations)} for {texts} tokens"
         )
 
 
@@ -117,35 +117,35 @@ def of_config(
     torch = libraries.torch
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
-    with torch.device("meta"), explained(name):
+    with torch.device("meta"), explain_failure(name):
         trust = {"trust_remote_code": True} if trust_remote_code else {}
-        model = factory(config, trust_remote_code).from_config(config, dtype=kind, **trust)
+        model = model_class(config, trust_remote_code).from_config(config, dtype=kind, **trust)
     text = config.get_text_config()
     layers = attention_layers(text)
-    weights, unpacked = (least_held(model), 0) if stream else _weights(model, quantize, double)
+    weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double)
     kept = context if logits is None else min(logits, context)
     return MemoryEstimate(
         name=name,
         parameters=sum(each.numel() for each in model.parameters()),
         weights=weights,
-        cache=batch * kind.itemsize * sum(_cached(layer, context) for layer in layers),
+        cache=batch * kind.itemsize * sum(_cache_numbers(layer, context) for layer in layers),
         activations=batch * (least(model, layers, context) + kept * text.vocab_size * (kind.itemsize + 4)) + unpacked,
         context=context,
         batch=batch,
-        precision=f"{quantize} and {_word(kind)}" if quantize else _word(kind),
+        precision=f"{quantize} and {_type_name(kind)}" if quantize else _type_name(kind),
     )
 
 
-def room(device: str) -> int | None:
+def free_bytes(device: str) -> int | None:
     """Return the free bytes on `device`, over all GPUs for "auto" and "cuda"; None if unknown."""
     torch = libraries.torch
     meant = chosen_device(device)
     if device in ("auto", "cuda") and torch.cuda.is_available():
-        return sum(available(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
-    return available(meant)
+        return sum(free_memory(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
+    return free_memory(meant)
 
 
-def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
+def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
     """Return the estimate's line, to print before loading; refuse a model that cannot fit.
 
     `free` is that of `room`. With `anyway`, go on although it does not fit; the line says so. Raises ModelError when it
@@ -161,12 +161,12 @@ def check(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> s
     else:
         # What is not weights grows with the context no slower than in proportion, so this much fits by the estimate.
         share = (free - found.weights) / (found.total - found.weights)
-        fitting = largest(lambda context: context, int(found.context * share), found.context)
+        fitting = largest_fitting(lambda context: context, int(found.context * share), found.context)
         mend = f"{fitting:,} tokens may" if fitting else "take shorter texts, or a larger device"
     raise ModelError(f"{line}; it cannot fit: {mend} (or go on with --anyway)")
 
 
-def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
+def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
     """Return the bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
     torch = libraries.torch
     total = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
@@ -180,12 +180,12 @@ def _weights(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
             continue
         weight = module.weight
         plain = weight.numel() * weight.element_size()
-        total += _quantized(weight.numel(), weight.shape[0], quantize, double) - plain
+        total += _quantized_bytes(weight.numel(), weight.shape[0], quantize, double) - plain
         unpacked = max(unpacked, plain)
     return total, unpacked
 
 
-def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
+def _quantized_bytes(numbers: int, rows: int, quantize: str, double: bool) -> int:
     """Return the bytes of a quantized weight with its scales."""
     if quantize == "int8":
         return numbers + 4 * rows
@@ -213,14 +213,14 @@ def attention_layers(text: Any) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-def _cached(layer: Layer, context: int) -> int:
+def _cache_numbers(layer: Layer, context: int) -> int:
     """Return how many numbers a layer's key cache holds for one text."""
     if layer.kind == "cross":
         return 0
     return 2 * layer.key_heads * layer.head_dim * min(context, layer.window or context)
 
 
-def _word(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     return str(kind).removeprefix("torch.")
 
 
@@ -228,7 +228,7 @@ def _count(parameters: int) -> str:
     return f"{parameters / GIGA:.2f} B" if parameters >= 1e8 else f"{parameters / 1e6:.2f} M"
 
 
-def _giga(amount: int) -> str:
+def _bytes_text(amount: int) -> str:
     if amount < GIGA / 10:
         return f"{amount / 1e6:.1f} MB"
     return f"{amount / GIGA:.2f} GB" if amount < 10 * GIGA else f"{amount / GIGA:.1f} GB"

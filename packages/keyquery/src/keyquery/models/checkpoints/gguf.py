@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
-from boundpaper.store.cached_files import broken, sealed
+from boundpaper.store.cached_files import broken, with_hash
 from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
 from keyquery.models import libraries
 from keyquery.models.checkpoints import gguf_keys
 from keyquery.models.checkpoints.identity import fingerprint
-from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.checkpoints.reasons import explain_failure
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
@@ -37,11 +37,11 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
     nor its tokenizer heeds; the message names the key or tensor. Raises MissingDependency when torch, transformers or
     gguf are absent.
     """
-    if current(folder, sha256):
-        if fingerprint(folder) == card(folder)["weights"]:
+    if is_current(folder, sha256):
+        if fingerprint(folder) == gguf_card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
-    described, read = _describe(file)
+    described, read = _describe_file(file)
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -51,19 +51,19 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
             "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
             **described,
             "weights": fingerprint(draft),
-            "versions": _versions(),
+            "versions": _library_versions(),
         }
-        (draft / CARD).write_text(json.dumps(sealed(content), indent=2) + "\n", encoding="utf-8")
+        (draft / CARD).write_text(json.dumps(with_hash(content), indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another process was faster; its folder is as good
             os.rename(draft, folder)
     return folder
 
 
-def current(folder: Path, sha256: str) -> bool:
+def is_current(folder: Path, sha256: str) -> bool:
     """Tell whether a folder was made from a file of this hash by the installed versions of the libraries."""
-    held = card(folder)
-    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
+    held = gguf_card(folder)
+    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _library_versions()
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class _GgufHeader:
     frequencies: list[float] | None
 
 
-def _versions() -> dict[str, str | None]:
+def _library_versions() -> dict[str, str | None]:
     return {**{name: libraries.version(name) for name in LIBRARIES}, "check": CHECK}
 
 
-def card(folder: Path) -> dict[str, Any]:
+def gguf_card(folder: Path) -> dict[str, Any]:
     """Return the record that `dequantise` wrote beside the weights; empty if it is absent or was changed."""
     try:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
@@ -88,13 +88,13 @@ def card(folder: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) and not broken(content) else {}
 
 
-def origin(folder: Path) -> dict[str, Any] | None:
+def gguf_origin(folder: Path) -> dict[str, Any] | None:
     """Return file, hash and quantisation of a model from a GGUF file, for a manifest; None for other models."""
-    held = card(folder)
+    held = gguf_card(folder)
     return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
-def _describe(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
+def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
     """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
     gguf = libraries.need("gguf", "to read GGUF files")
     try:
@@ -119,7 +119,7 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
     """Let transformers read the file, compare the result with the file, and save it as a plain model."""
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
-    with explained(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
+    with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
         place, options = str(file.parent), {"gguf_file": file.name}
         made: Any = transformers.AutoModelForCausalLM
         model, report = made.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
@@ -130,10 +130,10 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
             )
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
-            gguf_keys.hold_keys(content.keys, content.frequencies, model.config)
+            gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
             held = sum(each.numel() for each in model.parameters())  # shared ones once
-            gguf_keys.hold_tensors(content.sizes, _known(model, content), held)
-            notes = gguf_keys.hold_tokenizer(content.keys, tokenizer)
+            gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), held)
+            notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
         except ModelError as error:
             raise ModelError(f"{file}: {error}") from None
         # A model read from GGUF counts as quantised and refuses to be saved; what it holds is plain float32 by now.
@@ -152,7 +152,7 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
         print(f"{file.name}: {note}", file=sys.stderr)
 
 
-def _known(model: Any, content: _GgufHeader) -> set[str]:
+def _known_tensors(model: Any, content: _GgufHeader) -> set[str]:
     """Return the names of the tensors from which transformers makes weights of a model."""
     conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
     architecture = str(content.keys.get("general.architecture"))

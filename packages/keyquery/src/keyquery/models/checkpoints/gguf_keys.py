@@ -95,7 +95,7 @@ LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_positio
 MEND = "the model that transformers reads of the file does not heed it; take its own folder of safetensors in place"
 
 
-def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
+def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
     """Add to a configuration the settings that its reader ignored, and refuse those that it has no place for.
 
     `keys` has every key of the file with its value. The tensor `rope_freqs.weight`, `frequencies`, says by what each
@@ -115,19 +115,19 @@ def hold_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, conf
             raise ModelError(f"{key} is {value}: one piece of {value}; join them (llama-gguf-split --merge)")
         if NOTES.match(key) or key.startswith("split.") or TOKENIZER.match(key):
             continue
-        if name == key or not _heeded(name, value, text, own):
-            raise ModelError(f"{key} is {_short(value)}: {MEND}")
-    _rotation(own, frequencies, text)
+        if name == key or not _is_heeded(name, value, text, own):
+            raise ModelError(f"{key} is {_shortened(value)}: {MEND}")
+    _copy_rotation(own, frequencies, text)
 
 
-def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
+def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
     """Tell whether a key of the architecture changes nothing or is in the configuration, where it may be put."""
-    if name in ROPE or any(_equal(value, idle) for idle in IDLE.get(name, ())):
+    if name in ROPE or any(_settings_equal(value, idle) for idle in IDLE.get(name, ())):
         return True
     if name == "rope.dimension_count":
         return _set_rotated_width(int(value), text)
     if name in ("attention.key_length", "attention.value_length"):
-        return _equal(value, _widths(text).get(name))
+        return _settings_equal(value, _dimension_counts(text).get(name))
     if name == "rope.dimension_sections":
         rope = getattr(text, "rope_parameters", None) or {}
         return [each for each in value if each] == list(rope.get("mrope_section") or ())
@@ -140,19 +140,19 @@ def _heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
         return _set_score_factor(float(value), text)
     if name == "ssm.inner_size":
         values = getattr(text, "linear_num_value_heads", 0) * getattr(text, "linear_value_head_dim", 0)
-        return _equal(value, values or getattr(text, "intermediate_size", None))
+        return _settings_equal(value, values or getattr(text, "intermediate_size", None))
     for setting in SAME.get(name, ()):
         if not hasattr(text, setting):
             continue
-        if _equal(value, getattr(text, setting)):
+        if _settings_equal(value, getattr(text, setting)):
             return True
         if setting in SETTABLE:
             setattr(text, setting, value)
             return True
-    return name == "block_count" and _equal(value - own.get("nextn_predict_layers", 0), text.num_hidden_layers)
+    return name == "block_count" and _settings_equal(value - own.get("nextn_predict_layers", 0), text.num_hidden_layers)
 
 
-def _widths(text: Any) -> dict[str, int]:
+def _dimension_counts(text: Any) -> dict[str, int]:
     """Return the dimensions of a key, of a value, and how many dimensions of a key rotate with position."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     rope = getattr(text, "rope_parameters", None) or {}
@@ -163,7 +163,7 @@ def _widths(text: Any) -> dict[str, int]:
 
 def _set_rotated_width(count: int, text: Any) -> bool:
     """Tell whether the class rotates `count` dimensions of a head, after setting that number where it can be set."""
-    widths = _widths(text)
+    widths = _dimension_counts(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
         return True
@@ -174,7 +174,7 @@ def _set_rotated_width(count: int, text: Any) -> bool:
 
 
 def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
-    if size >= own.get("context_length", math.inf) or _equal(size, getattr(text, "sliding_window", None)):
+    if size >= own.get("context_length", math.inf) or _settings_equal(size, getattr(text, "sliding_window", None)):
         return True
     types = getattr(text, "layer_types", None)
     if not hasattr(text, "sliding_window") or (types is not None and not any("sliding" in each for each in types)):
@@ -185,7 +185,7 @@ def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
 
 def _set_score_factor(scale: float, text: Any) -> bool:
     """Tell whether the class multiplies scores by this factor, after setting it where there is a setting for it."""
-    width = _widths(text)["attention.key_length"]
+    width = _dimension_counts(text)["attention.key_length"]
     scalar = getattr(text, "query_pre_attn_scalar", None)
     own = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
     if scale == 0 or math.isclose(scale, own, rel_tol=1e-4):
@@ -197,7 +197,7 @@ def _set_score_factor(scale: float, text: Any) -> bool:
     return scalar is not None or hasattr(text, "attention_multiplier")
 
 
-def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
+def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
     """Copy the file's rotation into `rope_parameters`; if layers differ, for the layers that see the whole context."""
     keys = {name: own[name] for name in ROPE if name in own}
     rope = getattr(text, "rope_parameters", None)
@@ -217,7 +217,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     if divided:
         if kind != "none":
             raise ModelError(f"rope.scaling.type is {kind!r} beside rope_freqs.weight: {MEND}")
-        wanted = _as_llama3([float(each) for each in frequencies or ()], base)
+        wanted = _llama3_rotation([float(each) for each in frequencies or ()], base)
     elif kind == "linear" and factor != 1.0:
         wanted = {"rope_type": "linear", "factor": factor}
     elif kind == "yarn":
@@ -232,12 +232,12 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
         name: part[name] for name in ("partial_rotary_factor", "mrope_section", "mrope_interleaved") if name in part
     }
     wanted = {**kept, **wanted, "rope_theta": base}
-    changed = {name for name in wanted if not _equal(wanted[name], part.get(name))}
+    changed = {name for name in wanted if not _settings_equal(wanted[name], part.get(name))}
     if changed or any(name not in wanted for name in part):
         text.rope_parameters = {**rope, "full_attention": wanted} if nested else wanted
 
 
-def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
+def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any]:
     """Return the Llama 3 rotation that divides frequencies in this way; only the published form is recognised."""
     factor = round(max(frequencies), 4)
     count = len(frequencies)
@@ -251,7 +251,7 @@ def _as_llama3(frequencies: Sequence[float], base: float) -> dict[str, Any]:
     return {"rope_type": "llama3", "factor": factor, **LLAMA3}
 
 
-def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
+def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
     """Refuse tensors of the file that were used for no weight of the model.
 
     `sizes` are numbers in each tensor of the file, `held` is how many numbers the weights of the model have, shared
@@ -269,7 +269,7 @@ def hold_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
         )
 
 
-def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
+def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     """Return sentences on features of the file's tokenizer that are not followed; the end tokens that it adds are
     followed.
 
@@ -289,7 +289,7 @@ def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     if prefix is not None and keys.get("tokenizer.ggml.model") == "llama" and bool(prefix) != spaced:
         raise ModelError(f"tokenizer.ggml.add_space_prefix is {prefix}, which the tokenizer is not: {MEND}")
     pre = keys.get("tokenizer.ggml.pre", "default")
-    if keys.get("tokenizer.ggml.model") == "gpt2" and pre not in SPLIT_AS_GPT2 and not _splits(str(pre)):
+    if keys.get("tokenizer.ggml.model") == "gpt2" and pre not in SPLIT_AS_GPT2 and not _is_known_split(str(pre)):
         return [
             f"tokenizer.ggml.pre is {pre!r}, which transformers does not know: texts are split as by GPT-2 before they "
             "are looked up, so that numbers or spaces may get other tokens than the model was trained on"
@@ -297,7 +297,7 @@ def hold_tokenizer(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     return []
 
 
-def _splits(pre: str) -> bool:
+def _is_known_split(pre: str) -> bool:
     try:
         from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
     except ImportError:
@@ -305,12 +305,12 @@ def _splits(pre: str) -> bool:
     return pre in GGUF_PRE_TOKENIZER_SPLITS
 
 
-def _equal(value: Any, other: Any) -> bool:
+def _settings_equal(value: Any, other: Any) -> bool:
     """Tell whether two settings are equal: numbers to single precision, lists by layer by which entries are not 0."""
     if isinstance(value, list):
         if isinstance(other, list | tuple):
             return list(value) == list(other)
-        return len(found := {each for each in value if each}) == 1 and _equal(found.pop(), other)
+        return len(found := {each for each in value if each}) == 1 and _settings_equal(found.pop(), other)
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
     if isinstance(value, int | float) and isinstance(other, int | float):
@@ -318,6 +318,6 @@ def _equal(value: Any, other: Any) -> bool:
     return bool(value == other)
 
 
-def _short(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

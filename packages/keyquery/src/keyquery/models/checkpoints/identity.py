@@ -16,12 +16,12 @@ def fingerprint(folder: Path) -> str:
     for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
         if path.is_file():
             stat = path.stat()
-            state.update(f"{path.name} {_hashed(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)}\n".encode())
+            state.update(f"{path.name} {_file_hash(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)}\n".encode())
     return state.hexdigest()
 
 
 @functools.cache
-def _hashed(path: Path, size: int, changed: int, inode: int) -> str:
+def _file_hash(path: Path, size: int, changed: int, inode: int) -> str:
     """Return the SHA-256 of a file, read once as long as its size, time and inode stay the same."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -20,9 +20,9 @@ from keyquery.models.attention.encodings import configured, encoding_name
 from keyquery.models.attention.positions import check_position_blind
 from keyquery.models.attention.reach import refuse_longer
 from keyquery.models.checkpoints import checkpoint, gguf, streaming
-from keyquery.models.checkpoints.beginning import begin
+from keyquery.models.checkpoints.beginning import add_bos
 from keyquery.models.checkpoints.identity import fingerprint
-from keyquery.models.checkpoints.reasons import explained
+from keyquery.models.checkpoints.reasons import explain_failure
 from keyquery.models.undefined import check_weights
 
 if TYPE_CHECKING:
@@ -119,12 +119,12 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = chosen_device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
-    with explained(source.name, source.revision), ExitStack() as stack:
+    with explain_failure(source.name, source.revision), ExitStack() as stack:
         config = configuration(source)
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
         if source.quantize is not None:
             libraries.need("accelerate", "for quantization")
-            options["quantization_config"] = _quantization(source)
+            options["quantization_config"] = _quantization_config(source)
         if source.quantize is not None or device == "cuda":
             libraries.need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
@@ -133,12 +133,12 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
                 raise ModelError(f"--stream reads weights as they are; leave --quantize {source.quantize} out")
             with torch.device("meta"):
                 trust = {"trust_remote_code": True} if source.trust_remote_code else {}
-                shape = factory(config, source.trust_remote_code).from_config(config, **trust)
+                shape = model_class(config, source.trust_remote_code).from_config(config, **trust)
             options["device_map"] = streaming.device_map(shape, device)
-            stack.enter_context(streaming.reading(source.name))
+            stack.enter_context(streaming.stream_weights(source.name))
         for each in REPORTING:
             logging.getLogger(each).addFilter(_is_no_report)
-        model, report = factory(config, source.trust_remote_code).from_pretrained(
+        model, report = model_class(config, source.trust_remote_code).from_pretrained(
             source.name,
             config=config,
             use_safetensors=True,
@@ -150,7 +150,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
     words = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
     model.eval()
     if source.scaling is not None:
-        checkpoint.rescale(model, source.scaling)
+        checkpoint.rescale_attention(model, source.scaling)
     if "device_map" not in options and device != "cpu":
         model.to(device)
     check_weights(model, source.name)
@@ -158,7 +158,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
     refuse_longer(model)
     if source.position == "drope":
         check_position_blind(model)
-    return LoadedModel(model, words, facts(model, source))
+    return LoadedModel(model, words, model_facts(model, source))
 
 
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
@@ -172,12 +172,12 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         config = configuration(source)
     known = {} if config is None else {"config": config}
     check_keys(source.name)
-    with explained(source.name, source.revision):
+    with explain_failure(source.name, source.revision):
         words = transformers.AutoTokenizer.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
         )
         if source.bos:
-            begin(words, source.name)
+            add_bos(words, source.name)
     try:
         words("a", verbose=False)
     except Exception as error:  # a setting that the class keeps as it is, and meets with the first text
@@ -191,12 +191,12 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
     """Return options by which libraries find a model: its revision, and only the cache if the Hub is out of reach."""
-    offline = not Path(source.name).is_dir() and not _hub_answers()
+    offline = not Path(source.name).is_dir() and not _hub_is_reachable()
     return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
 
 
 @functools.cache
-def _hub_answers() -> bool:
+def _hub_is_reachable() -> bool:
     """Tell whether the Hub answers, asked once for a few seconds; its own library would retry for minutes."""
     hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
@@ -215,7 +215,7 @@ def configuration(source: ModelSource) -> Any:
     """
     transformers = libraries.transformers
     check_keys(source.name)
-    with explained(source.name, source.revision):
+    with explain_failure(source.name, source.revision):
         if source.load_as is None:
             config = transformers.AutoConfig.from_pretrained(
                 source.name, trust_remote_code=source.trust_remote_code, **hub_options(source)
@@ -252,7 +252,7 @@ def _is_no_report(record: logging.LogRecord) -> bool:
     return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
 
 
-def said_once(record: logging.LogRecord) -> bool:
+def is_first_with_text(record: logging.LogRecord) -> bool:
     """Tell whether a log record is the first with its text."""
     text = record.getMessage()
     new = text not in _said
@@ -260,14 +260,14 @@ def said_once(record: logging.LogRecord) -> bool:
     return new
 
 
-def factory(config: Any, trust_remote_code: bool = False) -> Any:
+def model_class(config: Any, trust_remote_code: bool = False) -> Any:
     """Return the transformers class for a configuration: a causal language model, else one with images."""
     transformers = libraries.transformers
     causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
 
 
-def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
+def model_facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
     """Return facts of a loaded model for a manifest: identity, architecture, precision and versions."""
     folder = Path(source.name)
     quantization: dict[str, Any] | None = None
@@ -275,7 +275,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         quantization = {"library": "bitsandbytes", "type": source.quantize}
         if source.quantize != "int8":
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
-    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.origin(folder)}
+    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.gguf_origin(folder)}
     asked["bos"] = source.bos or None
     if source.position != AS_CONFIGURED:
         asked |= {"position": source.position, "encoding": encoding_name(model.config)}
@@ -317,10 +317,10 @@ def chosen_device(asked: str) -> str:
     return asked
 
 
-def _quantization(source: ModelSource) -> Any:
+def _quantization_config(source: ModelSource) -> Any:
     torch, transformers = libraries.torch, libraries.transformers
     libraries.need("bitsandbytes", f"for --quantize {source.quantize}")
-    logging.getLogger(PRODUCTS).addFilter(said_once)
+    logging.getLogger(PRODUCTS).addFilter(is_first_with_text)
     if source.quantize == "int8":
         return transformers.BitsAndBytesConfig(load_in_8bit=True)
     return transformers.BitsAndBytesConfig(

@@ -40,7 +40,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
     return int(context * (2 * width + per_token) * item + context * context * squares)
 
 
-def available(device: Any) -> int | None:
+def free_memory(device: Any) -> int | None:
     """Return the free bytes of a device, None if unknown; on the CPU, limits of shell and container count as well."""
     torch = libraries.torch
     device = torch.device(device)
@@ -68,7 +68,7 @@ def available(device: Any) -> int | None:
     return min(amounts) if amounts else None
 
 
-def largest(need_of: Callable[[int], int], room: int, limit: int) -> int:
+def largest_fitting(need_of: Callable[[int], int], room: int, limit: int) -> int:
     """Return the largest context up to `limit`, in steps of 256 tokens, that needs at most `room` bytes; 0 if none."""
     low, high = 0, limit // STEP
     while low < high:
@@ -89,7 +89,7 @@ def exhausted(error: BaseException) -> bool:
     )
 
 
-def largest_context(attempt: Callable[[int], object], context: int) -> int:
+def largest_working_context(attempt: Callable[[int], object], context: int) -> int:
     """Return the largest of context/2, context/4, ... with which `attempt` succeeds; 0 if none does.
 
     This is called after memory ran out, so each attempt starts with an emptied cache.

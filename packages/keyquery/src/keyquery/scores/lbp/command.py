@@ -11,12 +11,12 @@ import pandas as pd
 
 from boundpaper.errors import DataError, ModelError, about
 from boundpaper.store.files import write
-from keyquery.measure.bar import bar
+from keyquery.measure.bar import open_bar
 from keyquery.measure.measurements import checked_name, slug
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.libraries import need
-from keyquery.models.similarity import similarity
+from keyquery.models.similarity import load_similarity
 from keyquery.scores.lbp import data as lbp_data
 from keyquery.scores.lbp import predictions as lbp_predictions
 from keyquery.scores.lbp import run as lbp_run
@@ -66,9 +66,9 @@ def run(
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
     key = checked_name(name or slug(model))
-    chosen = _lengths(lengths)
-    given = lbp_predictions.read(predictions, mode)  # before the samples, which may have to be fetched
-    samples = lbp_data.load(data, chosen)
+    chosen = _parse_lengths(lengths)
+    given = lbp_predictions.read_predictions(predictions, mode)  # before the samples, which may have to be fetched
+    samples = lbp_data.load_samples(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
@@ -85,14 +85,14 @@ def run(
             temperature=temperature,
             seed=seed,
         )
-        with about(place, ModelError), bar("answers") as progress:
+        with about(place, ModelError), open_bar("answers") as progress:
             path = lbp_run.answer(load(source), samples, asked, folder, progress)
-        given = lbp_predictions.read([path], asked.mode)
+        given = lbp_predictions.read_predictions([path], asked.mode)
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
-        words = lbp_run.words_of(asked)
-    by_mode = lbp_predictions.by_mode(given, samples, str(data))
-    compare = similarity(embedder, device) if embedder else None
+        words = lbp_run.options_text(asked)
+    by_mode = lbp_predictions.predictions_by_mode(given, samples, str(data))
+    compare = load_similarity(embedder, device) if embedder else None
     tables = {}
     for each, answered in by_mode.items():
         if not partial:
@@ -114,17 +114,17 @@ def run(
         note = {
             "command": f"python build.py bench lbp {' '.join(line)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
-            **_manifest(samples, by_mode[each]),
-            **_thoughts(each, by_mode[each]),
+            **_scoring_manifest(samples, by_mode[each]),
+            **_count_thoughts(each, by_mode[each]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
         paths.append(write_scores(root, key, each, table, facts, note, replace=replace))
-        _say(each, table)
+        _print_score(each, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 
 
-def _lengths(asked: str | None) -> tuple[str, ...]:
+def _parse_lengths(asked: str | None) -> tuple[str, ...]:
     given = [length.strip().lower() for length in asked.split(",") if length.strip()] if asked else list(LENGTHS)
     unknown = [length for length in given if length not in LENGTHS]
     if unknown or not given:
@@ -132,7 +132,7 @@ def _lengths(asked: str | None) -> tuple[str, ...]:
     return tuple(length for length in LENGTHS if length in given)
 
 
-def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
+def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Return a manifest of what was scored, without times and facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
     for each in sorted(predictions, key=lambda each: (each.id, each.run)):
@@ -140,7 +140,7 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
     return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": answers.hexdigest()}
 
 
-def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
+def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Count the predictions with thinking, which is no part of an answer, for the manifest; also print the count."""
     thinking = [each for each in predictions if each.thoughts]
     if not thinking:
@@ -154,7 +154,7 @@ def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
     return {"with_thoughts": len(thinking), "with_thoughts_alone": silent}
 
 
-def _say(mode: str, table: pd.DataFrame) -> None:
+def _print_score(mode: str, table: pd.DataFrame) -> None:
     row = table.iloc[0]
     value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
     ends = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""

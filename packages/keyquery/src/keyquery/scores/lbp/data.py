@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import values
+from boundpaper.store.json_lines import line_values
 from boundpaper.store.json_text import parsed
-from boundpaper.store.validation import short, short_words
+from boundpaper.store.validation import cut_to_line, short
 from keyquery.models.libraries import need
 from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 
@@ -43,7 +43,7 @@ class Sample:
     answer: tuple[str, ...]
 
 
-def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
+def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     """Read the samples of the given lengths.
 
     `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them; `lengths`
@@ -54,8 +54,8 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     if unknown:
         raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
-    for where, row in _rows(place):
-        sample = _sample(row, where)
+    for where, row in _sample_rows(place):
+        sample = _read_sample(row, where)
         if sample.id in samples:
             raise DataError(f"{where}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
@@ -78,12 +78,12 @@ def fingerprint(samples: Sequence[Sample]) -> str:
     return state.hexdigest()
 
 
-def _sample(row: Any, where: str) -> Sample:
+def _read_sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
     lacking = [name for name in COLUMNS if name not in row]
     if lacking:
-        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {short_words(', '.join(map(str, row)))}")
+        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {cut_to_line(', '.join(map(str, row)))}")
     if empty := [name for name in COLUMNS if row[name] is None]:
         raise DataError(f"{where}: {', '.join(empty)} is null; a sample has all of its columns, so mend or remove it")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
@@ -111,23 +111,23 @@ def _sample(row: Any, where: str) -> Sample:
     )
 
 
-def _rows(place: str) -> Iterator[tuple[str, Any]]:
+def _sample_rows(place: str) -> Iterator[tuple[str, Any]]:
     path = Path(place)
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
         if not files:
             raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
         for file in files:
-            yield from _file(file)
+            yield from _rows_of_file(file)
     elif path.is_file():
-        yield from _file(path)
+        yield from _rows_of_file(path)
     elif path.suffix or path.is_absolute() or place.count("/") != 1:
         raise DataError(f"{place}: no such file or folder; give one, or a Hub id OWNER/NAME")
     else:
-        yield from _hub(place)
+        yield from _rows_of_hub(place)
 
 
-def _file(path: Path) -> Iterator[tuple[str, Any]]:
+def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
     if path.suffix == ".parquet":
         try:
             rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
@@ -146,10 +146,10 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
             raise DataError(f"{path}: not valid JSON ({error})") from None
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
     else:
-        yield from values(path)
+        yield from line_values(path)
 
 
-def _hub(place: str) -> Iterator[tuple[str, Any]]:
+def _rows_of_hub(place: str) -> Iterator[tuple[str, Any]]:
     library = need("datasets", f"to read {place} from the Hub")
     try:
         rows = library.load_dataset(place, split=SPLIT)

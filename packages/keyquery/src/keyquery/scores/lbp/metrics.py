@@ -11,7 +11,7 @@ import numpy as np
 
 from keyquery.models.libraries import need
 from keyquery.scores.lbp import rouge
-from keyquery.scores.lbp.answers import area, lines, squeezed
+from keyquery.scores.lbp.answers import answer_lines, area, squeezed
 from keyquery.scores.lbp.tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 Similarity = Callable[[Sequence[str], str], float]
@@ -33,8 +33,8 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
     if not gold or not said:
         return 0.0
     if kind == SUMMARY:
-        return summary(gold, said, language, similarity)
-    return _BY_LINES[kind](gold, lines(prediction))
+        return score_summary(gold, said, language, similarity)
+    return _BY_LINES[kind](gold, answer_lines(prediction))
 
 
 def ndcg(gold: Gold, predicted: Gold) -> float:
@@ -53,7 +53,7 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
     return float(metrics.ndcg_score(np.array([truth]), np.array([order]), k=k))
 
 
-def pairwise(gold: Gold, predicted: Gold) -> float:
+def pairwise_order(gold: Gold, predicted: Gold) -> float:
     """Return the pairs of gold lines predicted in the gold order, as a share of all pairs of predicted lines.
 
     Predicted lines that are not gold thus lower the score; a single predicted or gold line makes no pair and scores 0.
@@ -67,7 +67,7 @@ def pairwise(gold: Gold, predicted: Gold) -> float:
     return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
 
 
-def exact(gold: Gold, predicted: Gold) -> float:
+def is_exact(gold: Gold, predicted: Gold) -> float:
     """Return 1 if the first predicted line is the first gold line, else 0."""
     return float(predicted[0] == gold[0])
 
@@ -78,12 +78,12 @@ def f1(gold: Gold, predicted: Gold) -> float:
     return 2 * common / (len(set(gold)) + len(set(predicted)))
 
 
-def present(gold: Gold, predicted: Gold) -> float:
+def share_present(gold: Gold, predicted: Gold) -> float:
     """Return the share of gold lines that were predicted, in any order; additional lines cost nothing."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
-def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
+def score_summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
     """Return the best ROUGE-L over the gold summaries; with a model, its mean with the best similarity."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
@@ -94,11 +94,11 @@ def rouge_l(gold: Gold, predicted: str, language: str) -> float:
 
     The benchmark's own program gives 0 if a long sentence overflows its stack; here such a sentence is scored.
     """
-    said = words(predicted, language)
-    return max(rouge.rouge_l(words(each, language), said) for each in gold)
+    said = split_in_words(predicted, language)
+    return max(rouge.rouge_l(split_in_words(each, language), said) for each in gold)
 
 
-def words(text: str, language: str) -> str:
+def split_in_words(text: str, language: str) -> str:
     """Return a text with blanks between its words."""
     if language != "Chinese":
         return text
@@ -109,8 +109,8 @@ def words(text: str, language: str) -> str:
 
 _BY_LINES: dict[str, Callable[[Gold, Gold], float]] = {
     NDCG: ndcg,
-    PAIRS: pairwise,
-    EXACT: exact,
+    PAIRS: pairwise_order,
+    EXACT: is_exact,
     F1: f1,
-    PRESENT: present,
+    PRESENT: share_present,
 }

@@ -7,8 +7,8 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.cached_files import SEAL, broken
-from boundpaper.store.json_lines import values
-from boundpaper.store.validation import short, short_words
+from boundpaper.store.json_lines import line_values
+from boundpaper.store.validation import cut_to_line, short
 from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.tasks import MODES
@@ -37,7 +37,7 @@ class Prediction:
     thoughts: str = ""
 
 
-def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
+def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
     """Read predictions from several files, each with its file and line; a file has one prompt mode.
 
     `mode` is the one that all files must have; None takes what they say. Raises DataError when a file is absent or
@@ -46,7 +46,7 @@ def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Pred
     return [row for path in paths for row in _lines(path, mode)]
 
 
-def by_mode(
+def predictions_by_mode(
     given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
 ) -> dict[str, list[Prediction]]:
     """Return the predictions of `read` by mode, checked against the samples.
@@ -74,7 +74,7 @@ def by_mode(
     return modes
 
 
-def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
+def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
     """Return samples and runs without a prediction; every sample must have each run that any sample has."""
     runs = sorted({prediction.run for prediction in predictions})
     given = {(prediction.id, prediction.run) for prediction in predictions}
@@ -87,7 +87,7 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
     Raises DataError that names whole lengths without a prediction first, then the first absent samples.
     """
     given = {prediction.id for prediction in predictions}
-    absent = missing(samples, predictions)
+    absent = missing_predictions(samples, predictions)
     if not absent:
         return
     lengths = dict.fromkeys(sample.length for sample in samples)
@@ -108,7 +108,7 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
 def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not path.exists():
         raise DataError(f"{path}: no such prediction file")
-    rows = [(where, predicted(row, where)) for where, row in values(path)]
+    rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
     wanted = mode or rows[0][1].mode
@@ -122,7 +122,7 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     return rows
 
 
-def predicted(row: Any, where: str) -> Prediction:
+def parse_prediction(row: Any, where: str) -> Prediction:
     """The value of one line of a prediction file.
 
     Raises DataError when it is no object with the fields, or one of them is null.
@@ -131,7 +131,7 @@ def predicted(row: Any, where: str) -> Prediction:
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")
     lacking = [name for name in ("id", "mode", "prediction") if name not in row]
     if lacking:
-        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {short_words(', '.join(row))}")
+        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
             raise DataError(f"{where}: {name} is null; {NULL[name]}")

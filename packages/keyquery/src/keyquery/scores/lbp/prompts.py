@@ -13,7 +13,7 @@ LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, token
 MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
 
 
-def text(sample: Sample, mode: str) -> str:
+def user_turn(sample: Sample, mode: str) -> str:
     """Return the user turn: the context, then the question in the prompt mode."""
     return f"{sample.context}{GAP}{sample.questions[mode]}".strip()
 
@@ -25,7 +25,7 @@ def new_tokens_for(mode: str, positions: int | None) -> int:
     return NEW_TOKENS[mode]
 
 
-def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
+def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
     """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or as asked.
 
     `positions` are those that the model was made for, None when its configuration does not say; `new_tokens` are those
@@ -55,7 +55,7 @@ def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: 
     )
 
 
-def cut(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
+def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
     """Cut a prompt to its first and last tokens, half of the limit each.
 
     Return the prompt, how many tokens it had, and whether its middle was taken out.

@@ -16,21 +16,21 @@ def rouge_l(reference: str, prediction: str) -> float:
     Words are apart by white space, with letters as they should be compared. The measure is 0 to 1; 0 when a text has no
     sentence.
     """
-    wanted, said = sentences(reference), sentences(prediction)
+    wanted, said = words_by_sentence(reference), words_by_sentence(prediction)
     if not wanted or not said:
         return 0.0
-    shared = {word for one in wanted for other in said for word in common(one, other)}
+    shared = {word for one in wanted for other in said for word in longest_common(one, other)}
     recall = len(shared) / len({word for one in wanted for word in one})
     precision = len(shared) / len({word for other in said for word in other})
     return 2 * precision * recall / (precision + recall + SMALL)
 
 
-def sentences(text: str) -> list[list[str]]:
+def words_by_sentence(text: str) -> list[list[str]]:
     """Return the words of each sentence between full stops; an empty sentence gives one empty word."""
     return [part.split() or [""] for part in text.split(".") if part]
 
 
-def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
+def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return the longest common subsequence of two sentences.
 
     If there are several, which may have other words, it is the one found by reading both sentences from the end and,

@@ -17,7 +17,7 @@ from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.scores import records
 from keyquery.scores.lbp import prompts as lbp_prompts
 from keyquery.scores.lbp.data import Sample, fingerprint
-from keyquery.scores.lbp.predictions import predicted
+from keyquery.scores.lbp.predictions import parse_prediction
 from keyquery.scores.lbp.tasks import LENGTHS
 
 
@@ -54,16 +54,16 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     """
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
-    plan = _plan(loaded, samples, settings)
+    plan = _answer_plan(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
     records.write_or_match_settings(path, plan, free=("runs",))  # runs may be added
     done = saved_runs(path)
-    jobs = list(_batches(samples, settings))
+    jobs = list(_sample_batches(samples, settings))
     total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
     for number, (run, batch) in enumerate(jobs):
         wanted = [sample for sample in batch if (sample.id, run) not in done]
         if wanted:
-            rows = _answer(loaded, batch, run, settings, plan, number)
+            rows = _answer_batch(loaded, batch, run, settings, plan, number)
             records.append(path, [rows[sample.id] for sample in wanted])
             done |= {(sample.id, run) for sample in wanted}
         rate = max(1, len(done) - before) / max(time.monotonic() - start, 1e-9)
@@ -76,11 +76,11 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
     Raises DataError when another line is damaged.
     """
-    given = (predicted(record, where) for where, record in records.saved_records(path))
+    given = (parse_prediction(record, where) for where, record in records.saved_records(path))
     return {(each.id, each.run) for each in given}
 
 
-def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
+def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
     """Yield batches, longest inputs first, so that a lack of memory shows at once; similar lengths share a batch."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
@@ -88,9 +88,9 @@ def _batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple
             yield run, order[start : start + settings.batch]
 
 
-def _plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
+def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
     """Return what decides the answers, as JSON values."""
-    native = chat.reasons(loaded.tokenizer)
+    native = chat.has_thinking_mode(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
     facts = loaded.facts
@@ -106,22 +106,22 @@ def _plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings)
         "runs": settings.runs,
         "batch": settings.batch,
         "positions": positions,
-        "limit": lbp_prompts.limit_for(positions, new_tokens, settings.limit, str(facts["model"])),
+        "limit": lbp_prompts.prompt_limit(positions, new_tokens, settings.limit, str(facts["model"])),
         "new_tokens": new_tokens,
-        "sampling": chat.sampling(loaded, settings.temperature),
+        "sampling": chat.sampling_options(loaded, settings.temperature),
         "seed": settings.seed,
     }
 
 
-def _answer(
+def _answer_batch(
     loaded: LoadedModel, batch: Sequence[Sample], run: int, settings: LbpSettings, plan: dict[str, Any], number: int
 ) -> dict[str, dict[str, Any]]:
     turns, facts = [], []
     for sample in batch:
-        prompt, tokens, was_cut = lbp_prompts.cut(
-            lbp_prompts.text(sample, plan["question"]), loaded.tokenizer, plan["limit"]
+        prompt, tokens, was_cut = lbp_prompts.cut_prompt(
+            lbp_prompts.user_turn(sample, plan["question"]), loaded.tokenizer, plan["limit"]
         )
-        turns.append(chat.turn(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
+        turns.append(chat.chat_prompt(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
         if turns[-1].thinking and settings.mode != "thinking":
             raise ModelError(
                 f"{plan['model']['model']}: its chat template begins to think although thinking is off; give --mode "
@@ -155,7 +155,7 @@ def settings_of(path: Path) -> dict[str, Any]:
     return records.settings_beside(path)
 
 
-def words_of(settings: LbpSettings) -> list[str]:
+def options_text(settings: LbpSettings) -> list[str]:
     """Command-line options for these settings, without those at their defaults."""
     names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
     given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(LbpSettings(), name)}

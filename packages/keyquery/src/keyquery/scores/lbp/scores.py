@@ -67,16 +67,16 @@ def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool
         overall mean is given for samples of all six lengths only.
     """
     expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
-    rows = [_mean(OVERALL, OVERALL, scores, expected, embedded)]
+    rows = [_mean_row(OVERALL, OVERALL, scores, expected, embedded)]
     for name, keys in (("length", LENGTHS), ("task", tuple(TASKS)), ("language", LANGUAGES)):
         for key in keys:
             asked = expected[expected[name] == key]
             if len(asked):
-                rows.append(_mean(name, key, scores[scores[name] == key], asked, embedded))
+                rows.append(_mean_row(name, key, scores[scores[name] == key], asked, embedded))
     return pd.DataFrame(rows)
 
 
-def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, embedded: bool) -> dict[str, object]:
+def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, embedded: bool) -> dict[str, object]:
     reasons = []
     if len(scores) < len(expected):
         reasons.append(f"{len(expected) - len(scores)} of {len(expected)} samples have no prediction")
@@ -88,7 +88,7 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
     if given and len(scores) == 1:
         reasons.append("no interval: a single sample")
     elif given and scores["score"].nunique() > 1:
-        low, high = _interval(scores)
+        low, high = _interval_ends(scores)
     elif given:
         reasons.append("no interval: all samples score the same")
     summaries = any(is_summary(task) for task in expected["task"])
@@ -105,11 +105,11 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
     }
 
 
-def _interval(scores: pd.DataFrame) -> tuple[float, float]:
+def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     """Return the ends of the mean's interval, times 100; the benchmark fixes how many samples a length has."""
     lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
     if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
-        return _student(lengths)
+        return _student_over_lengths(lengths)
     totals = np.zeros(DRAWS)
     for place, array in enumerate(lengths):
         totals += np.concatenate([array[index].sum(axis=1) for index in resamples(len(array), DRAWS, seed=place)])
@@ -118,7 +118,7 @@ def _interval(scores: pd.DataFrame) -> tuple[float, float]:
     return round(low, 10), round(high, 10)
 
 
-def _student(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
+def _student_over_lengths(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
     """Return Student's interval of a mean over lengths, with Satterthwaite's degrees of freedom.
 
     If a length has a single sample, or no length has a spread within, all lengths are taken as one sample: differences

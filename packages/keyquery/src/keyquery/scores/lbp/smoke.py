@@ -46,7 +46,7 @@ FORM = {
 }
 
 
-def make(folder: Path) -> Path:
+def make_set(folder: Path) -> Path:
     """Write the set and return its file."""
     generator = np.random.default_rng(0)
     rows = []
@@ -89,6 +89,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: python -m keyquery.scores.lbp.smoke FOLDER")
     try:
-        print(make(Path(sys.argv[1])))
+        print(make_set(Path(sys.argv[1])))
     except ThesisError as error:
         sys.exit(f"error: {error}")

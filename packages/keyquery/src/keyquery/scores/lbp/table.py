@@ -34,13 +34,13 @@ def write_scores(
     DataError when the file holds other scores of this mode and `replace` is not set.
     """
     path = path_of(root, TABLE, name)
-    rows = _ordered(scores.assign(mode=mode, **facts))
+    rows = _ordered_columns(scores.assign(mode=mode, **facts))
     manifests = {mode: dict(manifest)}
     if path.is_file():
         whole = read(root, TABLE)
         whole = whole[whole["model"] == name].drop(columns="model")
         old = whole[whole["mode"] == mode]
-        if len(old) and not replace and not _equal(old, rows):
+        if len(old) and not replace and not _tables_equal(old, rows):
             raise DataError(
                 f"{path.relative_to(root)}: holds other scores of the mode {mode} already; give another --name to keep "
                 "both, or --replace"
@@ -63,11 +63,11 @@ COLUMNS = (
 )
 
 
-def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
+def _ordered_columns(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[list(COLUMNS)]
 
 
-def _equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
+def _tables_equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
     """Tell whether two tables have the same rows, with numbers compared to the precision that a CSV keeps."""
     try:
         pd.testing.assert_frame_equal(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from boundpaper.errors import DataError, ModelError, about
 from boundpaper.store.files import write
-from keyquery.measure.bar import bar
+from keyquery.measure.bar import open_bar
 from keyquery.measure.measurements import checked_name, slug
 from keyquery.models import libraries
 from keyquery.models.checkpoints.builtin import resolve
@@ -53,7 +53,7 @@ def run(
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
     key = checked_name(name or slug(model))
-    chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
+    chosen, asked = lengths_of(lengths), _parse_tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
     place = resolve(root, model) if generate else model
     source = ModelSource(place, **loading)
@@ -64,17 +64,17 @@ def run(
         how = ruler_run.RulerSettings(
             tasks=asked, lengths=chosen, samples=samples, seed=seed, batch=batch, chat_template=chat_template
         )
-        with about(place, ModelError), bar("needles") as progress:
+        with about(place, ModelError), open_bar("needles") as progress:
             loaded = load(source)
-            path = ruler_run.answer(loaded, how, folder, progress)
-        cells = ruler_run.cells(path, how)
-        settings = {"answers": ruler_run.plan(loaded, how)}
+            path = ruler_run.answer_needles(loaded, how, folder, progress)
+        cells = ruler_run.score_records(path, how)
+        settings = {"answers": ruler_run.answer_settings(loaded, how)}
         versions = {library: importlib.metadata.version(library) for library in ("torch", "transformers")}
     else:
         if generate:
-            program = ruler_harness.command(harness)
+            program = ruler_harness.harness_command(harness)
             _require_positions(source, chosen)
-            results = ruler_harness.run(
+            results = ruler_harness.run_harness(
                 program,
                 source,
                 asked,
@@ -113,11 +113,11 @@ def run(
         **settings,
     }
     path = write_scores(root, key, table, facts, note, replace=replace)
-    _say(table)
+    _print_scores(table)
     return [path.relative_to(root).as_posix()]
 
 
-def _tasks(text: str | None, generate: bool) -> tuple[str, ...]:
+def _parse_tasks(text: str | None, generate: bool) -> tuple[str, ...]:
     if text is not None and not generate:
         raise DataError("--tasks needs --run; result files name their tasks")
     if text is None or text == "all":
@@ -147,7 +147,7 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
     ruler_run.require_positions(source.name, positions, [(length, length_tokens(length)) for length in lengths])
 
 
-def _say(table: pd.DataFrame) -> None:
+def _print_scores(table: pd.DataFrame) -> None:
     for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
         ends = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
         value = "none" if pd.isna(row["value"]) else f"{row['value']:,.0f}" if row["unit"] == "tokens" else None

@@ -40,7 +40,7 @@ INSTALL = (
 )
 
 
-def command(harness: str | None) -> list[str]:
+def harness_command(harness: str | None) -> list[str]:
     """Return the command line of the harness: the program given, else the module of this Python.
 
     Raises MissingDependency when there is none.
@@ -55,7 +55,7 @@ def command(harness: str | None) -> list[str]:
     return [sys.executable, "-m", "lm_eval"]
 
 
-def run(
+def run_harness(
     program: Sequence[str],
     source: ModelSource,
     tasks: Sequence[str],
@@ -78,24 +78,24 @@ def run(
     names = [theirs for theirs, ours in NAMES.items() if ours in tasks]
     made = []
     for length in lengths:
-        asked = arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
+        asked = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
         place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
         before = is_finished(place)
         if before is None:
             print(
                 f"{length}: {counted(len(tasks), 'task')}; the log is {place / 'log.txt'}", file=sys.stderr, flush=True
             )
-            _start(program, asked, place)
+            _start_harness(program, asked, place)
             before = is_finished(place)
         if before is None:
             raise DataError(
-                f"{length}: the harness ended without a result file; its log is {place / 'log.txt'}: {_tail(place)}"
+                f"{length}: the harness ended without a result file; its log is {place / 'log.txt'}: {_log_tail(place)}"
             )
         made.append(before)
     return made
 
 
-def arguments(
+def harness_arguments(
     source: ModelSource, names: Sequence[str], length: str, samples: int, *, batch: int, chat_template: bool, seed: int
 ) -> list[str]:
     """Return the harness's options for one length, except its output folder."""
@@ -128,7 +128,7 @@ def _hash(asked: Sequence[str]) -> str:
     return hashlib.blake2b("\0".join(asked).encode(), digest_size=4).hexdigest()
 
 
-def _start(program: Sequence[str], asked: Sequence[str], folder: Path) -> None:
+def _start_harness(program: Sequence[str], asked: Sequence[str], folder: Path) -> None:
     write(folder / "options.json", (json.dumps(list(asked)) + "\n").encode())
     outputs = ["--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "answers")]
     try:
@@ -138,7 +138,7 @@ def _start(program: Sequence[str], asked: Sequence[str], folder: Path) -> None:
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:
         raise DataError(
-            f"the harness ended with {returncode}; its log is {folder / 'log.txt'}: {_tail(folder)}{_hint(folder)}"
+            f"the harness ended with {returncode}; its log is {folder / 'log.txt'}: {_log_tail(folder)}{_hint(folder)}"
         )
 
 
@@ -151,7 +151,7 @@ def _hint(folder: Path) -> str:
     return ""
 
 
-def _tail(log: Path) -> str:
+def _log_tail(log: Path) -> str:
     lines = (log / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
     messages = [line.strip() for line in lines if line.strip()]
     return " / ".join(messages[-TAIL:]) or "it is empty"

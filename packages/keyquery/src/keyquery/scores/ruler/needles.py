@@ -63,7 +63,7 @@ class Needle:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _NeedlePlan:
     needles: tuple[tuple[int, str], ...]  # depth and sentence
     question: str
     begin: str
@@ -79,7 +79,7 @@ class _Plan:
         return "\n".join([HEAD, *lines, self.question])
 
 
-def samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
+def make_samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
     """Make the samples of one task and length.
 
     `tokens` is what prompt and answer may take together. Sample i asks for a needle at depth i modulo 40, so that every
@@ -92,14 +92,14 @@ def samples(task: str, length: str, tokens: int, number: int, count: Count, seed
     units = 1
     unit = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))
     for place in range(number):
-        plan = _plan(task, DEPTHS[place % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{place}"))
+        plan = _plan_sample(task, DEPTHS[place % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{place}"))
         name = f"{task}-{length}-{place:04d}"
-        units, used = _filled(plan, units, unit, tokens - NEW_TOKENS, count, name)
+        units, used = _fill_budget(plan, units, unit, tokens - NEW_TOKENS, count, name)
         made.append(Needle(name, task, length, plan.text(units), plan.begin, plan.references, plan.depth, used))
     return made
 
 
-def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
+def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
     """Return the largest number of noise lines that fits the budget, and the number of tokens of that prompt."""
     sizes: dict[int, int] = {}
 
@@ -126,7 +126,7 @@ def _filled(plan: _Plan, start: int, unit: int, budget: int, count: Count, name:
             units = min(units, high - 1)
 
 
-def _plan(task: str, depth: int, rng: random.Random) -> _Plan:
+def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     several = task != "noise_single"
     keys = rng.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
     each = SEVERAL if task == "noise_multivalue" else 1
@@ -142,7 +142,7 @@ def _plan(task: str, depth: int, rng: random.Random) -> _Plan:
         question, begin = ASK[min(2, len(asked))], BEGIN[min(2, len(asked))]
     named = asked[0] if len(asked) == 1 else f"{', the '.join(asked[:-1])} and the {asked[-1]}"
     references = tuple(value for key in asked for value in held[key])
-    return _Plan(needles, question.format(keys=named), begin.format(keys=named), references, depth)
+    return _NeedlePlan(needles, question.format(keys=named), begin.format(keys=named), references, depth)
 
 
 def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.files import digest
-from boundpaper.store.json_lines import values
+from boundpaper.store.json_lines import line_values
 from boundpaper.store.json_text import parsed
 from keyquery.scores.ruler.scores import TASKS, Score, length_key, length_tokens, share_contained
 
@@ -63,7 +63,7 @@ def read(paths: Sequence[Path]) -> Results:
     first: dict[str, Any] | None = None
     versions, seeds, hashes = set(), set(), []
     for path in paths:
-        content = _content(path)
+        content = _read_json(path)
         if first is None:
             first = content
         for name in SETTINGS:
@@ -72,7 +72,7 @@ def read(paths: Sequence[Path]) -> Results:
                     f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
                     "of one model and one way of asking"
                 )
-        for cell in _cells(content, path):
+        for cell in _scores_of_file(content, path):
             place = (cell.length, cell.task)
             if place in cells:
                 raise DataError(f"{path}: {cell.task} at {cell.length} stands in {origin[place]} already; give one")
@@ -81,7 +81,7 @@ def read(paths: Sequence[Path]) -> Results:
         seeds.add(str(content.get("config", {}).get("random_seed", "unknown")))
         hashes.append(digest(path))
     assert first is not None
-    _even(list(cells.values()))
+    _require_equal_lengths(list(cells.values()))
     facts = {
         "harness": sorted(versions),
         "seeds": sorted(seeds),
@@ -111,7 +111,7 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
         )
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -130,12 +130,12 @@ def _content(path: Path) -> dict[str, Any]:
             f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
             "results_*.json file"
         )
-    if wrong := _fault(content):
+    if wrong := _misshapen_part(content):
         raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
     return content
 
 
-def _fault(content: dict[str, Any]) -> str:
+def _misshapen_part(content: dict[str, Any]) -> str:
     """Return the part of a results file that has the wrong shape; empty if there is none."""
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
@@ -161,7 +161,7 @@ def _is_json(line: str) -> bool:
         return False
 
 
-def _cells(content: dict[str, Any], path: Path) -> list[Score]:
+def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
     results = content["results"]
     named = [name for name in results if name in NAMES]
     if not named:
@@ -170,8 +170,8 @@ def _cells(content: dict[str, Any], path: Path) -> list[Score]:
     limit = content.get("max_length")
     cells = []
     for name in named:
-        asked = _lengths(content, name)
-        for length, value in _scores(results[name], name, path).items():
+        asked = _lengths_of_samples(content, name)
+        for length, value in _scores_of_row(results[name], name, path).items():
             if value == NOT_RUN:
                 # every file has a place for 4096; only lengths that were asked for can be missing
                 if length in asked:
@@ -185,18 +185,18 @@ def _cells(content: dict[str, Any], path: Path) -> list[Score]:
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
                     "score at that length; run it again with a larger max_length, or leave the length out"
                 )
-            n = _samples(content, name, length, asked)
+            n = _sample_count(content, name, length, asked)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
             scored: float | None = float(value)
             if NAMES[name] in QUESTIONS:
-                scored = _any_reference(path, name, length, float(value))
+                scored = _mean_of_any_reference(path, name, length, float(value))
                 reason = reason if scored is not None else NO_SAMPLES
             percent = None if scored is None else 100 * scored
             cells.append(Score(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
     return cells
 
 
-def _any_reference(results: Path, name: str, length: int, share: float) -> float | None:
+def _mean_of_any_reference(results: Path, name: str, length: int, share: float) -> float | None:
     """Return a question-answering task's mean score when any reference is enough; None without samples.
 
     Raises DataError when samples cannot be read, or do not give the harness' own score.
@@ -205,7 +205,7 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
     if not path.is_file():
         return None
     shares, any_of = [], []
-    for where, sample in values(path):
+    for where, sample in line_values(path):
         try:
             if int(sample["doc"]["max_length"]) != length:
                 continue
@@ -223,7 +223,7 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
     return sum(any_of) / len(any_of)
 
 
-def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
+def _scores_of_row(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
     """Scores by length, from keys such as `4096,none`: metric, comma, filter."""
     by_length: dict[int, Any] = {}
     for key, value in row.items():
@@ -238,14 +238,14 @@ def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
     return by_length
 
 
-def _lengths(content: dict[str, Any], name: str) -> list[int]:
+def _lengths_of_samples(content: dict[str, Any], name: str) -> list[int]:
     """Return the lengths that samples were made for, in their order."""
     metadata = content["configs"].get(name, {}).get("metadata") or {}
     lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
     return [int(length) for length in lengths] if lengths else [4096]
 
 
-def _samples(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
+def _sample_count(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
     """Return the number of samples of one length, from the harness's count over all lengths in equal blocks.
 
     A sample limit takes the first samples over all lengths.
@@ -258,7 +258,7 @@ def _samples(content: dict[str, Any], name: str, length: int, asked: list[int]) 
     return max(0, min(block, effective - block * asked.index(length)))
 
 
-def _even(cells: Sequence[Score]) -> None:
+def _require_equal_lengths(cells: Sequence[Score]) -> None:
     by_length: dict[str, dict[int, list[str]]] = {}
     for cell in cells:
         if cell.value is not None and cell.n is not None:

@@ -10,7 +10,7 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.validation import short
 from keyquery.measure.bar import Bar
 from keyquery.models.answers.generation import greedy
-from keyquery.models.answers.thoughts import opens, split_thoughts
+from keyquery.models.answers.thoughts import opens_thinking, split_thoughts
 from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.scores import records
@@ -36,7 +36,7 @@ class RulerSettings:
     chat_template: bool = False
 
 
-def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
+def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
     """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
@@ -54,13 +54,13 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
         lambda text: str(tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True))
     )
     path = folder / "needles.jsonl"
-    records.write_or_match_settings(path, plan(loaded, settings))
+    records.write_or_match_settings(path, answer_settings(loaded, settings))
     done = {record["id"] for _, record in records.saved_records(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
     for length in settings.lengths:
         for task in settings.tasks:
-            every = ruler_needles.samples(
+            every = ruler_needles.make_samples(
                 task, length, length_tokens(length), settings.samples, prompts.count, settings.seed
             )
             wanted = [sample for sample in every if sample.id not in done]
@@ -68,14 +68,14 @@ def answer(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress:
             finished += old
             for at in range(0, len(wanted), settings.batch):
                 batch = wanted[at : at + settings.batch]
-                records.append(path, _answer(loaded, prompts, batch))
+                records.append(path, _answer_batch(loaded, prompts, batch))
                 finished += len(batch)
                 rate = finished / max(time.monotonic() - start, 1e-9)
                 progress.update(finished, total, f"{length} {task}", (total - finished) / rate)
     return path
 
 
-def cells(path: Path, settings: RulerSettings) -> list[Score]:
+def score_records(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
     Raises DataError when records are damaged, stand twice, or are missing.
@@ -104,7 +104,7 @@ def cells(path: Path, settings: RulerSettings) -> list[Score]:
     return made
 
 
-def plan(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
+def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
     """Return settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
     facts = loaded.facts
     return {
@@ -130,7 +130,7 @@ class _Prompts:
             raise ModelError(f"{name}: no tokenizer")
         if chat and getattr(self._tokenizer, "chat_template", None) is None:
             raise ModelError(f"{name}: its tokenizer has no chat template; leave --chat-template out")
-        if chat and opens(self.text("a", "")):
+        if chat and opens_thinking(self.text("a", "")):
             raise ModelError(
                 f"{name}: its chat template opens a thought, which {NEW_TOKENS} tokens of an answer need not end; "
                 "leave --chat-template out"
@@ -164,7 +164,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
         raise ModelError(f"{name}: too long: {', '.join(above)}; the model has only {positions} positions; {mend}")
 
 
-def _answer(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
+def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
     texts = [prompts.text(sample.question, sample.begin) for sample in batch]
     try:
         said = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)

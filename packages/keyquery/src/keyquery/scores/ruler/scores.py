@@ -89,22 +89,22 @@ def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.Data
     """
     by_place = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_place}, key=length_tokens)
-    rows = [_task_row(by_place[place]) for place in sorted(by_place, key=lambda at: _order(at, tasks))]
+    rows = [_task_row(by_place[place]) for place in sorted(by_place, key=lambda at: _row_order(at, tasks))]
     means = {length: _mean_row(length, [by_place.get((length, task)) for task in tasks], tasks) for length in lengths}
     rows += [{**row, "key": mean} for row in means.values()]
     if mean == MEAN:
-        rows += [*_averages(means), *_effective(means)]
+        rows += [*_length_averages(means), *_effective_lengths(means)]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n": "Int64", "value": float})
 
 
-def _order(place: tuple[str, str], tasks: Sequence[str]) -> tuple[int, int]:
+def _row_order(place: tuple[str, str], tasks: Sequence[str]) -> tuple[int, int]:
     return tasks.index(place[1]), length_tokens(place[0])
 
 
 def _task_row(cell: Score) -> dict[str, object]:
     low, high, reasons = None, None, [cell.reason] if cell.reason else []
     if cell.value is not None and cell.n:
-        low, high = interval(cell.value, cell.n)
+        low, high = score_interval(cell.value, cell.n)
     return {
         "slice": "task",
         "key": cell.task,
@@ -118,7 +118,7 @@ def _task_row(cell: Score) -> dict[str, object]:
     }
 
 
-def interval(value: float, n: int) -> tuple[float, float]:
+def score_interval(value: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
     A sample's score lies between 0 and 1, and a variable that is only 0 or 1 has the largest variance for a given mean;
@@ -140,7 +140,7 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
         values = [cell.value for cell in have if cell.value is not None]
         value = math.fsum(values) / len(tasks)
         if len(counts) == len(tasks):
-            ends = [interval(each, n) for each, n in zip(values, counts, strict=True)]
+            ends = [score_interval(each, n) for each, n in zip(values, counts, strict=True)]
             below = math.sqrt(sum((each - end[0]) ** 2 for each, end in zip(values, ends, strict=True)))
             above = math.sqrt(sum((end[1] - each) ** 2 for each, end in zip(values, ends, strict=True)))
             low, high = max(0.0, value - below / len(tasks)), min(100.0, value + above / len(tasks))
@@ -162,7 +162,7 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
     }
 
 
-def _over_lengths(key: str, value: float | None, unit: str, n: int | None, reason: str) -> dict[str, object]:
+def _summary_row(key: str, value: float | None, unit: str, n: int | None, reason: str) -> dict[str, object]:
     no_ends = "ci_low, ci_high: of single lengths only"
     return {
         "slice": "summary",
@@ -177,13 +177,13 @@ def _over_lengths(key: str, value: float | None, unit: str, n: int | None, reaso
     }
 
 
-def _total(means: dict[str, dict[str, object]]) -> int | None:
+def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
     counts = [row["n"] for row in means.values() if row["value"] is not None]
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known and len(known) == len(counts) else None
 
 
-def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
+def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
     """Return averages over lengths, plain and weighted 1 to 6 to longer or shorter inputs; only if all six exist."""
     values = {length: row["value"] for length, row in means.items()}
     lost = [length for length in LENGTHS if values.get(length) is None]
@@ -196,11 +196,11 @@ def _averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
         if not lost:
             parts = [weight * float(str(values[at])) for weight, at in zip(weights[key], LENGTHS, strict=True)]
             value = math.fsum(parts) / sum(weights[key])
-        rows.append(_over_lengths(key, value, PERCENT, None if lost else _total(means), reason))
+        rows.append(_summary_row(key, value, PERCENT, None if lost else _total_samples(means), reason))
     return rows
 
 
-def _effective(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
+def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
     """Return the longest length above the threshold, in two readings: as such, and if every shorter length is above it.
 
     The benchmark's rule does not say whether a length counts if a shorter one failed, so both readings are given.
@@ -224,5 +224,5 @@ def _effective(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
         if above != unbroken and passing and key == EFFECTIVE[0]:
             reasons.append("a shorter length is not above")
         value = float(length_tokens(passing[-1])) if passing else None
-        rows.append(_over_lengths(key, value, TOKENS, _total(means), "; ".join(reasons)))
+        rows.append(_summary_row(key, value, TOKENS, _total_samples(means), "; ".join(reasons)))
     return rows

@@ -25,7 +25,7 @@ SMALLER: dict[str, Any] = {  # thousands of bytes are read on any machine in min
 SPECIAL = ("<pad>", "<s>", "</s>")
 
 
-def make(folder: Path, **changes: Any) -> Path:
+def make_network(folder: Path, **changes: Any) -> Path:
     """Write model and tokenizer; return their folder.
 
     `changes` are settings of the architecture. Raises MissingDependency when torch or transformers is absent.
@@ -61,6 +61,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: python -m keyquery.scores.ruler.smoke FOLDER")
     try:
-        print(make(Path(sys.argv[1])))
+        print(make_network(Path(sys.argv[1])))
     except ThesisError as error:
         sys.exit(f"error: {error}")

@@ -12,7 +12,7 @@ from boundpaper.store.canonical import agree
 from boundpaper.store.manifest import manifest as kept_manifest
 from boundpaper.store.measurement import path_of
 from boundpaper.store.results import text
-from boundpaper.store.table_file import words
+from boundpaper.store.table_file import table_text
 from keyquery.measure.measurements import save
 from keyquery.scores.ruler.scores import COLUMNS
 
@@ -33,12 +33,12 @@ def write_scores(
     """
     path = path_of(root, TABLE, name)
     data = facts["data"]
-    rows = _as_written(scores[list(COLUMNS)].assign(**facts))
+    rows = _rows_as_text(scores[list(COLUMNS)].assign(**facts))
     manifests = {data: dict(manifest)}
     if path.is_file():
-        whole = pd.read_csv(io.StringIO(words(path)), dtype=str, keep_default_na=False)
+        whole = pd.read_csv(io.StringIO(table_text(path)), dtype=str, keep_default_na=False)
         old = whole[whole["data"] == data]
-        if len(old) and not replace and not agree(_csv(old), _csv(rows)):
+        if len(old) and not replace and not agree(_csv_bytes(old), _csv_bytes(rows)):
             raise DataError(
                 f"{path.relative_to(root)}: holds other scores of this model on {data} already; give another --name to "
                 "keep both, or --replace"
@@ -55,10 +55,10 @@ def write_scores(
     return save(root, {TABLE: rows}, name, note)[0]
 
 
-def _as_written(rows: pd.DataFrame) -> pd.DataFrame:
+def _rows_as_text(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows as text, with the digits that a file keeps."""
     return pd.read_csv(io.StringIO(text(rows, TABLE)), dtype=str, keep_default_na=False)
 
 
-def _csv(rows: pd.DataFrame) -> bytes:
+def _csv_bytes(rows: pd.DataFrame) -> bytes:
     return rows.to_csv(index=False).encode()
