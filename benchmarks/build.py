@@ -110,8 +110,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--folder", type=Path, help="folder to work in [a temporary one]")
-    parser.add_argument("--built", action="store_true", help="start from this project's out/ [an empty one]")
+    parser.add_argument("--folder", type=Path, help="Folder to work in [a temporary folder].")
+    parser.add_argument("--built", action="store_true", help="Start from this project's out/ [an empty out/].")
     options = parser.parse_args()
     from boundpaper.paper import bibliography, document
     from boundpaper.paper.tex import figure_pdf

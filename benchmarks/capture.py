@@ -217,7 +217,7 @@ def print_long_text(most: int, folder: Path) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=15, help="number of repetitions; 0 leaves the comparison out")
+    parser.add_argument("--repeat", type=int, default=15, help="Number of repetitions; 0 leaves the comparison out")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--long", type=int, default=131072, help="Tokens of the longest text; 0 leaves it out.")

@@ -328,7 +328,7 @@ def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection)
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file of outcomes; a run continues it.")
 def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
-    """Plant faults one by one and write which test noticed each."""
+    """Plant faults one by one, and write which test fails for each."""
     chosen: list[Mutant] = []
     rooms = only or DEFAULT
     for number, room in enumerate(rooms):

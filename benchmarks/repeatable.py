@@ -51,7 +51,7 @@ def main() -> None:
     """Build twice and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--revision", default="HEAD")
-    parser.add_argument("--folder", type=Path, help="folder to work in [a temporary one]")
+    parser.add_argument("--folder", type=Path, help="Folder to work in [a temporary folder].")
     options = parser.parse_args()
     revision = subprocess.run(
         ["git", "rev-parse", f"{options.revision}^{{commit}}"], cwd=ROOT, capture_output=True, text=True, check=True

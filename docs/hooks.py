@@ -127,7 +127,7 @@ def _message_text(node: ast.expr) -> str:
 
 
 def notebook(name: str) -> str:
-    """Run a notebook outside of any project and show what each cell prints; one that fails stops the build."""
+    """Run a notebook outside any project and show what each cell prints; a failing cell stops the build."""
     read = nbformat.read(ROOT / "docs/notebooks" / name, as_version=4)
     run = nbclient.NotebookClient(read, resources={"metadata": {"path": tempfile.gettempdir()}}).execute()
     return "\n\n".join(part for cell in run.cells for part in _cell_lines(cell))

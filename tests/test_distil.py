@@ -168,7 +168,7 @@ def test_divergence_equals_that_of_the_full_distributions():
 def test_invalid_distillation_requests_are_refused(place):
     with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; for more steps"):
         distilled(place, steps=7)
-    with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
+    with pytest.raises(SpecError, match="arm 'rope' is unknown; give one of nope, continued"):
         distilled(place, arms=["rope"])
     with pytest.raises(SpecError, match="recipe 'brief' is unknown"):
         recipe_of("brief")

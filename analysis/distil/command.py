@@ -68,7 +68,7 @@ def run(
     """
     recipe, asked = recipe or recipe_of(name), list(arms) or list(ARMS)
     if unknown := [arm for arm in asked if arm not in ARMS]:
-        raise SpecError(f"arm {unknown[0]!r} is unknown; it is one of {', '.join(ARMS)}")
+        raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
     end = recipe.steps if steps is None else steps
     if not 0 < end <= recipe.steps:
         raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")

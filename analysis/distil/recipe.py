@@ -83,5 +83,5 @@ def recipe_of(name: str) -> DistilRecipe:
     Raises SpecError when there is none.
     """
     if name not in RECIPES:
-        raise SpecError(f"recipe {name!r} is unknown; it is one of {', '.join(RECIPES)}")
+        raise SpecError(f"recipe {name!r} is unknown; give one of {', '.join(RECIPES)}")
     return RECIPES[name]

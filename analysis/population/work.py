@@ -238,7 +238,7 @@ def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
 
 
 def _write_times(root: Path, which: PopulationMember, training: float, measuring: float) -> None:
-    """Write a model's CPU seconds beside its weights; they depend on this machine, so they are no measurement."""
+    """Write a model's CPU seconds beside its weights; they depend on this machine, so they are not results."""
     path = root / HOME / "times.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():

@@ -14,7 +14,7 @@ MOST = 8
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels, a line per model and data set but the pretrained ones, which have a figure of their own."""
+    """Two panels with one line per model and data set; pretrained models have their own figure."""
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
     apart = subjects.loc[subjects["role"] == "pretrained", "model"]
     split = split[~((split["data"] == "planted") & split["model"].isin(apart))]

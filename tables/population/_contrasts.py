@@ -40,6 +40,6 @@ def arms_of_contrast(first: str, second: str) -> str:
 
 
 def _arm_name(name: str) -> str:
-    """Return the chapter's name of an arm, with what is done to the arm beyond the trained length."""
+    """Return the name of an arm as chapters print it, with its treatment beyond the training length."""
     arm, _, treatment = name.partition(":")
     return f"{arm}, {TREATED[treatment]}" if treatment else arm

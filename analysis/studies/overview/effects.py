@@ -139,7 +139,7 @@ def effect_overview(
         for effect in effects:
             row = pick(results[effect.result], **effect.where)
             if effect.claim not in verdicts.index:
-                raise DataError(f"effect_overview: the ledger has no claim {effect.claim!r}; name the one it decides")
+                raise DataError(f"effect_overview: the ledger has no claim {effect.claim!r}; name the claim it decides")
             low, high = sorted(effect.factor * float(row[name]) for name in effect.columns[1:])
             rows.append(
                 {

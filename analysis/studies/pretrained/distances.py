@@ -27,7 +27,7 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
 
 
 def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity when one of the two distances is held fixed and the other goes from its least to its largest.
+    """Plasticity at the least and the largest of one distance, with the other distance fixed.
 
     `held` is the distance that is held, at `at` tokens: of the keys the least, of the query the one at which the most
     distances of keys were seen. `first` and `last` are the ends, `change` the second less the first. No interval: a

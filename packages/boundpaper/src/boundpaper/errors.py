@@ -7,7 +7,7 @@ The command line prints them without a traceback and exits with 1.
 ...     bp.open("no-such-folder")
 ... except bp.errors.ThesisError as error:
 ...     print(error)
-no-such-folder: no such folder; name that of a paper
+no-such-folder: no such folder; give the folder of a paper
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def open(folder: str | Path = ".") -> Paper:
     """
     place = Path(folder).absolute()
     if not place.is_dir():
-        raise DataError(f"{folder}: no such folder; name that of a paper")
+        raise DataError(f"{folder}: no such folder; give the folder of a paper")
     found = project_above(place)
     if found is None:
         raise DataError(f"{place}: no paper here or above; name the folder that holds {MARK}, or begin one: new()")

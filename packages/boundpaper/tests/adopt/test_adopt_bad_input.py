@@ -94,7 +94,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
         ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
         ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),
-        ('"results/*.csv"', '"*.tex"', "main.tex ends in none of .csv"),
+        ('"results/*.csv"', '"*.tex"', "main.tex does not end in one of .csv"),
         ('"results/*.csv"', '"/etc/*.csv"', "matches no files here"),
         ("[tables", "[tables", None),
         ("main =", "main ==", "boundpaper.toml: "),

@@ -267,7 +267,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     [
         (("tiny-a",), 2, "name two models or more"),
         (("tiny-a", "tiny-a"), 1, "tiny-a is compared with itself"),
-        (("tiny", "tiny-a"), 1, "'tiny' may be any of tiny-a, tiny-b; give one of these names whole"),
+        (("tiny", "tiny-a"), 1, "'tiny' may be any of tiny-a, tiny-b; give one of these names in full"),
         (("tiny-a", "tiny-c"), 1, "no measurements of 'tiny-c'"),
         (("tiny-a", "tiny-b", "--by", "item"), 1, "no item is kept of tiny-a and tiny-b"),
         (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks"),

@@ -97,7 +97,7 @@ def test_every_layer_is_surveyed_when_quantized(wide: Path) -> None:
 
 @pytest.mark.parametrize("given", [{"dtype": "half"}, {"quantize": "int4"}])
 def test_unknown_precisions_are_refused(given: dict[str, str]) -> None:
-    with pytest.raises(ModelError, match="is unknown; it is one of"):
+    with pytest.raises(ModelError, match="is unknown; give one of"):
         ModelSource("anything", **given)
 
 

@@ -314,7 +314,7 @@ def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias
 @pytest.mark.parametrize(
     ("kind", "factor", "message"),
     [
-        ("nope", None, "'nope' is unknown; it is one of rope, drope, pi, ntk, yarn"),
+        ("nope", None, "'nope' is unknown; give one of rope, drope, pi, ntk, yarn"),
         ("pi", None, "needs a factor above 1"),
         ("yarn", 1.0, "needs a factor above 1"),
         ("pi", math.nan, "needs a factor above 1"),

@@ -111,7 +111,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Find the main file: the one with `\documentclass` and a body that lies in the topmost folder."""
+    r"""Find the main file: of the files with `\documentclass` and a body, the one in the topmost folder."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in _files_below(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code

@@ -113,7 +113,7 @@ def data_files(folder: Folder) -> dict[str, str]:
             if away:
                 found.pop(name, None)
             elif each.suffix.lower() not in SUFFIXES:
-                raise SpecError(f"{ADOPTED}: data: {name} ends in none of {', '.join(SUFFIXES)}; leave it out")
+                raise SpecError(f"{ADOPTED}: data: {name} does not end in one of {', '.join(SUFFIXES)}; leave it out")
             else:
                 found[name] = None
     named: dict[str, str] = {}

@@ -218,7 +218,7 @@ def _unboxed(text: str) -> str:
 
 
 def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
-    """List the numbers that the converted paper has fewer times than the flattened one, and drawings, always lost."""
+    """List numbers that occur less often in the converted paper than in the flattened one, and all drawings."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
     there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
     wanted: Counter[str] = Counter()

@@ -73,7 +73,7 @@ class AdoptedPaper:
         return formatted_cell(cell, form)
 
     def printed(self, use: Use) -> str:
-        """Return the LaTeX that stands in place of a use."""
+        """Return the LaTeX that replaces a use."""
         if use.command == "val":
             return self.value(use.key)
         if use.command == "rows":

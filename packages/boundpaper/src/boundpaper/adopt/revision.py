@@ -41,7 +41,7 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
-    """Return the cells that the data files changed since a revision had at that revision."""
+    """Return the cells, at a revision, of the data files that changed since then."""
     named = cells.data_files(folder)
     changed = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}

@@ -197,7 +197,7 @@ class Engine:
         return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """Say what the results that a step's error names are computed from; empty if it names none."""
+        """Say from what the results named in a step's error are computed; empty if it names no result."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
         origins = [f"{name} is computed from {sources}" for name, sources in of.items()]

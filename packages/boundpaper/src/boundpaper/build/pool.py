@@ -67,7 +67,7 @@ class ProcessWorkers:
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
-        """Submit a call; None if a process was killed from outside, which ends all of the pool."""
+        """Submit a call; None if a process was killed from outside, which ends the whole pool."""
         try:
             return self._pool.submit(call, *arguments)
         except BrokenProcessPool:

@@ -102,7 +102,7 @@ def _place_name(row: pd.Series) -> str:
 
 
 def _place_in_words(row: pd.Series) -> str:
-    """Say where a repeated value stands: in a figure's caption, or in the text."""
+    """Say where a repeated value is printed: in a figure's caption, or in the text."""
     return f"caption of Figure {row['figure']}" if "figure" in row else "text"
 
 

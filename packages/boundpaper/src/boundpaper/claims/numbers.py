@@ -29,7 +29,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return the number in a cell if it has enough digits that two quantities rarely share it; else None."""
+    """Return the number in a cell if it has so many digits that few quantities share it, else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None

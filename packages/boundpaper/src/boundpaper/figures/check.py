@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """Refuse an unnamed reference line that has the dash pattern of a series: dashes tell series apart."""
+    """Refuse an unnamed reference line with the dash pattern of a series, since dashes identify series."""
     drawn = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels

@@ -73,7 +73,7 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     rows = list(estimates)
     named = [row.study for row in rows] if families is None else list(families)
     if len(named) != len(rows):
-        raise ValueError(f"holm: {len(rows)} rows but {len(named)} families; give one a row")
+        raise ValueError(f"holm: {len(rows)} rows but {len(named)} families; give one per row")
     members: dict[str, list[int]] = {}
     for position, (row, family) in enumerate(zip(rows, named, strict=True)):
         if row.p_adjusted is not None:

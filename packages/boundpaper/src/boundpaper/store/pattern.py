@@ -51,7 +51,7 @@ def _inner_patterns(value: Any) -> Iterator[Any]:
 
 
 def _long_repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
-    """Yield least count, greatest count and content of every repeat that can have several lengths."""
+    """Yield the least count, greatest count and content of every repeat of variable length."""
     for kind, value in _pattern_parts(parsed):
         if str(kind) in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0] != value[1]:
             yield value

@@ -168,7 +168,7 @@ def _column_types(grid: Grid, chosen: TableFit) -> str:
 
 
 def _header_lines(grid: Grid, notes: Notes) -> list[list[str]]:
-    """Return the lines of the header from the top; short headings stand at the bottom."""
+    """Return the lines of the header from the top; short headings are at the bottom."""
     heads = heading_lines(grid, "latex")
     depth = max(map(len, heads))
     lines = []

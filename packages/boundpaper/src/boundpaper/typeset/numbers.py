@@ -324,7 +324,7 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
 
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
-    """Return a format for differences of two shares in percentage points: data 0.332, `33`; the text adds the word.
+    """Return a format for differences in percentage points: 0.332 becomes `33`; the text adds the word.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def full_name(root: Path, name: str) -> str:
     if len(fits) == 1:
         return fits[0]
     if fits:
-        raise DataError(f"{name!r} may be any of {', '.join(fits)}; give one of these names whole")
+        raise DataError(f"{name!r} may be any of {', '.join(fits)}; give one of these names in full")
     raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
 
 

@@ -109,7 +109,7 @@ def measure(
         else:
             if known:
                 raise DataError(
-                    "known = true goes with planted statements; answers to questions are labelled right or wrong"
+                    "known = true only applies to planted statements; answers to questions are labelled right or wrong"
                 )
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)

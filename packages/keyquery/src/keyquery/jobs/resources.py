@@ -75,9 +75,7 @@ class Resources:
                 raise ThesisError(f"the {name} {given!r} is not one word; {listed}")
         for line in self.setup:
             if not line.strip() or "\n" in line:
-                raise ThesisError(
-                    f"the setup line {line!r} is empty or more than one line; give one option for each line"
-                )
+                raise ThesisError(f"the setup line {line!r} is empty or more than one line; give one option per line")
 
     def only_slurm(self) -> list[str]:
         """Return the names of the given limits that only Slurm can enforce."""

@@ -104,7 +104,7 @@ class SmallBook:
     name = "population"
 
     def tasks(self) -> Sequence[str]:
-        """Return the names of the tasks: the four of the source first, then further ones."""
+        """Return the names of the tasks: first the four of the DroPE report, then the others."""
         return TASKS
 
     def kinds(self) -> Sequence[str]:

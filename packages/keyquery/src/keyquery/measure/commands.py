@@ -198,14 +198,14 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @add_loading_options
 @click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts: 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
-@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts of each seed.")
+@click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")
 @click.option(
     "--items",
     type=click.IntRange(0),
     default=100,
     show_default=True,
-    help="Items for each task and seed; 0 measures losses only.",
+    help="Number of items per task and seed; 0 measures only losses.",
 )
 @click.option(
     "--data",
@@ -217,7 +217,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="Local copy of the data set of --data.")
 @click.option("--name", help="Name for the measurements [from the model and how it is loaded].")
 @click.option(
-    "--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True, help="Encoding of positions."
+    "--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True, help="Position encoding."
 )
 @click.option("--load-as", metavar="TYPE", help="Load a model with code of its own as this known class, such as llama.")
 @click.option("--scaling", type=float, help="Factor on q.k, if the checkpoint's configuration sets one of its own.")

@@ -61,7 +61,7 @@ def length_made_for(config: Any, training_length: int = 0) -> tuple[int, str] | 
 def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """Return a note if texts are longer than a model was made for; empty if they are not.
 
-    `longest` is what `length_made_for` gives. Raises ModelError when they are more than four times as long, unless `anyway`.
+    `longest` is what `length_made_for` gives. Raises ModelError if they are over four times as long, unless `anyway`.
     """
     if not tokens or longest is None or tokens <= longest[0]:
         return ""

@@ -156,7 +156,7 @@ def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tup
     part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
     asked = f"{quantity.metric} under '{quantity.condition}'"
     if part.empty:
-        raise DataError(f"{where}: none of the {len(rows)} rows is of {asked}; measure the model again")
+        raise DataError(f"{where}: none of the {len(rows)} rows belongs to {asked}; measure the model again")
     value = _reduce(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
     reasons = sorted({str(reason) for reason in part["reason"]} - {""})
     if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():

@@ -126,7 +126,7 @@ def load_recipe(path: Path) -> Recipe:
     shared = {key: top[key] for key in SHARED if key in top}
     entries = tuple(_entry(each, shared, str(path), f"models[{place}]") for place, each in enumerate(top["models"]))
     if not entries:
-        raise DataError(f"{path}: models is empty; name one model at least")
+        raise DataError(f"{path}: models is empty; name at least one model")
     names = [entry.name for entry in entries]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

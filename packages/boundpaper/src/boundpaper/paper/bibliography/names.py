@@ -25,7 +25,7 @@ def split_names(text: str) -> list[str]:
         if not name or name == "and":
             raise NamesFault(f"name {number} is empty; write one `and` between two names")
         if name == "others" and (number < len(names) or number == 1):
-            raise NamesFault("`others` stands for those after the last name; put it there")
+            raise NamesFault("`others` stands for all further names; put it after the last name")
         if wrong := _name_fault(name):
             raise NamesFault(f"name {number}, {name!r}, {wrong}")
     return names

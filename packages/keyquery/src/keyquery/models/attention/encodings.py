@@ -102,7 +102,7 @@ def is_per_layer_type(rope: dict[str, Any]) -> bool:
 def check_encoding(kind: str, factor: float | None) -> None:
     """Refuse an encoding that is unknown, or a factor that the encoding cannot have (errors of `parameters`)."""
     if kind not in KINDS:
-        raise ModelError(f"position encoding {kind!r} is unknown; it is one of {', '.join(KINDS)}")
+        raise ModelError(f"position encoding {kind!r} is unknown; give one of {', '.join(KINDS)}")
     if kind in ("rope", "drope"):
         if factor is not None:
             raise ModelError(f"position encoding {kind} takes no factor")

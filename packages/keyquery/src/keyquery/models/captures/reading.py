@@ -239,7 +239,7 @@ def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
         return np.empty((0, 0), np.float32)
     lengths = compute.min_max(compute.list_value_length(column))
     if column.null_count or lengths["min"] != lengths["max"]:
-        raise DataError(f"{path}: vectors of different lengths, or none in a row")
+        raise DataError(f"{path}: vectors of different lengths, or a row without a vector")
     flat = [chunk.flatten() for chunk in column.chunks if len(chunk)]
     if not lengths["min"].as_py() or any(chunk.null_count for chunk in flat):
         raise DataError(f"{path}: empty vectors, or vectors with a missing number")

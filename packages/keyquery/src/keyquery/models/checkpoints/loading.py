@@ -84,11 +84,11 @@ class ModelSource:
 
     def __post_init__(self) -> None:
         if self.dtype not in ("auto", *DTYPES):
-            raise ModelError(f"dtype {self.dtype!r} is unknown; it is one of auto, {', '.join(DTYPES)}")
+            raise ModelError(f"dtype {self.dtype!r} is unknown; give one of auto, {', '.join(DTYPES)}")
         if self.quantize is not None and self.quantize not in QUANTIZATIONS:
-            raise ModelError(f"quantization {self.quantize!r} is unknown; it is one of {', '.join(QUANTIZATIONS)}")
+            raise ModelError(f"quantization {self.quantize!r} is unknown; give one of {', '.join(QUANTIZATIONS)}")
         if self.position not in POSITIONS:
-            raise ModelError(f"position {self.position!r} is unknown; it is one of {', '.join(POSITIONS)}")
+            raise ModelError(f"position {self.position!r} is unknown; give one of {', '.join(POSITIONS)}")
         if self.load_as is not None and self.trust_remote_code:
             raise ModelError("give load_as or --trust-remote-code, not both")
         if self.load_as is not None and self.position == AS_CONFIGURED:

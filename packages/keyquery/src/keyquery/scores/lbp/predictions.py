@@ -110,7 +110,7 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
         raise DataError(f"{path}: no such prediction file")
     rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
     if not rows:
-        raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
+        raise DataError(f"{path}: the file is empty; a prediction file has one JSON object per line")
     wanted = mode or rows[0][1].mode
     for where, prediction in rows:
         if prediction.mode != wanted:
