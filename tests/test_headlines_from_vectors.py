@@ -30,12 +30,15 @@ def by_quarter(name, base):
     """Plasticity, and the share of queries whose winner the exchange turns, by counting, in each quarter of a text."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
-    seen, texts = {}, torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
+    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    texts = torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
     keep = lambda call: seen.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
-        for at in range(0, TEXTS, 32):
-            model(texts[at : at + 32], use_cache=False)
-    draw, plastic, sways = np.random.default_rng(1), [[] for _ in range(4)], [[] for _ in range(4)]
+        for first in range(0, TEXTS, 32):
+            model(texts[first : first + 32], use_cache=False)
+    plastic: list[list[float]] = [[] for _ in range(4)]
+    sways: list[list[float]] = [[] for _ in range(4)]
+    draw = np.random.default_rng(1)
     for parts in seen.values():
         queries, keys = (np.concatenate([part[side] for part in parts]).astype(float) for side in (0, 1))
         for head in range(queries.shape[1]):

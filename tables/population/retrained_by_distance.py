@@ -28,7 +28,7 @@ def table(
     both = both[both["low"].isin(PLACES)]
     cells, parts = ["arm", "apart_low", "apart_high"], ["value", "ci_low", "ci_high"]
     rows = both.pivot(index=cells, columns=["quantity", "low"], values=parts)
-    rows.columns = [f"{quantity} {PLACES[low]} {part}" for part, quantity, low in rows.columns]
+    rows.columns = [f"{name[1]} {PLACES[int(name[2])]} {name[0]}" for name in rows.columns]
     rows = rows.dropna().reset_index().sort_values(["arm", "apart_high", "apart_low"], ignore_index=True)
     rows["shown"] = [
         "any" if high == far else f"{low} to {high} words"

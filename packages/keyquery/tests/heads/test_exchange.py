@@ -185,7 +185,7 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
     """Planted: a cosine of the distance, or a drift, and a preference of the keys, over a spread of 1 per dimension."""
     head = made(rotary, width, position=position, content=0.7, drift=drift)
     keys = rotary.turned(head.keys, -head.key_positions)  # what was planted, before positions turned it
-    values = [[] for _ in range(BINS)]
+    values: list[list[float]] = [[] for _ in range(BINS)]
     sways: list[float] = []
     for document in range(DOCUMENTS):
         rows = np.flatnonzero(head.key_documents == document)

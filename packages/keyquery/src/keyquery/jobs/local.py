@@ -45,7 +45,7 @@ class LocalExecutor(JobExecutor):
         self._count, environments = _slot_environments(workers, gpus, cpus)
         self._slots: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         for environment in environments:
-            self._slots.set_value(environment)
+            self._slots.put(environment)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._live: set[subprocess.Popen[bytes]] = set()
@@ -92,7 +92,7 @@ class LocalExecutor(JobExecutor):
         try:
             return self._process(call, {**os.environ, **environment})
         finally:
-            self._slots.set_value(environment)
+            self._slots.put(environment)
 
     def _process(self, call: bytes, environment: dict[str, str]) -> Any:
         with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:

@@ -99,8 +99,8 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
     """The headline quantities for which a measurement has rows, one entry per condition.
 
     `rows` are as `keyquery.measure.units.as_tidy` gives them. Of an experiment that declares no headlines, every
-    quantity with rows of single units is one. `metrics` takes every condition of these metrics in place of those that are
-    declared.
+    quantity with rows of single units is one. `metrics` takes every condition of these metrics in place of those
+    that are declared.
     """
     held = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
     if metrics:
