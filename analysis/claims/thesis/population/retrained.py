@@ -114,7 +114,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
     """What the exchange finds of keys that are equally far apart, with rotation kept: looked at after the amendment."""
     for base, where in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
-        widest = (rows["apart_high"] - rows["apart_low"]).to_numpy().argmax()
+        widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
         every, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
         largest = float(bands["value"].max())
         units = f"{int(every['seeds'])} of {int(every['planned'])} seeds"
