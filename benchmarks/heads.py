@@ -41,16 +41,17 @@ from scipy import stats
 from scipy.linalg import blas
 
 from boundpaper.store.files import digest
-from keyquery.heads import kernel
-from keyquery.heads.gap import PAIRS_PER_BIN
+from keyquery.heads import gap, head, kernel
+from keyquery.heads.competition import all_pairs
 from keyquery.heads.head import FloatArray, Head, IntArray
 from keyquery.heads.laws import Estimator
+from keyquery.heads.moments import class_moments
 from keyquery.heads.pairs import competing, eligible_limits, pair_counts
-from keyquery.heads.plasticity import PlasticityOptions, plasticity
+from keyquery.heads.plasticity import PlasticityOptions, bin_and_group, laws_of, plasticity
 from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import analyse_in_turn
-from keyquery.models.captures import layout
+from keyquery.models.captures import layout, reading
 from keyquery.models.captures.reading import Capture
 from keyquery.models.captures.sampling import HeadIndex as Place
 from keyquery.models.captures.sampling import Side
@@ -62,16 +63,16 @@ ROTARY = from_theta(10_000.0, DIMENSION)  # of what `aligned_full` turns; its go
 COMPARED = 10_000  # vectors, for the estimator that counts
 GROUP = 4  # heads that read the same keys
 SCALAR = "scalar, sampled"
-STAGES = {
-    "hashes of the files": ("files.py", "digest"),
-    "reading and checking them": ("reading.py", "read"),
-    "checks of a head": ("head.py", "_check"),
-    "moments": ("moments.py", "class_moments"),
-    "groups and bins": ("plasticity.py", "setting"),
-    "laws of the bins": ("plasticity.py", "laws_of"),
-    "all pairs": ("competition.py", "all_pairs"),
-    "of them compiled": ("kernel.py", "accumulate"),
-    "distance to counting": ("gap.py", "gaps_to_empirical"),
+STAGES: dict[str, Callable[..., object]] = {
+    "hashes of the files": digest,
+    "reading and checking them": reading.read,
+    "checks of a head": head._check,
+    "moments": class_moments,
+    "groups and bins": bin_and_group,
+    "laws of the bins": laws_of,
+    "all pairs": all_pairs,
+    "of them compiled": kernel.add_group_pairs,
+    "distance to counting": gap.gaps_to_empirical,
 }
 
 
@@ -189,7 +190,7 @@ def needed_operations(head: Head, found: Capture) -> dict[str, Callable[[], obje
     short, line = documents.reshape(-1, d)[: kernel.SHORT], np.empty(count)
     nothing = np.zeros(kernel.SHORT)
     queries = head.queries[: len(head.queries) // BUCKETS]
-    differences, scores = rows[:PAIRS_PER_BIN], np.empty((PAIRS_PER_BIN, len(queries)), np.float32)
+    differences, scores = rows[: gap.PAIRS_PER_BIN], np.empty((gap.PAIRS_PER_BIN, len(queries)), np.float32)
     gaps, variances, out = rng.normal(size=4096), rng.uniform(0.1, 2.0, 4096), np.empty(4096)
     files = sorted(found.root.glob("*h00*/*.parquet"))
     flat = arrow.py_buffer(np.concatenate([head.queries, head.keys]).tobytes())
@@ -325,8 +326,8 @@ def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]
     for entry in entries:
         if isinstance(entry.code, str):  # a function of the interpreter
             continue
-        for stage, (where, called) in STAGES.items():
-            if entry.code.co_name == called and entry.code.co_filename.endswith(f"/{where}"):
+        for stage, function in STAGES.items():
+            if entry.code is getattr(function, "py_func", function).__code__:
                 seconds[stage] += entry.totaltime
     inside = sum(each for stage, each in seconds.items() if not stage.startswith("of them"))
     return seconds | {"the rest": whole - inside}
