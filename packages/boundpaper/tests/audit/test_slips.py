@@ -107,6 +107,7 @@ RIGHT = [
     table(["Year", "Born", "Died"], *COUNTS),
     table(["Run", "Old", "New", "Δ"], ["a", "40.0", "52.0", "+12.0"], ["b", "50.0", "60.0", "+20.0%"]),
     table(["Lamp", "Mon", "Tue", "Total"], ["a", "3", "4", "9"], ["b", "2", "8", "17"]),
+    table(["Run", "Highest", "Lost", "Share"], ["a", "100.0", "40.0", "40.0"], ["b", "100.0", "40.0", "80.0"]),
     table(GAIN, *changed(YIELDS, 2, 3, "3.7*")) + "\n* another field.\n",
     twice(SEEN),
     twice([[name, f"{float(a) + 1.7:.2f}", f"{float(b) - 3.3:.2f}"] for name, a, b in SEEN]),

@@ -119,9 +119,8 @@ def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
             shares = own or [each for each in percent if not each.name.startswith("share of ")]
             tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
-                kept, broken = len(best.kept), len(best.broken)
-                many = kept > max(1, 2 * broken) and best.chance < 0.01
-                if many or (kept >= broken == 1 and best.chance < 0.1 and _slip(best) <= 1):
+                many = len(best.kept) > max(1, 2 * len(best.broken)) and best.chance < 0.01
+                if many or (len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip(best) <= 1):
                     yield best
 
 
@@ -208,7 +207,8 @@ def fares(
                 return None
         elif values[0] != 0 or total:
             kept.append(row)
-            copies += not total and formula in "+-*/" and (meets(parts[0], printed) or values[1] == values[-1])
+            same = meets(parts[0], printed) and formula in ("+", "-", "*", "/", "share")
+            copies += not total and (same or (values[1] == values[-1] and formula in "+-*/"))
             apart = max(values[1:]) - min(values[1:])
             room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
