@@ -14,12 +14,12 @@ def table(
 ) -> Table:
     """One row per text set: printed and published increases of both models, and their ratio and difference."""
     cells = drope_disruption_texts_reported.set_index(["text", "positional"])["printed"]
-    measured = disruption_by_text.set_index(["text", "positional"])
+    published = disruption_by_text.set_index(["text", "positional"])
     rows = []
     for _, ratio in disruption_ratios.iterrows():
         row = {"text": ratio["text"], "mark": ""}
         for model in PAIR:
-            here = measured.loc[(ratio["text"], model)]
+            here = published.loc[(ratio["text"], model)]
             row |= {
                 f"printed_{model}": cells[(ratio["text"], model)],
                 f"increase_{model}": here["massive_increase"],

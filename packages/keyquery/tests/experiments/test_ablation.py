@@ -142,7 +142,7 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
     assert value(rows, "both", "perplexity", 1) > 1
     for some, names in (
         (bos.sink_rows(subject, FEW), ("bos_mlp_matching", "combined_best", "sweep_bos_mlp")),
-        (bos.value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
+        (bos.bos_value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
     ):
         planted.tidy(some)
         for name in names:
@@ -223,7 +223,7 @@ def test_states_of_zero_have_no_ratio() -> None:
             weights.zero_()
     subject = planted.subject(made)
     assert (bos.norm_ratios(subject, subject.texts(FEW)) == 0).all()
-    rows = bos.value_rows(subject, FEW) + bos.sink_rows(subject, FEW)
+    rows = bos.bos_value_rows(subject, FEW) + bos.sink_rows(subject, FEW)
     assert all(np.isfinite(r["value"]) for r in rows if r["value"] is not None)
     assert all(r["value"] == 0 for r in rows if r["metric"] == "delta_nats" and r["n"])
 

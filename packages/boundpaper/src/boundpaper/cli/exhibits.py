@@ -26,13 +26,13 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
     """Build tables and print them."""
     form = form or ("text" if sys.stdout.isatty() and not output else "latex")
     if form == "latex" and are_up_to_date(f"table:{name}" for name in names):
-        text = _table_sources(names)
+        text = _tables_as_latex(names)
     else:
         with session() as project:
             steps = steps_named(project.graph, names, "table")
             project.build([step.key for step in steps])
             if form == "latex":
-                text = _table_sources(step.name for step in steps)
+                text = _tables_as_latex(step.name for step in steps)
             else:
                 text = "\n".join(_rendered_table(project.job(step).call(), step.name, form) for step in steps)
     if output:
@@ -57,7 +57,7 @@ def _rendered_table(spec: Any, name: str, form: str) -> str:
     return render(spec, name, form)
 
 
-def _table_sources(names: Iterable[str]) -> str:
+def _tables_as_latex(names: Iterable[str]) -> str:
     return "\n".join((root() / f"out/tables/{name}.tex").read_text(encoding="utf-8") for name in names)
 
 

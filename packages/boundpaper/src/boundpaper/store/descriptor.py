@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from boundpaper.errors import DataError
 from boundpaper.places import package_folders
-from boundpaper.store import vocabulary
+from boundpaper.store import standard_words
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
@@ -22,8 +22,8 @@ from boundpaper.suggestions import or_known, suggest
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
 MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
-CONSTRAINTS = tuple(name for name in vocabulary.CONSTRAINTS if name != "required")
-TOLD = tuple(name for name in vocabulary.FIELD if name not in ("name", "type", "constraints", "optional"))
+CONSTRAINTS = tuple(name for name in standard_words.CONSTRAINTS if name != "required")
+TOLD = tuple(name for name in standard_words.FIELD if name not in ("name", "type", "constraints", "optional"))
 PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
 SUMS = ("bytes", "hash")
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -103,11 +103,11 @@ def standard_package(root: Path) -> dict[str, Any]:
     names no model. What has no rows yet is left out. The package names version 2 of the standard, whose words it uses.
     """
     described = {"$schema": PROFILE, **full_package(root)}
-    resources = [part for entry in described["resources"] for part in _standard_parts(root, entry)]
+    resources = [part for entry in described["resources"] for part in _standard_resources(root, entry)]
     return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
 
 
-def _standard_parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _standard_resources(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for path in files(root, entry["name"]):
         fields = fields_of(entry, path, header_of(root / path))
         schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
@@ -154,7 +154,7 @@ def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any
     columns = descriptor.get("columns", {})
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
         raise DataError(f"{called}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
-    require(descriptor, vocabulary.package, called)
+    require(descriptor, standard_words.package, called)
     own = {name: _schema(each, columns, f"{called}: {name}") for name, each in descriptor.get("shared", {}).items()}
     known = {**shared, **own}
     entries = enumerate(descriptor["resources"], 1)
@@ -170,7 +170,7 @@ def _full_resource(
     if not isinstance(name, str):
         raise DataError(f"{called}: resource {number} has no `name`")
     where = f"{called}: {name}"
-    require(entry, vocabulary.resource, where)
+    require(entry, standard_words.resource, where)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
         raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
@@ -189,7 +189,7 @@ def _full_resource(
     described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
     if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
-    require(described.get("range", {}), vocabulary.RANGE, f"{where}.range")
+    require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
     if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
         raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
     return described
@@ -208,7 +208,7 @@ def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
     if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
         raise DataError(f"{where}: `schema` holds no list of `fields`")
-    require(given, vocabulary.schema, f"{where}.schema")
+    require(given, standard_words.schema, f"{where}.schema")
     schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
     items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
     columns_here = [_full_field(item, place, columns, where) for place, item in enumerate(items, 1)]
@@ -283,9 +283,9 @@ def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
         raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
-    require(item, vocabulary.field, f"{where}, {item['name']}")
+    require(item, standard_words.field, f"{where}, {item['name']}")
     if item["type"] in ("integer", "number"):
-        require(item.get("constraints", {}), vocabulary.LIMITS, f"{where}, {item['name']}")
+        require(item.get("constraints", {}), standard_words.LIMITS, f"{where}, {item['name']}")
     return DescribedField(item)
 
 
@@ -301,7 +301,7 @@ def _build_column(name: str, given: dict[str, Any], mark: str, where: str) -> De
     field = {"name": name, "type": given.get("type") or "string", **told}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
-    require(field, vocabulary.field, f"{where}, {name}")
+    require(field, standard_words.field, f"{where}, {name}")
     if field["type"] in ("integer", "number"):
-        require(limits, vocabulary.LIMITS, f"{where}, {name}")
+        require(limits, standard_words.LIMITS, f"{where}, {name}")
     return DescribedField(field, mark, str(given.get("refers") or ""))

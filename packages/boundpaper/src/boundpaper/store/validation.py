@@ -18,8 +18,8 @@ from boundpaper.store.descriptor import as_list
 from boundpaper.store.missing import missing_markers
 from boundpaper.store.pattern import fault
 from boundpaper.store.spelling import clean, difference, looks, spelled_out
+from boundpaper.store.standard_words import SPELLINGS
 from boundpaper.store.table_file import records
-from boundpaper.store.vocabulary import SPELLINGS
 from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"

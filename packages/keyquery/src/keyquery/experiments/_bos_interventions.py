@@ -179,7 +179,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     return rows
 
 
-def value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
+def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
     """Return the rows of experiment 5's interventions.
 
     Conditions `baseline`; `bos_value_spike` (the layer in `layer`) and `bos_value_all`, with all items;

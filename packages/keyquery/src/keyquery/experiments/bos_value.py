@@ -56,4 +56,4 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
     """Measure values of the first token over a subject's texts, and the loss when they are zeroed."""
     rows = survey_rows(surveyed(subject, options))
-    return rows + bos_interventions.value_rows(subject, options, swept_items=swept_items)
+    return rows + bos_interventions.bos_value_rows(subject, options, swept_items=swept_items)

@@ -103,10 +103,10 @@ class Recipe:
     @property
     def longest(self) -> int:
         """Number of tokens of the longest input, which memory must hold."""
-        return self.context or self.scored
+        return self.context or self.scored_tokens
 
     @property
-    def scored(self) -> int:
+    def scored_tokens(self) -> int:
         """Number of tokens whose logits are kept at once: all of a text, but only the last of a prompt."""
         return self.options.tokens or LONGEST
 
@@ -162,7 +162,7 @@ def memory_outline(recipe: Recipe) -> list[str]:
         estimated = entry.shape.estimate(
             entry.name,
             context=recipe.longest,
-            logits=recipe.scored,
+            logits=recipe.scored_tokens,
             dtype=source.dtype,
             quantize=source.quantize,
             double=source.double,
@@ -221,8 +221,8 @@ def run_recipe(
                 shown.update(place, len(recipe.models), f"{name}: {text}")
 
             try:
-                scored = text_length(root, source, recipe.options)
-                shown.say(weigh(root, source, recipe.context or scored, scored, anyway=anyway))
+                scored_tokens = text_length(root, source, recipe.options)
+                shown.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
             except Exception as error:
                 said = error if isinstance(error, ThesisError) else as_project_error(error)
@@ -253,17 +253,19 @@ def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
     return [name for name in names if not any(name == each or name.startswith(f"{each}-") for each in known)]
 
 
-def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
+def weigh(
+    root: Path, source: ModelSource, context: int, scored_tokens: int | None = None, *, anyway: bool = False
+) -> str:
     """Return one line with a model's memory estimate and its device's free memory, to print before loading.
 
-    `context` is the tokens of the longest prompt, and `scored` those whose logits are kept at once; all when None. With
+    `context` is the tokens of the longest prompt, and `scored_tokens` those whose logits are kept at once; all when None. With
     `anyway`, say what does not fit and go on, in place of the error. Raises ModelError when the configuration cannot be
     had, or the model cannot fit.
     """
     from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 
     loaded, _ = resolve_source(root, source)
-    estimated = dataclasses.replace(estimate(loaded, context=context, logits=scored), name=source.name)
+    estimated = dataclasses.replace(estimate(loaded, context=context, logits=scored_tokens), name=source.name)
     return check_memory(estimated, free_bytes(source.device), anyway=anyway)
 
 

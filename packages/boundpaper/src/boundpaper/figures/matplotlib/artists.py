@@ -229,9 +229,9 @@ def _convert_text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> 
     require(text.get_weight() in ("normal", "regular", "bold", 400, 700), f"the weight of {what}")
     x, y = text.get_unitless_position()
     ((x, y),) = _data_points(text, [(x, y)], axes.transData, axes, panel, marked=True)
-    up = _EDGES.get(text.get_verticalalignment())
-    require(up is not None, f"the alignment of {what}")
-    anchor = f"{up} {_EDGES[text.get_horizontalalignment()]}".strip() or "center"
+    vertical = _EDGES.get(text.get_verticalalignment())
+    require(vertical is not None, f"the alignment of {what}")
+    anchor = f"{vertical} {_EDGES[text.get_horizontalalignment()]}".strip() or "center"
     tone, cover = tone_of(text.get_color(), text.get_alpha())
     bold = r", font=\footnotesize\bfseries" if text.get_weight() in ("bold", 700) else ""
     style = f"anchor={anchor}, inner sep=0pt, align=center, text={tone}" + (

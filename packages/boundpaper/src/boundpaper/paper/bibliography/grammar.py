@@ -167,10 +167,10 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         if isinstance(error, UndefinedMacro):
             return
         where = f"{self.current_entry_key}: " if self.current_entry_key else ""
-        field_name = f" in the field {self.current_field_name}" if self.current_field_name else ""
+        in_field = f" in the field {self.current_field_name}" if self.current_field_name else ""
         words = str(error.args[0])
         if "premature end" in words:
-            words = f"the entry that begins here has no end{field_name}; close its braces or quotes"
+            words = f"the entry that begins here has no end{in_field}; close its braces or quotes"
             self.reading.faults.append((self.begin, where + words))
             self.pos = self.end_pos
             return
@@ -181,7 +181,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         elif "'('" in words:
             words = "an @ begins an entry, as in @article{key, ...}; write (at) in free text"
         else:
-            words += field_name
+            words += in_field
         self.reading.faults.append((self.lineno, where + words))
         following = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
         self._move_to(following.end() if following else self.pos)
