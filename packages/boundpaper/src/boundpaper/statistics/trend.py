@@ -27,7 +27,7 @@ def draw_up(profile: npt.ArrayLike) -> float:
     >>> draw_up([0.9, 0.7, 0.8, 0.5])
     0.10000000000000009
     """
-    return float(_draw_ups(_checked_profile(profile)[None, :])[0])
+    return float(_draw_ups(_checked_values(profile)[None, :])[0])
 
 
 def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
@@ -64,9 +64,7 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
 
 def isotonic_fit(profile: npt.ArrayLike, increasing: bool = False) -> FloatArray:
     """Give the least-squares monotone fit (pool adjacent violators, scipy), declining unless `increasing`."""
-    return np.asarray(
-        optimize.isotonic_regression(_checked_profile(profile), increasing=increasing).x, dtype=np.float64
-    )
+    return np.asarray(optimize.isotonic_regression(_checked_values(profile), increasing=increasing).x, dtype=np.float64)
 
 
 def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple[float, float]:
@@ -90,13 +88,13 @@ def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple
     >>> isotonic_distance([0.9, 0.7, 0.8, 0.5])
     (0.050000000000000044, 0.03535533905932741)
     """
-    residuals = np.abs(_checked_profile(profile) - isotonic_fit(profile, increasing))
+    residuals = np.abs(_checked_values(profile) - isotonic_fit(profile, increasing))
     return float(residuals.max()), float(np.sqrt(np.mean(residuals**2)))
 
 
 def rises(profile: npt.ArrayLike) -> int:
     """Count the bins above the bin before them."""
-    return int(np.count_nonzero(np.diff(_checked_profile(profile)) > 0))
+    return int(np.count_nonzero(np.diff(_checked_values(profile)) > 0))
 
 
 def _draw_ups(profiles: FloatArray) -> FloatArray:
@@ -105,7 +103,7 @@ def _draw_ups(profiles: FloatArray) -> FloatArray:
     return np.asarray((profiles[:, 1:] - lowest).max(axis=1), dtype=np.float64)
 
 
-def _checked_profile(values: npt.ArrayLike) -> FloatArray:
+def _checked_values(values: npt.ArrayLike) -> FloatArray:
     array = sample(values, "profile")
     if array.size < 2:
         raise ValueError(f"profile of {array.size} bins; a trend needs at least two")
