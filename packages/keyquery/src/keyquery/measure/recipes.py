@@ -258,7 +258,7 @@ def weigh(
 ) -> str:
     """Return one line with a model's memory estimate and its device's free memory, to print before loading.
 
-    `context` is the tokens of the longest prompt, and `scored_tokens` those whose logits are kept at once; all when None.
+    `context` is tokens of the longest prompt, and `scored_tokens` those whose logits are kept at once (all if None).
     With `anyway`, say what does not fit and go on, in place of the error. Raises ModelError when the configuration
     cannot be had, or the model cannot fit.
     """
