@@ -320,7 +320,7 @@ def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection)
 
 @click.command()
 @click.option("--faults", default=100, show_default=True, help="Number of faults, spread evenly over the parts.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the choice of faults.")
+@click.option("--seed", default=0, show_default=True, help="Seed for choosing faults.")
 @click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Part of the code; may be repeated.")
 @click.option(

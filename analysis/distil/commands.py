@@ -26,7 +26,7 @@ from analysis.distil.recipe import ARMS, RECIPES
 @click.option("--steps", type=click.IntRange(1), help="Step of the recipe at which both arms stop [its last step].")
 @click.pass_obj
 def distil(obj: dict[str, Any], /, **asked: Any) -> None:
-    """Distil a rotary model into one without rotation, and into a control that keeps it; a stopped run continues."""
+    """Distil a rotary model into one without rotation and a control that keeps it; a rerun resumes a stopped run."""
     from boundpaper.errors import SpecError
 
     try:

@@ -40,9 +40,7 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option(
     "--pack", type=FOLDER, help="Write weights, cards and checksums of the models to FOLDER instead of measuring."
 )
-@click.option(
-    "--weights", type=FOLDER, help="Measure the models in a FOLDER that --pack wrote instead of training them."
-)
+@click.option("--weights", type=FOLDER, help="Do not train; measure the models in a FOLDER that --pack wrote.")
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes, each with one thread."
 )

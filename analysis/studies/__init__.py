@@ -1,1 +1,1 @@
-"""Studies: every public function in this folder is a step that makes the result of its name."""
+"""Studies: each public function here is a step and makes the result that bears its name."""

@@ -13,7 +13,7 @@ NAMES = {
 
 
 def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> Table:
-    """One row per ablation; those whose layers match come last."""
+    """One row per ablation; the layer-matched ones are last."""
     printed_ratio = bos_ablations.pivot(index="ablation", columns="positional", values="ratio_printed")
     compared = bos_ablations.groupby("ablation")["in_comparison"].all()
     rows = bos_ablation_contrasts.assign(

@@ -1,4 +1,4 @@
-"""A table of items of the amendment: the question, the number of seeds, and the outcome of the exact tests."""
+"""Table of the preregistration amendment's items: question, number of seeds, outcome of the exact tests."""
 
 from collections.abc import Sequence
 

@@ -107,7 +107,7 @@ def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame
 def c004_lengths_beyond(
     drope_stated: pd.DataFrame, drope_context: pd.DataFrame, models: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """The reported range of test lengths beyond the training length is that of the table."""
+    """The reported range of test lengths beyond training equals the table's."""
     trained = int(pick(models, model="llama2-7b-rope")["claimed_context"])
     beyond = sorted({int(context) for context in drope_context["context"] if int(context) > trained})
     reported = quote(drope_stated, statement="s11_1_beyond_contexts")

@@ -87,7 +87,7 @@ def capture(
     if isinstance(model, str):
         source = resolve_source(working_folder(), ModelSource(model))[0]
     elif stream:
-        raise ModelError("stream=True reads weights from disk, and this model is loaded; give its name or folder")
+        raise ModelError("stream=True reads weights from disk, but this model is loaded; pass its name or folder")
     else:
         source = model.subject.source or model.source
         loaded = LoadedModel(model.network, model.tokenizer, model_facts(model.network, source))

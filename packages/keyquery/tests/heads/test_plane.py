@@ -260,7 +260,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": np.zeros((60, 6), np.longdouble)}, "floats of 32 or 64 bits"),
         ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy makes no array of this list"),
         ({"keys": None}, "type object; give floats"),
-        ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: an array with a mask"),
+        ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: a masked array"),
         ({"query_positions": None}, r"document each, not \(\)"),
         ({"context": 800.0}, "context is 800.0; give a whole number"),
         ({"buckets": "16"}, "buckets is '16'; give a whole number"),

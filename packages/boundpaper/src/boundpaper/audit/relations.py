@@ -265,7 +265,7 @@ def _believed_total(held: ColumnRelation) -> bool:
 
 
 def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
-    """Make a finding that holds its relation with the numbers of each complete row."""
+    """Make a finding that stores its relation and the numbers of each complete row."""
     table, formula = held.table, FORMULAS[held.formula]
     whole = {each: cells for each in range(len(table.rows)) if len(cells := held.cells(each)) == len(held.columns)}
     named = number.distinct(table.names[each] or str(each + 1) for each in whole)

@@ -71,7 +71,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="New folder to write the paper to."
 )
-@click.option("--in-place", is_flag=True, help="Overwrite the paper's own files and stop using boundpaper.")
+@click.option("--in-place", is_flag=True, help="Put the numbers into the paper's files; drop boundpaper.")
 def flatten(output: Path | None, in_place: bool) -> None:
     """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
     from boundpaper.adopt.flatten import write_flattened

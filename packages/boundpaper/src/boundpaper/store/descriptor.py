@@ -188,7 +188,7 @@ def _full_resource(
     schema = described.get("schema", short)
     described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
     if not isinstance(described.get("range", {}), dict):
-        raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
+        raise DataError(f"{where}: `range` must map metrics to [low, high]")
     require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
     if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
         raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")

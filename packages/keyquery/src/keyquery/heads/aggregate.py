@@ -56,7 +56,7 @@ def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = 
             f"values have shape {table.shape}, with {len(clusters)} clusters; give (heads, columns), a cluster per head"
         )
     if np.isinf(table).any():
-        raise ValueError("a head's value is infinite; a missing value is NaN")
+        raise ValueError("a head's value is infinite; write missing as NaN")
     if draws < 1:
         raise ValueError(f"{draws} draws; give at least one draw")
     present = np.isfinite(table)

@@ -110,7 +110,7 @@ class Head:
             raise ValueError(f"rotary turns {self.rotary.end} dimensions, but vectors have only {self.dimension}")
 
     def __repr__(self) -> str:
-        """Return the sizes of the head without its vectors."""
+        """Return the sizes of the head, not its vectors."""
         sizes = f"{len(self.queries)} queries, {len(self.keys)} keys of {self.dimension} dimensions"
         return f"Head({sizes}, context {self.context}{', rotated' if self.turns else ''})"
 
@@ -156,7 +156,7 @@ def whole_number(name: str, given: Any) -> int:
 def _native_array(name: str, given: Any) -> npt.NDArray[Any]:
     """Return an array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(given, np.ma.MaskedArray):
-        raise ValueError(f"{name}: an array with a mask; leave masked rows out, and give the .data of the others")
+        raise ValueError(f"{name}: a masked array; drop masked rows and pass the .data of the others")
     try:
         array = np.asarray(given)
     except Exception as error:  # whatever a library of tensors raises

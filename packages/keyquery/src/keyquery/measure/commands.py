@@ -115,7 +115,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @add_job_options
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
-@click.option("--send", is_flag=True, help="Send what --publish prints; a new data set is private.")
+@click.option("--send", is_flag=True, help="Upload what --publish lists; new data sets are private.")
 @click.pass_obj
 def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
     """Capture queries and keys of a model over texts; a stopped capture continues."""

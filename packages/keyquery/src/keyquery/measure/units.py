@@ -44,7 +44,7 @@ def as_text(table: str) -> pd.DataFrame:
 
 
 def is_tidy(table: pd.DataFrame) -> bool:
-    """Tell whether a table consists of an experiment's rows, one number each."""
+    """Tell whether each row of a table is one number of an experiment."""
     return set(COLUMNS) <= set(table.columns)
 
 

@@ -19,7 +19,7 @@ PDF = "out/thesis.pdf"
 
 
 def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """Yield `index.html`, the PDF if it has these chapters, and `chapter/NAME.html` for each chapter."""
+    """Yield `index.html`, `chapter/NAME.html` for each chapter, and the PDF if it has these chapters."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
         (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)

@@ -307,7 +307,7 @@ def open_capture(
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
             raise DataError(
-                f"{root}: {len(absent)} heads in its manifest have no file; capture it again (first: {absent[0]})"
+                f"{root}: {len(absent)} heads in its manifest have no file (first: {absent[0]}); capture again"
             )
         size = settings["context"] // settings["buckets"]
         return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))

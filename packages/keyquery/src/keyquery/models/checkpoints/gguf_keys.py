@@ -281,7 +281,7 @@ def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
         added = bool(ids) and token is not None and ids[place] == token
         if flag is not None and bool(flag) != added:
             raise ModelError(
-                f"tokenizer.ggml.add_{name}_token is {flag}, and the tokenizer that was read of the file "
+                f"tokenizer.ggml.add_{name}_token is {flag}, but the tokenizer read from the file "
                 f"{'adds' if added else 'does not add'} it: {MEND}"
             )
     prefix, words = keys.get("tokenizer.ggml.add_space_prefix"), tokenizer.tokenize("a")
