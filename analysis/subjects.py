@@ -45,7 +45,7 @@ class SubjectRow:
 def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
     """Return the subjects of a project by model; empty for a project without the table.
 
-    Raises DataError when the table lacks a column, or a seed is no number.
+    Raises DataError when the table lacks a column, or a seed is not a number.
     """
     path = (root or project()) / SUBJECTS
     if not path.is_file():

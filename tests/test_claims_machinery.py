@@ -74,7 +74,7 @@ def test_quote_gives_text_value_and_rounding_interval():
     with pytest.raises(DataError, match="is not a single number"):
         _ = bounds.number
     for key in ("empty", "word"):
-        with pytest.raises(DataError, match="which is no number"):
+        with pytest.raises(DataError, match="which is not a number"):
             quote(frame, key=key)
 
 

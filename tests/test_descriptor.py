@@ -101,7 +101,7 @@ def test_keys_declared_beside_columns_are_expanded(described):
     [
         ("  fields: [modle]\n", "scores: no 'modle' among `columns`; did you mean model"),
         ("  fields: [{model: Key, kind: text}]\n", "scores, model: unknown key 'kind'; known: type"),
-        ("  fields: [{model: 7}]\n", "scores, model: '7' is no text"),
+        ("  fields: [{model: 7}]\n", "scores, model: '7' is not a text"),
         ("  fields: [model, 7]\n", "scores: field 2 has no `name`"),
         ("  fields: model\n", "scores: `schema` holds no list of `fields`"),
         (
@@ -109,7 +109,7 @@ def test_keys_declared_beside_columns_are_expanded(described):
             "scores: `kind` is 'table'; a table is a source, a result, a measurement",
         ),
         ("  fields: [model]\n  key: [layer]\n", "scores: a key names the column 'layer'"),
-        ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is no mapping"),
+        ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is not a mapping"),
     ],
 )
 def test_invalid_description_is_refused(described, text, words):
@@ -120,7 +120,7 @@ def test_invalid_description_is_refused(described, text, words):
 
 
 def test_columns_that_are_no_mapping_are_refused(described):
-    with pytest.raises(DataError, match="`columns` is no mapping"):
+    with pytest.raises(DataError, match="`columns` is not a mapping"):
         described(GIVEN, "name: test\ncolumns: [model]\nresources:\n- name: scores\n")
 
 

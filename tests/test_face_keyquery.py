@@ -140,7 +140,7 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
         ("sink", {}, "no experiment 'sink'; did you mean 'sinks'"),
         ("geometry", {}, r"use capture\(\) and analyse\(\)"),
         ("bos_value", {"swept_item": 3}, "swept_items"),
-        ("bos_value", {"swept_items": "few"}, "no whole number"),
+        ("bos_value", {"swept_items": "few"}, "not a whole number"),
         ("sinks", {"texts": 0}, "give 1 or more"),
     ],
 )

@@ -24,7 +24,7 @@ WEIGHTS = {
 
 
 def broken(folder: Path, name: str) -> Path:
-    """A small model with one weight that is no number."""
+    """A small model with one weight that is not a number."""
     model = transformers.AutoModelForCausalLM.from_pretrained(untrained(folder))
     dict(model.named_parameters())[name].data.view(-1)[0] = torch.nan
     model.save_pretrained(folder)

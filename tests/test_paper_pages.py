@@ -114,8 +114,8 @@ def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
     for text, words in (
         ("text_lines: 10\n", "no `fill`, which it needs"),
         (whole.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
-        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is no whole number from 0"),
-        ("- 1\n", r"\[1\] is no mapping"),
+        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number from 0"),
+        ("- 1\n", r"\[1\] is not a mapping"),
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)
         with pytest.raises(SpecError, match=rf"paper/layout\.yaml: {words}"):

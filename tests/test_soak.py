@@ -23,7 +23,7 @@ FILE = Path("artifacts/sources/beans.csv")
         (0, "ok\n", "", "accepted"),
         (0, "beans & nan & 3\n", "", "nan"),
         (0, "information, Nancy, infant\n", "", "accepted"),
-        (1, "", "error: artifacts/sources/beans.csv:2: 'x' is no number\n", "told"),
+        (1, "", "error: artifacts/sources/beans.csv:2: 'x' is not a number\n", "told"),
         (1, "", "error: something went wrong\n", "unnamed"),
         (1, "", "error: beans.csv: odd\n" + "more of it\n" * 9, "long"),
         (1, "", f"error: beans.csv: {'x' * 2000}\n", "long"),

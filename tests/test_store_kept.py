@@ -115,12 +115,12 @@ CHANGED = [
     (lambda facts: facts["hashes"].clear(), "is not the manifest that was written"),
     (lambda facts: facts.pop("settings"), "is not the manifest that was written"),
     (lambda facts: facts.update(seconds=2), "is not the manifest that was written"),
-    (lambda facts: facts.update(settings=[]), "settings: [] is no mapping"),
-    (lambda facts: facts.update(model="x"), "model: 'x' is no mapping"),
-    (lambda facts: facts.update(hashes={"texts": "0"}), "hashes.texts: '0' is no mapping"),
-    (lambda facts: facts.update(training_length="long"), "training_length: 'long' is no whole number"),
+    (lambda facts: facts.update(settings=[]), "settings: [] is not a mapping"),
+    (lambda facts: facts.update(model="x"), "model: 'x' is not a mapping"),
+    (lambda facts: facts.update(hashes={"texts": "0"}), "hashes.texts: '0' is not a mapping"),
+    (lambda facts: facts.update(training_length="long"), "training_length: 'long' is not a whole number"),
     (lambda facts: facts.update(setings={}), "unknown key 'setings'; did you mean 'settings'?"),
-    (lambda facts: facts["table"].update(rows=True), "table.rows: True is no whole number"),
+    (lambda facts: facts["table"].update(rows=True), "table.rows: True is not a whole number"),
 ]
 
 

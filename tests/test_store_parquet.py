@@ -181,9 +181,9 @@ def test_a_changed_cell_breaks_the_seal(root):
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("value", [1.0, float("nan")], "row 3, value: nan is no number"),
-        ("value", [float("inf"), 1.0], "row 2, value: inf is no number"),
-        ("value", ["1", "many"], "row 3, value: 'many' is no number"),
+        ("value", [1.0, float("nan")], "row 3, value: nan is not a number"),
+        ("value", [float("inf"), 1.0], "row 2, value: inf is not a number"),
+        ("value", ["1", "many"], "row 3, value: 'many' is not a number"),
         ("value", [None, 1.0], "row 2, value: empty, but required"),
         ("layer", [1.5, 2.0], "row 2, layer: '1.5' is no integer"),
         ("side", ["rope", "nope"], "row 3, side: 'nope' is none of rope, drope"),

@@ -299,7 +299,8 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
 
 
 @pytest.mark.parametrize(
-    ("rate", "fault"), [(0.305, r"0\.305 is no number of 100 items"), (0.31, r"30\.0% is printed, 31\.0 % is stored")]
+    ("rate", "fault"),
+    [(0.305, r"0\.305 is not a number of 100 items"), (0.31, r"30\.0% is printed, 31\.0 % is stored")],
 )
 def test_a_rate_that_is_no_number_of_items_or_not_the_printed_one_is_an_error(
     knowledge: pd.DataFrame, rate: float, fault: str

@@ -164,7 +164,7 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
             assert family["p_adjusted"].to_numpy(dtype=float) == pytest.approx(expected, rel=1e-6), name
             assert family["adjustment"].str.startswith(f"Holm over {len(family)} test").all()
     spare = families.drop(index=sorted(used))
-    # one result is no table of tests: its p stand beside rates
+    # one result is not a table of tests: its p stand beside rates
     assert set(spare["result"]) <= {"knowledge_protocols"}, spare
 
 

@@ -259,7 +259,7 @@ def test_rank_sum_p_follows_from_the_auc(seed):
     auc = (one[:, None] > other).mean()
     known = stats.mannwhitneyu(one, other, method="exact").pvalue
     assert rank_sum_p(auc, 6, 5) == pytest.approx(known)
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match="not a whole number"):
         rank_sum_p(0.51, 6, 5)
     with pytest.raises(ValueError, match="at least one"):
         rank_sum_p(0.5, 0, 5)

@@ -38,7 +38,7 @@ DAMAGED = [
     (0, "0.5", "-1.6", "value", "'-1.6' is less than -1.5", "constraint-error"),
     (0, "0.5", "9", "value", "'9' is not less than 9", "constraint-error"),
     (0, "a,0", "abcdefg,0", "model", "'abcdefg' has more than 6 letters", "constraint-error"),
-    (0, "0.5", "half", "value", "'half' is no number", "type-error"),
+    (0, "0.5", "half", "value", "'half' is not a number", "type-error"),
     (0, "True", "yes", "kept", "'yes' is no boolean", "type-error"),
     (0, "rope", "ropes", "side", "'ropes' is none of rope, drope", "constraint-error"),
     (1, ",2", ",1", "order", "the value appears twice (1)", "unique-error"),
@@ -97,7 +97,7 @@ def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, o
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-INF", "1e400"])
 def test_non_finite_number_is_refused(cell):
-    assert "is no number; leave it empty" in CheckedField({"name": "value", "type": "number"}).read(cell)[1]
+    assert "is not a number; leave it empty" in CheckedField({"name": "value", "type": "number"}).read(cell)[1]
 
 
 @pytest.mark.parametrize(

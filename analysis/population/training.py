@@ -31,7 +31,7 @@ SCORES = ("q_proj", "k_proj")
 CLIP = 1.0
 BETAS = (0.9, 0.95)
 VERSION = 2  # of what a checkpoint holds
-HELD_OUT = 0  # seed of the questions of the criterion, which is no model's
+HELD_OUT = 0  # seed of the questions of the criterion, which is not a model's
 
 
 @dataclass
@@ -105,7 +105,7 @@ def train(
     Raises
     ------
     ModelError
-        When the checkpoint is damaged or of another recipe, or the loss is no number.
+        When the checkpoint is damaged or of another recipe, or the loss is not a number.
     """
     torch = need("torch", "to train the population")
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}

@@ -104,7 +104,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
     """A list of missing values without the empty cell makes an empty cell of numbers a fault."""
     beans.describe({"missingValues": ["NA"]})
     beans.write("lamp,height,source\nsun,,beans T1\nneon,NA,beans T1\n")
-    assert beans.faults() == [f"{TABLE}: row 2, height: '' is no number"]
+    assert beans.faults() == [f"{TABLE}: row 2, height: '' is not a number"]
     with pytest.raises(DataError, match="row 2, height: empty, but missingValues of the schema does not list ''"):
         beans.heights()
 
@@ -229,7 +229,7 @@ def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
     ],
 )
 def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
-    """A key that is no word of the standard nor of this project, as a slip of the pen makes it."""
+    """A key that is not a word of the standard nor of this project, as a slip of the pen makes it."""
     if place == "resource":
         beans.describe(**{word: []})
     elif place == "schema":

@@ -26,7 +26,7 @@ def context_cells(
     Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context is
     longer than the base model was trained for. RoPE's answers in 11.5 are stated in the text, for all contexts up to
     the training length at once; they are entered at the two contexts that the section has there. Raises ValueError when
-    a printed percentage is no whole number of trials.
+    a printed percentage is not a whole number of trials.
     """
     trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     stated = drope_stated.set_index("statement")["value"]
@@ -71,7 +71,9 @@ def context_cells(
             continue
         correct = trials * share / 100
         if abs(correct - round(correct)) > 1e-9:
-            raise ValueError(f"{section} {model} {context}: {share} % of {trials} trials is no whole number of answers")
+            raise ValueError(
+                f"{section} {model} {context}: {share} % of {trials} trials is not a whole number of answers"
+            )
         low, high = wilson_interval(round(correct), trials)
         cell |= {"correct": round(correct), "share": share, "ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
         if protocol == "formats" and model == "RoPE":

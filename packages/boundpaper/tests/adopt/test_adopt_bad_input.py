@@ -139,7 +139,7 @@ def test_data_files_of_equal_name_get_keys_with_their_folder(tmp_path):
     assert r"\bound@set{b-heights-csv/bean,1/gain}{0.8314}" in text
 
 
-@pytest.mark.parametrize(("pattern", "words"), [("(", "is no regular expression"), ("(a+)+", "repeats a repeat")])
+@pytest.mark.parametrize(("pattern", "words"), [("(", "is not a regular expression"), ("(a+)+", "repeats a repeat")])
 def test_invalid_or_slow_regex_in_lint_names_is_refused(tmp_path, pattern, words):
     root = begun(tmp_path / "x")
     with (root / "boundpaper.toml").open("a") as stream:

@@ -26,7 +26,7 @@ from boundpaper.claims.build import severity
         ({"verdict": "holds", "ci_low": 1.0}, "both ends or neither"),
         ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "has its high end first"),
         ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),
-        ({"verdict": "holds", "p_adjusted": 1.5}, "no probability"),
+        ({"verdict": "holds", "p_adjusted": 1.5}, "not a probability"),
         ({"verdict": "holds", "failure": "unit"}, "is not a failure"),
         ({"verdict": "contradicted", "failure": "fate"}, "none of number"),
     ],

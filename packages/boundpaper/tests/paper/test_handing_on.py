@@ -213,7 +213,7 @@ def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(buil
         assert linked == {row["claim"] for row in csv.DictReader(stream)}
     assert two_clicks.faults(linked, folder / "site") == []
     assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
-    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is no address to print
+    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is not an address to print
     graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
     described, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -270,7 +270,7 @@ def test_the_pdf_names_its_author(built, tmp_path):
     )
     assert crate.cited_authors(tmp_path) == "Ada Alder, Beans & Co, Yew"
     (tmp_path / "CITATION.cff").write_text("authors: Ada\n")
-    with pytest.raises(SpecError, match="'Ada' is no list"):
+    with pytest.raises(SpecError, match="'Ada' is not a list"):
         crate.cited_authors(tmp_path)
 
 

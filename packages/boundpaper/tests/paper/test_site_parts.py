@@ -20,7 +20,7 @@ from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
-AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11
+AA_PARTS = 3.0  # of what is not a text, such as the ring around what has the focus; 1.4.11
 VERDICTS = ("holds", "rounding", "insignificant", "unsupported", "contradicted", "untestable")
 TEXTS = [(text, ground) for text in ("text", "soft", "link") for ground in ("page", "panel")]
 TEXTS += [("text", "mark"), ("soft", "mark"), ("link", "mark"), *((f"{name}-fg", f"{name}-bg") for name in VERDICTS)]

@@ -188,7 +188,7 @@ def test_truncated_measurement_does_not_match_its_checksum(root, cut):
         ("{", "one.json:1: not valid JSON"),
         ("[]", "one.json: holds no JSON object"),
         ('{"a": ' * 100_000, "one.json: not valid JSON"),
-        ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),
+        ('{"versions": 3}', "one.json: versions: 3 is not a mapping of names to values"),
         ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m boundpaper.store.manifest"),
         ("\udcff", "one.json:1: not UTF-8"),
     ],
@@ -222,9 +222,9 @@ def test_missing_measurement_checksum_is_added_once(root, monkeypatch):
         (
             "reference: {resource: models, fields: [model]}",
             "reference: 7",
-            "scores.schema: foreignKeys[0].reference: 7 is no mapping",
+            "scores.schema: foreignKeys[0].reference: 7 is not a mapping",
         ),
-        ("range: {ap: [0, 1]}", "range: 7", "scores: `range` is no mapping"),
+        ("range: {ap: [0, 1]}", "range: 7", "scores: `range` must map metrics"),
         ("name: test\n", "name: [\n", "datapackage.yaml:4: did not find"),
         ("name: test\n", "name: \udcff\n", "datapackage.yaml:2: not UTF-8"),
     ],
@@ -260,5 +260,5 @@ def test_urls_in_the_data_package_are_not_fetched(root, place, monkeypatch):
     if place == "schema":
         text = text.replace("  kind: source\n  range", f"  kind: source\n  $schema: {url}\n  range")
     (root / "artifacts/datapackage.yaml").write_text(text)
-    with pytest.raises(DataError, match=r"127\.0\.0\.1.* is (a profile that is not checked|no mapping)"):
+    with pytest.raises(DataError, match=r"127\.0\.0\.1.* is (a profile that is not checked|not a mapping)"):
         check(root, "scores")

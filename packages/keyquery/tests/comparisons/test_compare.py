@@ -226,7 +226,7 @@ def test_head_tables_of_two_captures_are_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is no project, with two models measured."""
+    """A folder that is not a project, with two models measured."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     put(tmp_path, "tiny-a", PATTERNS, of_texts(list(A)))

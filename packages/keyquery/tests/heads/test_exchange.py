@@ -118,7 +118,7 @@ def test_plasticity_of_pairs_equals_that_of_the_head():
 
 
 def test_pairs_across_texts_give_the_null_distribution():
-    """Content is no text's: the null gives what pairs of one text give; and no pair is of one text."""
+    """Content is not a text's: the null gives what pairs of one text give; and no pair is of one text."""
     head = made(ROTARY, 32, position=1.5, content=0.6)
     one = exchange(exchanged_pairs(head, OPTIONS, 4000))
     two = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))

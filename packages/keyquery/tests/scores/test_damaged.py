@@ -19,15 +19,15 @@ TASK = next(name for name in GOOD["configs"])
 @pytest.mark.parametrize(
     ("part", "value", "words"),
     [
-        (("results",), [], "`results` is no object"),
-        (("configs",), "x", "`configs` is no object"),
-        (("n-samples",), 3, "`n-samples` is no object"),
-        (("results", TASK), 3, f"`results` of {TASK} is no object"),
-        (("configs", TASK), None, f"`configs` of {TASK} is no object"),
-        (("n-samples", TASK), [1], f"`n-samples` of {TASK} is no object"),
-        (("configs", TASK, "metadata"), {"max_seq_lengths": 4096}, "no list of lengths"),
-        (("configs", TASK, "metadata"), {"max_seq_lengths": ["4k"]}, "no list of lengths"),
-        (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "no list of lengths"),
+        (("results",), [], "`results` is not an object"),
+        (("configs",), "x", "`configs` is not an object"),
+        (("n-samples",), 3, "`n-samples` is not an object"),
+        (("results", TASK), 3, f"`results` of {TASK} is not an object"),
+        (("configs", TASK), None, f"`configs` of {TASK} is not an object"),
+        (("n-samples", TASK), [1], f"`n-samples` of {TASK} is not an object"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": 4096}, "not a list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["4k"]}, "not a list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "not a list of lengths"),
     ],
 )
 def test_results_of_unexpected_structure_are_refused(part, value, words, tmp_path):

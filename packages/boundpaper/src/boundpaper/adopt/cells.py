@@ -214,7 +214,7 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
     except (ValueError, csv.Error) as error:
-        what = "is empty" if not text.strip() else f"is no table ({error})"
+        what = "is empty" if not text.strip() else f"is not a table ({error})"
         raise DataError(f"{file}: {what}; mend the file, or leave it out of data") from None
     header = [name.strip() for name in header]
     for number, row in enumerate(rows, 2):

@@ -92,7 +92,7 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
 def at_revision(root: Path, revision: str, path: str) -> str | None:
     """Return the text of a file at a git revision, or None if the file did not exist then.
 
-    Raises DataError when the folder is no git checkout, or there is no such revision.
+    Raises DataError when the folder is not a git checkout, or there is no such revision.
     """
     try:
         known = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")

@@ -80,7 +80,7 @@ class Closures:
 def code_of(root: Path, modules: Iterable[str]) -> str:
     """A hash of the code that modules run: their import closures, without comments, docstrings and layout.
 
-    `modules` are dotted names. Raises DataError when a file is no text in UTF-8; the message names it, with the line.
+    `modules` are dotted names. Raises DataError when a file is not text in UTF-8; the message names it, with the line.
     """
     closures = Closures(FactReader(root))
     files = set().union(*(closures.of_module(name) for name in modules))

@@ -85,7 +85,7 @@ def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
         row = parsed(row.to_frame().T).iloc[0]
     if pd.isna(row["low"]):
-        raise DataError(f"the cell {where} prints {row['printed']!r}, which is no number")
+        raise DataError(f"the cell {where} prints {row['printed']!r}, which is not a number")
     value = None if pd.isna(row["value"]) else float(row["value"])
     decimals = None if pd.isna(row["decimals"]) else int(row["decimals"])
     return QuotedCell(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
@@ -290,7 +290,7 @@ def judge(
     Raises
     ------
     ValueError
-        When `otherwise` or `failure` is no such word, or a number is no possible one.
+        When `otherwise` or `failure` is no such word, or a number is not a possible one.
 
     Examples
     --------

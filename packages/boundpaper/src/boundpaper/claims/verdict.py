@@ -139,7 +139,7 @@ class Verdict:
         for name in ("p_value", "p_adjusted"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{name} is {value}, which is no probability")
+                raise ValueError(f"{name} is {value}, which is not a probability")
         if (self.ci_low is None) != (self.ci_high is None):
             raise ValueError("an interval needs both ends or neither")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:

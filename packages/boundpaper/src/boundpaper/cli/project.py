@@ -90,7 +90,7 @@ class Tolerance(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert an option's text to the number."""
         number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value!r} is no number to compare with", param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number to compare with", param, ctx)
 
 
 def completion_of(*kinds: str) -> Any:

@@ -20,7 +20,7 @@ AUTHOR = mapping(
         "name": text,
         "orcid": matching(ORCID, "is no ORCID, such as 0000-0002-1825-0097"),
         "affiliation": text,
-        "ror": matching(ROR, "is no address of an organisation, such as https://ror.org/02mhbdp94"),
+        "ror": matching(ROR, "is not an address of an organisation, such as https://ror.org/02mhbdp94"),
         "email": text,
         "url": text,
     },

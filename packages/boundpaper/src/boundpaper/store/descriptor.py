@@ -153,7 +153,7 @@ def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any
         raise DataError(f"{called}: no list of `resources`; describe each table there")
     columns = descriptor.get("columns", {})
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
-        raise DataError(f"{called}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
+        raise DataError(f"{called}: `columns` is not a mapping of a column's name to {{type: ..., description: ...}}")
     require(descriptor, standard_words.package, called)
     own = {name: _schema(each, columns, f"{called}: {name}") for name, each in descriptor.get("shared", {}).items()}
     known = {**shared, **own}
@@ -218,7 +218,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
         schema["primaryKey"] = key
     refers = given.get("refers", {})
     if not isinstance(refers, dict):
-        raise DataError(f"{where}: `refers` is no mapping of a column to the table, or table.column, that it names")
+        raise DataError(f"{where}: `refers` is not a mapping of a column to the table, or table.column, that it names")
     refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
     if refers:
         schema["foreignKeys"] = [_foreign_key(column, str(other)) for column, other in refers.items()]
@@ -276,7 +276,7 @@ def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where
         if wrong is not None:
             raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
         if not isinstance(words, str | None):
-            raise DataError(f"{where}, {name}: {str(words)!r} is no text; say what the column means")
+            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; say what the column means")
         given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
         return _build_column(name, given, mark, where)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):

@@ -65,7 +65,7 @@ class Family:
 def families(root: Path) -> tuple[Family, ...]:
     """Return the families of a project in order; empty if its vocabulary names no table of families.
 
-    Raises DataError when a table is absent or lacks a column, an order is no number, a look is made of what there is
+    Raises DataError when a table is absent or lacks a column, an order is not a number, a look is made of what there is
     not, or a member looks like an unknown entity.
     """
     own = read(root)
@@ -148,4 +148,4 @@ def _whole_number(cell: str, table: str) -> int:
     try:
         return int(cell or 0)
     except ValueError:
-        raise DataError(f"{_table_path(table)}: {cell!r} is no whole number") from None
+        raise DataError(f"{_table_path(table)}: {cell!r} is not a whole number") from None

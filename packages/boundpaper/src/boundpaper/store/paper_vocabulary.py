@@ -41,7 +41,7 @@ def _check_replacement(value: Any) -> BrokenRule | None:
     return None
 
 
-_TABLE = matching(r"[\w-]+", "is no name of a table of artifacts/sources")
+_TABLE = matching(r"[\w-]+", "is not a name of a table of artifacts/sources")
 _NAMED = mapping({"key": text, "name": text}, ("key", "name"))
 _LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, ("table", "key", "label"))
 _FAMILIES = mapping(
@@ -144,7 +144,7 @@ def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
     families = content.get("families", {})
     if families and families["members"] not in content.get("named", {}):
         raise DataError(
-            f"{VOCABULARY}: families.members: {families['members']!r} is no table of `named`, which says its columns"
+            f"{VOCABULARY}: families.members: {families['members']!r} is not a table of `named`, which says its columns"
             f"{or_known(families['members'], content.get('named', {}))}"
         )
     return Vocabulary(

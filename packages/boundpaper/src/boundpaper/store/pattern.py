@@ -20,7 +20,7 @@ def fault(pattern: str) -> str:
     try:
         parsed = _parser.parse(pattern)
     except re.error as error:
-        return f"is no regular expression: {error}"
+        return f"is not a regular expression: {error}"
     repeats = list(_long_repeats(parsed))
     endless = [inside for _, high, inside in repeats if high == _parser.MAXREPEAT]
     if any(True for inside in endless for low, high, _ in _long_repeats(inside) if low != high):

@@ -51,7 +51,7 @@ def anything(value: Any) -> BrokenRule | None:
 
 def text(value: Any) -> BrokenRule | None:
     """Check that the value is text (a rule)."""
-    return None if isinstance(value, str) else BrokenRule("", f"{quoted(value)} is no text; put it in quotes")
+    return None if isinstance(value, str) else BrokenRule("", f"{quoted(value)} is not a text; put it in quotes")
 
 
 def flag(value: Any) -> BrokenRule | None:
@@ -69,7 +69,7 @@ def at_least(least: int) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        return None if good else BrokenRule("", f"{quoted(value)} is no whole number from {least}")
+        return None if good else BrokenRule("", f"{quoted(value)} is not a whole number from {least}")
 
     return rule
 
@@ -78,13 +78,13 @@ def number(value: Any) -> BrokenRule | None:
     """Rule: the value is a finite number."""
     if wrong := number_or_infinite(value):
         return wrong
-    return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is no finite number")
+    return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is not a finite number")
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
     """Check that the value is a number; infinities, which mean an open end, are allowed (a rule)."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if good else BrokenRule("", f"{quoted(value)} is no number")
+    return None if good else BrokenRule("", f"{quoted(value)} is not a number")
 
 
 def not_negative(value: Any) -> BrokenRule | None:
@@ -129,7 +129,7 @@ def listed(item: Rule) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
-            return BrokenRule("", f"{quoted(value)} is no list")
+            return BrokenRule("", f"{quoted(value)} is not a list")
         for place, each in enumerate(value):
             if wrong := item(each):
                 name = each.get("name") if isinstance(each, dict) else None
@@ -158,7 +158,7 @@ def by_name(item: Rule) -> Rule:
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return BrokenRule("", f"{quoted(value)} is no mapping of names to values")
+            return BrokenRule("", f"{quoted(value)} is not a mapping of names to values")
         for name, each in value.items():
             if wrong := text(name) or item(each):
                 return BrokenRule(f".{name}{wrong.path}", wrong.words)
@@ -179,7 +179,7 @@ def mapping(
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
-            return BrokenRule("", f"{quoted(value)} is no mapping of keys to values")
+            return BrokenRule("", f"{quoted(value)} is not a mapping of keys to values")
         for key, given in value.items():
             if key not in keys:
                 if others or (foreign and isinstance(key, str) and ":" in key.strip(":")):

@@ -78,7 +78,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
-        return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
+        return [Fault(path, 0, "", f"is not a table ({error}); restore it from version control")]
     return wrong or sorted(_additional_checks(root, described, path), key=lambda fault: fault.row)
 
 

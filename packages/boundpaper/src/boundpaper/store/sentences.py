@@ -192,7 +192,7 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
         if not sentence.text.startswith("|"):
             continue
         cells = [_normalised(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
-        if sentence.line > line + 2:  # a rule between head and body has no letter, so it is no sentence
+        if sentence.line > line + 2:  # a rule between head and body has no letter, so it is not a sentence
             head = cells
         line = sentence.line
         printing = [place for place, cell in enumerate(cells) if place and _cell_prints(cell, reported)]

@@ -28,7 +28,7 @@ _SAFE = 1_000  # levels that the loader, which calls itself for each, reads with
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
     """Return the text of `file`, whose path is relative to `root`, without a byte order mark.
 
-    Raises the error given when the file cannot be read, is not UTF-8, or is no text (gzip, XLSX, Parquet, an HTML
+    Raises the error given when the file cannot be read, is not UTF-8, or is not a text (gzip, XLSX, Parquet, an HTML
     page...); FileNotFoundError when there is no such file: only the caller knows what that means.
     """
     try:
@@ -123,7 +123,7 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
         elif isinstance(node, (list, set, tuple)):
             stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
-            raise error(f"{where} is NaN, which is no number; leave the key out where there is none")
+            raise error(f"{where} is NaN, which is not a number; leave the key out where there is none")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
             raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or mend it")
         if len(path) > MOST_DEEP:

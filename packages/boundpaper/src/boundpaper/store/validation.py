@@ -165,7 +165,7 @@ class CheckedField:
         if self.kind == "integer" and not -(2**63) <= value < 2**63:
             return None, f"{short(cell)} is beyond integers of 64 bits; an identifier is of the type string"
         if self.kind == "number" and not math.isfinite(value):
-            return value, f"{cell} is no number; leave it empty and give a reason"
+            return value, f"{cell} is not a number; leave it empty and give a reason"
         return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
@@ -291,7 +291,7 @@ def _advice_on_missing(asked: tuple[str, ...], there: Collection[tuple[str, ...]
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
     """Return the cells of some columns of a table, as text.
 
-    Raises DataError when the table has no such column, or is no table; FileNotFoundError when there is no such table.
+    Raises DataError when the table has no such column or is not a table, FileNotFoundError if there is no such table.
     """
     try:
         rows = records(path)

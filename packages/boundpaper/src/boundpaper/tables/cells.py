@@ -22,7 +22,7 @@ class Cell:
     pieces : Pieces or None
         The rounded number in pieces; None for text.
     words : str
-        The text of a cell that is no number.
+        The text of a cell that is not a number.
     marks : tuple of str
         Names of its footnotes.
     stars : int

@@ -50,9 +50,9 @@ def fault_of_address(address: str) -> str:
         parts = urlsplit(address)
         host = parts.hostname
     except ValueError:
-        return "is no address that can be read; write it as in https://example.org/page"
+        return "is not an address that can be read; write it as in https://example.org/page"
     if parts.scheme not in SCHEMES:
-        return f"is no address of the web; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
+        return f"is not an address of the web; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
     return "" if host else "names no host; write it as in https://example.org/page"
 
 

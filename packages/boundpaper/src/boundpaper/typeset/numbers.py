@@ -179,7 +179,7 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 class AsPrinted:
     """A format for numbers given as a document's text (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), aligned.
 
-    Its thousands are separated as everywhere else, whether the document does so or not. Text that is no number, `50
+    Its thousands are separated as everywhere else, whether the document does so or not. Text that is not a number, `50
     each` for one, is shown as text.
     """
 

@@ -50,7 +50,7 @@ def parse(text: str) -> PrintedNumber:
     Understood are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript, the
     suffixes K and M, a trailing footnote star, a leading `~`, `≈`, `<`, `>`, `=`, `≥`, `≤`, the units `% × x pp points
     each tokens`, and ranges such as `97-100%`. Raises Unreadable when the text is meant as a number but can be read in
-    two ways (`0,5`), or is beyond what a number can hold; DataError when it is no number at all.
+    two ways (`0,5`), or is beyond what a number can hold; DataError when it is not a number at all.
     """
     shown = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()

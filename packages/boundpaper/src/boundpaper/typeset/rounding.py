@@ -14,7 +14,7 @@ EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: ever
 def finite(value: object, what: str = "value") -> Decimal:
     """Return a number exactly as its shortest decimal form.
 
-    Raises DataError for what is no number (text, a truth value, nothing), NaN or infinite.
+    Raises DataError for what is not a number (text, a truth value, nothing), NaN or infinite.
     """
     if isinstance(value, Decimal):
         number = value
@@ -25,7 +25,7 @@ def finite(value: object, what: str = "value") -> Decimal:
     else:
         raise DataError(f"the {what} {value!r} is not a number")
     if not number.is_finite():
-        raise DataError(f"the {what} is no finite number: leave it empty and give the reason")
+        raise DataError(f"the {what} is not a finite number: leave it empty and give the reason")
     return number
 
 

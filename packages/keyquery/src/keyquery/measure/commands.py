@@ -16,7 +16,7 @@ class Integers(click.ParamType[tuple[int, ...]]):
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse the numbers; a usage error names a value that is no number."""
+        """Parse the numbers; a usage error names a value that is not a number."""
         if isinstance(value, tuple):
             return value
         words = str(value).split(",")
@@ -53,7 +53,7 @@ class Heads(click.ParamType[Any]):
         if value.isdecimal() and int(value) > 0:
             return int(value)
         if not all(re.fullmatch(r"\d+\.\d+", word) for word in words):
-            self.fail(f"{value!r} is no number above 0, not `all`, and no heads such as 5.12,7.0", param, ctx)
+            self.fail(f"{value!r} is not a number above 0, not `all`, and no heads such as 5.12,7.0", param, ctx)
         return tuple((int(layer), int(head)) for layer, _, head in (word.partition(".") for word in words))
 
 

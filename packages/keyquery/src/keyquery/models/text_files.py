@@ -107,7 +107,7 @@ def kind_of_file(path: Path, field: str) -> str:
 def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
     """Return name and text of a row of data, which is a text itself or an object with a field for the text.
 
-    Raises DataError when it is neither: what is no text is no document, and is never written out as one.
+    Raises DataError when it is neither: what is not a text is no document, and is never written out as one.
     """
     if isinstance(row, str):
         return str(number), row

@@ -284,7 +284,7 @@ class _Entries:
         if "year" not in made:
             made["year"] = UNDATED
         elif not re.sub(r"\\[A-Za-z]+|\W", "", made["year"]):
-            self._note_fault(raw, "year", f"{made['year']!r} is no year; write it as it is to be printed")
+            self._note_fault(raw, "year", f"{made['year']!r} is not a year; write it as it is to be printed")
         made["year"] = re.sub(r"[()\[\]]", "", made["year"])
         if "volume" in made and "number" in made and kind in ("book", "inbook", "incollection", "inproceedings"):
             made["volume"] = f"{made['volume']}({made.pop('number')})"

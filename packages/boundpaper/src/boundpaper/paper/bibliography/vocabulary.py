@@ -129,7 +129,7 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
     month = made.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:
-            raise WordFault(f"month = {{{month}}} is no month; write 1 to 12, or its name", "month")
+            raise WordFault(f"month = {{{month}}} is not a month; write 1 to 12, or its name", "month")
         made["month"] = calendar.month_name[int(month)]
     elif month.lower() in (known := {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}):
         made["month"] = calendar.month_name[known[month.lower()]]

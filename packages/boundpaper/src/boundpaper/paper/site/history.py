@@ -47,7 +47,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
         return (
             "git is not installed, so the history is left out"
             if absent
-            else "this folder is no git checkout, so there is no history"
+            else "this folder is not a git checkout, so there is no history"
         )
     known = _load_cache(root / KEPT)
     by_claim: dict[str, list[Revision]] = {}

@@ -87,7 +87,7 @@ class PdfPage:
 def read_limits(root: Path) -> Limits:
     """Read the layout limits of a project.
 
-    Raises SpecError when the file is no mapping of exactly these fields to numbers.
+    Raises SpecError when the file is not a mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
     known = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}

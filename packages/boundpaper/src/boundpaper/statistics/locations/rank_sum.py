@@ -14,7 +14,9 @@ def rank_sum_p(above: float, first: int, second: int) -> float:
         raise ValueError(f"rank_sum_p: samples of {first} and {second}; give at least one value each")
     pairs = above * first * second
     if not 0 <= above <= 1 or abs(pairs - round(pairs)) > 1e-6:
-        raise ValueError(f"rank_sum_p: {above:g} of {first} x {second} pairs is no whole number; ties have no exact p")
+        raise ValueError(
+            f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; ties have no exact p"
+        )
     # any samples with so many pairs will do: each of the first stands above as many of the second as are still due
     places, due = [], round(pairs)
     for place in range(first):

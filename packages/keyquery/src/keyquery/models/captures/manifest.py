@@ -161,31 +161,31 @@ def _misformed_part(found: Mapping[str, Any]) -> str:
         return "no `settings`"
     for name in ("context", "buckets"):
         if not _is_count(settings.get(name), 1):
-            return f"`{name}` is no whole number above 0"
+            return f"`{name}` is not a whole number above 0"
     if settings["buckets"] > settings["context"]:
         return "more buckets than tokens of the context"
     if not isinstance(settings.get("model", ""), str):
-        return "`model` is no text"
+        return "`model` is not a text"
     heads = settings.get("captured_heads")
     if not isinstance(heads, list) or not heads:
-        return "`captured_heads` is no list, or empty"
+        return "`captured_heads` is not a list, or empty"
     if not all(isinstance(row, list) and len(row) == 3 and all(_is_count(each, 0) for each in row) for row in heads):
         return "`captured_heads` are not rows of layer, query head and key head"
     layers = settings.get("layers", [])
     if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
-        return "`layers` is no list of mappings"
+        return "`layers` is not a list of mappings"
     if not all(_is_count(row.get("index", 0), 0) for row in layers):
-        return "the `index` of a layer is no whole number from 0"
+        return "the `index` of a layer is not a whole number from 0"
     if not all(row.get("window") is None or _is_count(row["window"], 1) for row in layers):
-        return "the `window` of a layer is no whole number above 0"
+        return "the `window` of a layer is not a whole number above 0"
     if not isinstance(found.get("versions", {}), dict):
-        return "`versions` is no mapping"
+        return "`versions` is not a mapping"
     documents = found.get("documents", [])
     if not isinstance(documents, list) or not all(isinstance(row, dict) for row in documents):
-        return "`documents` is no list of mappings"
+        return "`documents` is not a list of mappings"
     notes = found.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        return "`notes` is no list of texts"
+        return "`notes` is not a list of texts"
     try:
         rotations_of(found)
     except (KeyError, TypeError, ValueError) as error:

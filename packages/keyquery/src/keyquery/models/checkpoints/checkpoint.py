@@ -47,7 +47,9 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     try:
         family = type(known(load_as))
     except ValueError:
-        raise ModelError(f"{name}: load_as {load_as!r} is no model type of transformers; give one as llama") from None
+        raise ModelError(
+            f"{name}: load_as {load_as!r} is not a model type of transformers; give one as llama"
+        ) from None
     if family not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
     plain = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}

@@ -143,7 +143,7 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
                 delattr(model.config, name)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    # The file's own name of itself is no name of a model of transformers.
+    # The file's own name of itself is not a name of a model of transformers.
     path = folder / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     config.pop("_model_name_or_path", None)

@@ -125,7 +125,7 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
 def parse_prediction(row: Any, where: str) -> Prediction:
     """The value of one line of a prediction file.
 
-    Raises DataError when it is no object with the fields, or one of them is null.
+    Raises DataError when it is not an object with the fields, or one of them is null.
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")

@@ -28,7 +28,7 @@ class LbpSettings:
     `mode` says which score is wanted. Models whose template knows of thoughts get the plain question and think on their
     own; others get the question that asks them to reason. `runs` is answers a sample, and `batch` prompts at a time.
     The `limit` of a prompt's tokens is the benchmark's for models of 128k and 256k positions when None, `new_tokens` is
-    the benchmark's, and `temperature` the model's own. Raises DataError when the temperature is no number to divide by.
+    the benchmark's, and `temperature` the model's own. Raises DataError when nothing can be divided by the temperature.
     """
 
     mode: str = "nonthinking"

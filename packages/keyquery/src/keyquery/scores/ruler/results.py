@@ -140,17 +140,17 @@ def _misshapen_part(content: dict[str, Any]) -> str:
     for part in ("results", "configs", "n-samples"):
         rows = content.get(part, {})
         if not isinstance(rows, dict):
-            return f"`{part}` is no object"
+            return f"`{part}` is not an object"
         for name, row in rows.items():
             if name in NAMES and not isinstance(row, dict):
-                return f"`{part}` of {name} is no object"
+                return f"`{part}` of {name} is not an object"
     for name, row in content["configs"].items():
         asked = row.get("metadata", {}) if name in NAMES else {}
         lengths = asked.get("max_seq_lengths") if isinstance(asked, dict) else None
         if lengths is not None and not (
             isinstance(lengths, list) and all(str(length).isdecimal() and len(str(length)) < 10 for length in lengths)
         ):
-            return f"`max_seq_lengths` of {name} is no list of lengths"
+            return f"`max_seq_lengths` of {name} is not a list of lengths"
     return ""
 
 
