@@ -123,7 +123,7 @@ def test_faulty_options_are_refused(options: dict[str, Any], message: str) -> No
         ModelSource("anything", **options)
 
 
-@pytest.mark.parametrize(("kind", "message"), [("lama", "no model type"), ("clip", "not a causal language model")])
+@pytest.mark.parametrize(("kind", "message"), [("lama", "not a model type"), ("clip", "not a causal language model")])
 def test_load_as_an_unfit_class_is_refused(published: Path, kind: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load(ModelSource(str(published), load_as=kind, position="drope"))
