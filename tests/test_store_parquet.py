@@ -185,7 +185,7 @@ def test_a_changed_cell_breaks_the_seal(root):
         ("value", [float("inf"), 1.0], "row 2, value: inf is not a number"),
         ("value", ["1", "many"], "row 3, value: 'many' is not a number"),
         ("value", [None, 1.0], "row 2, value: empty, but required"),
-        ("layer", [1.5, 2.0], "row 2, layer: '1.5' is no integer"),
+        ("layer", [1.5, 2.0], "row 2, layer: '1.5' is not an integer"),
         ("side", ["rope", "nope"], "row 3, side: 'nope' is none of rope, drope"),
         ("reason", [["a"], ["b"]], "column reason is of type list"),
         ("unit", [pd.Timestamp(0), pd.Timestamp(1)], "column unit is of type timestamp"),

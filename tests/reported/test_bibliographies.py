@@ -128,7 +128,7 @@ REFUSED = [
     ("@misc{a, title={T},\n crossref={gone}}\n@misc{gine, title={G}}", 2,
      "which is no entry; did you mean 'gine'?"),
     ("@misc{a, title={T}, crossref={b}}\n@misc{b, title={U}, crossref={a}}", 1, "cannot inherit from itself"),
-    ("@online{a, title={T},\n date={soon 2024}}", 2, "is no date; write it as 2024, 2024-03"),
+    ("@online{a, title={T},\n date={soon 2024}}", 2, "is not a date; write it as 2024, 2024-03"),
     ("@misc{a, title={T}, month=13, year=2024}", 1, "month = {13} is not a month"),
     ("@misc{a, title={A \\foo thing}}", 1, "uses \\foo, a command that the PDF or the site does not know"),
     ("@misc{a, title={From $5 to $10}}", 1, "write \\$ for a sign of money"),

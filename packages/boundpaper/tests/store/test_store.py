@@ -46,7 +46,7 @@ def test_a_good_table_has_no_fault(root):
         ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"),
         ("a,size", "a,ap", 3, "", "appears twice"),
         ("not measured", "", 4, "printed", "empty without a reason"),
-        ("a,ap,1", "a,ap,one", 2, "layer", "'one' is no integer"),
+        ("a,ap,1", "a,ap,one", 2, "layer", "'one' is not an integer"),
         ("model,metric,layer", "model,metrics,layer", 1, "metric", "no column metric; unknown column metrics"),
     ],
 )

@@ -161,7 +161,7 @@ class CheckedField:
             return None, said if self.required else ""
         value = TYPES[self.kind](cell)
         if value is None:
-            return None, f"{short(cell)} is no {self.kind}"
+            return None, f"{short(cell)} is not a{'n' * (self.kind == 'integer')} {self.kind}"
         if self.kind == "integer" and not -(2**63) <= value < 2**63:
             return None, f"{short(cell)} is beyond integers of 64 bits; an identifier is of the type string"
         if self.kind == "number" and not math.isfinite(value):

@@ -110,8 +110,8 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
                 made["year"] = fields["date"]
                 return
             raise WordFault(
-                f"date = {{{fields['date']}}} is no date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or give "
-                "a year as it is to be printed, year = {in press}",
+                f"date = {{{fields['date']}}} is not a date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or "
+                "give a year as it is to be printed, year = {in press}",
                 "date",
             )
         made["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
