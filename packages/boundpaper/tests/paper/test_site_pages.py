@@ -195,7 +195,7 @@ def test_site_is_identical_across_folder_time_zone_and_language(built, tmp_path)
 
 def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     root, site = built
-    assert "no git checkout, so there is no history" in made.words(made.parsed(site / "artifact/recall_drop.html"))
+    assert "not a git checkout, so there is no history" in made.words(made.parsed(site / "artifact/recall_drop.html"))
     other = tmp_path / "versioned"
     shutil.copytree(root, other)
     assert (other / "out/site/table/recall_loss.html").is_file()
