@@ -15,7 +15,7 @@ from analysis.studies.population import _retrained
 from boundpaper.figures.matplotlib import words
 from boundpaper.paper import metadata
 from boundpaper.paper.tex import hints
-from boundpaper.store import paper_vocabulary, vocabulary
+from boundpaper.store import paper_vocabulary, standard_words
 from keyquery.tasks import answers
 
 
@@ -50,7 +50,7 @@ MADE: dict[str, Iterable[str]] = {
     "packages/boundpaper/src/boundpaper/store/rules.py: pattern": [
         metadata.ORCID,
         metadata.ROR,
-        vocabulary._STANDARD,
+        standard_words._STANDARD,
         "(?i)utf-?8",
     ],
     STANDS_BY_ITSELF: [rf"(?<!\w)(?<!\d\.)(?<!\s-)(?<!\d,){re.escape(piece)}(?!\w)(?![.,]\d)" for piece in NUMBERS],
