@@ -129,7 +129,7 @@ def test_unsupported_streaming_options_are_refused(place: Path, tmp_path: Path) 
         load(ModelSource(str(place / "llama"), device="cpu", quantize="nf4"), stream=True)
     with pytest.raises(ModelError, match="rearranged as they are loaded"):
         load(ModelSource(str(place / "mixtral"), device="cpu"), stream=True)
-    with pytest.raises(ModelError, match="is loaded; give its name or folder"):
+    with pytest.raises(ModelError, match="is loaded; pass its name or folder"):
         kq.capture(kq.load(str(place / "llama")), "manual", 32, tmp_path / "out", stream=True)
 
 
