@@ -14,7 +14,6 @@ def table(
     retrained_levels: pd.DataFrame,
     retrained_distances: pd.DataFrame,
     null_levels: pd.DataFrame,
-    shipped_exchange: pd.DataFrame,
 ) -> Table:
     """One row per arm and distance between two keys, at the primary base; first and last quarter of the texts."""
     asked = "estimator == 'aligned_full' and width == 16 and texts == 'one' and weights == 'all'"
@@ -47,8 +46,6 @@ def table(
         for place in PLACES.values()
     ]  # fmt: skip
     random = [fixed(2).show(level[place], "plain") for place in PLACES.values()]
-    single = shipped_exchange.query("model == 'tiny-continued' and width == 1").groupby("low")["sway"].mean()
-    shipped = [fixed(2).show(single[low], "plain") for low in PLACES]
     return Table(
         rows=rows,
         columns=[Column("shown", "Keys apart"), *columns],
@@ -63,7 +60,7 @@ def table(
             "Late queries have keys that stand farther apart: the row of any distance mixes that with the place. "
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
             f"before the 64 words of a bin, networks of this size with random weights have a sway of {random[0]} in "
-            f"the first and {random[1]} in the last ({int(null['seeds'].max())} initialisations), and arm B of the "
-            f"seed that ships {shipped[0]} and {shipped[1]}. Exploratory; intervals: Student's over seeds."
+            f"the first and {random[1]} in the last ({int(null['seeds'].max())} initialisations). "
+            "Exploratory; intervals: Student's over seeds."
         ),
     )
