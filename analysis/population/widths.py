@@ -1,5 +1,7 @@
 """Measure plasticity in bins of up to 64 words: for the models that ship, and networks with random weights in 3 sizes.
 
+The latter also by layer (`null_layers`): as they are, without what attention writes, and with early queries late.
+
 Bins are 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
 are the same for every width and every model of one number of texts. The texts are those of `retrained_aligned`.
 """
@@ -25,6 +27,7 @@ from keyquery.heads.exchange import exchange, exchanged_pairs
 from keyquery.heads.head import Head, IntArray
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.jobs import report
+from keyquery.models.anatomy import blocks
 from keyquery.models.attention.calls import Call
 from keyquery.models.checkpoints.builtin import NAMES, resolve
 from keyquery.models.libraries import need, version
@@ -49,7 +52,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "shipped_widths": ("model", "estimator", "width", "layer", "head", "low"),
     "shipped_exchange": ("model", "width", "layer", "head", "low"),
     "null_initialisations": ("size", "positional", "seed", "estimator", "width", "low"),
+    "null_layers": ("size", "positional", "seed", "attention", "queries", "layer", "low"),
 }
+LAYER_VALUES = ["plasticity", "sway", "position_part", "content_part", "gap", "spread", "linear_share"]
 
 
 def measure_widths(root: Path) -> list[Path]:
@@ -68,6 +73,12 @@ def measure_widths(root: Path) -> list[Path]:
         report(f"random weights, {size}, {positional}, seed {seed}")
         known = {"size": size, "positional": positional, "seed": seed}
         tables["null_initialisations"] += [{**known, **row} for row in null_means(model)]
+        tables["null_layers"] += [{**known, **row} for row in null_layer_means(model)]
+    return write_tables(root, tables)
+
+
+def write_tables(root: Path, tables: Mapping[str, list[Row]]) -> list[Path]:
+    """Write tables of rows, ordered by their keys, and their manifests; return the files."""
     paths = []
     for name, rows in tables.items():
         keys = list(KEYS[name])
@@ -112,6 +123,37 @@ def null_means(model: PreTrainedModel) -> list[Row]:
     return [
         {**{str(key): row[key] for key in row}, "heads": len(table) // len(means)} for row in means.to_dict("records")
     ]
+
+
+def null_layer_means(model: PreTrainedModel) -> list[Row]:
+    """Return means over the heads of each layer at single positions, by quarter; the model is changed.
+
+    `attention` is `written`, or `silenced` when the output of every layer's attention is 0. `queries` are the quarter's
+    `own`, or the first quarter's (`first`), rotated to the quarter's positions, against the same keys.
+    """
+    rows: list[Row] = []
+    for attention in ("written", "silenced"):
+        if attention == "silenced":
+            for block in blocks(model):
+                block.out.weight.data.zero_()
+        for place, heads in _heads_with_queries(model, (1,)):
+            known = {"attention": attention, "layer": place["layer"]}
+            rows += [{**known, "queries": "own", **row} for row in _exchange_rows(heads[1], 1)]
+            if attention == "written":
+                rows += [{**known, "queries": "first", **row} for row in _exchange_rows(_early_queries(heads[1]), 1)]
+    groups = pd.DataFrame(rows).groupby(["attention", "queries", "layer", "low", "high"])
+    means = groups[LAYER_VALUES].mean().assign(heads=groups.size()).reset_index()
+    return [{str(key): row[key] for key in row} for row in means.to_dict("records")]
+
+
+def _early_queries(head: Head) -> Head:
+    """Return the head with queries of the first quarter in all quarters, rotated to the positions that they replace."""
+    text, place = np.divmod(np.arange(len(head.queries)), head.buckets)
+    early = place % (head.buckets // REACH)
+    taken, moved = text * head.buckets + early, SPACING * (place - early)
+    assert head.rotary is not None
+    queries = head.rotary.turned(head.queries[taken], moved)
+    return replace(head, queries=queries, query_positions=head.query_positions[taken] + moved)
 
 
 def _heads_with_queries(model: PreTrainedModel, widths: Sequence[int]) -> Iterator[tuple[Row, dict[int, Head]]]:
