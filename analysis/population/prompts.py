@@ -45,9 +45,7 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
         words += _filler_words(rng, room - start)
         asks = [
             Question(
-                language.key_question(name),
-                list(key),
-                {"keys": len(names), "distance": length - 1 - places[name]},
+                language.key_question(name), list(key), {"keys": len(names), "distance": length - 1 - places[name]}
             )
             for name, key in known.items()
         ]

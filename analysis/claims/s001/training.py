@@ -4,17 +4,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    EXTENSIONS,
-    FIRST,
-    LAST,
-    PRETRAINING,
-    phase,
-    stated,
-    value,
-    word,
-)
+from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING, phase, stated, value, word
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 

@@ -4,15 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    FIRST,
-    LAST,
-    ONSET,
-    change,
-    keyed,
-    stated,
-)
+from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, change, keyed, stated
 from boundpaper.claims import Verdict, claim, compare, judge, quote
 
 REPEATED = {
@@ -42,19 +34,12 @@ FACTORS = {
     "training_drop_ratio": ("extensions", "ap_drop"),
     "decomposition_bias_ratio": ("extensions", "bias_strength"),
 }
-CONTEXTS = {
-    "training_context_from": FIRST,
-    "training_context_first_extension": ONSET,
-    "training_final_context": LAST,
-}
+CONTEXTS = {"training_context_from": FIRST, "training_context_first_extension": ONSET, "training_final_context": LAST}
 
 
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_training_repeated(
-    stated_001: pd.DataFrame,
-    reported_training: pd.DataFrame,
-    training_changes: pd.DataFrame,
-    checkpoints: pd.DataFrame,
+    stated_001: pd.DataFrame, reported_training: pd.DataFrame, training_changes: pd.DataFrame, checkpoints: pd.DataFrame
 ) -> Iterator[Verdict]:
     """The narrative repeats values, factors and windows of the table of checkpoints."""
     for statement, (checkpoint, metric) in REPEATED.items():

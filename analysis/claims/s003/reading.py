@@ -173,5 +173,5 @@ def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
     return untestable(
         f"The curves come from probes of {models:.0f} models whose quality by layer is not told: a probe near chance "
         "cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question would "
-        "decide it.",
+        "decide it."
     )

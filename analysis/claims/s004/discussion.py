@@ -55,10 +55,7 @@ ROWS = {  # by row of the summary, the cell of its section, and the ledger row t
     "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
 }
 ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # the rows whose cell for RoPE no table prints
-OF_DROPE = {
-    "qk_disruption_passkey-DroPE": "c004_dis_passkey",
-    "passkey_8192-DroPE": "c004_ctx_same_protocols",
-}
+OF_DROPE = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
 
 
 @claim("004, 12.1 Summary of Findings")

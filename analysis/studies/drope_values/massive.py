@@ -5,13 +5,7 @@ import math
 import pandas as pd
 
 from analysis.vocabulary import PAIR
-from boundpaper.statistics import (
-    Estimate,
-    Interval,
-    frame,
-    percent_change,
-    welch_t_from_stats,
-)
+from boundpaper.statistics import Estimate, Interval, frame, percent_change, welch_t_from_stats
 from boundpaper.statistics.families import corrected
 
 TENSORS = ("query", "key", "value")

@@ -162,12 +162,7 @@ def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFr
     listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
     return pd.DataFrame(
-        {
-            "layer": layer,
-            "text_layer": text_layer(layer),
-            "group": group_of(layer),
-            "listed": listed.get(layer, "far"),
-        }
+        {"layer": layer, "text_layer": text_layer(layer), "group": group_of(layer), "listed": listed.get(layer, "far")}
         for layer in layers
     )
 

@@ -122,11 +122,7 @@ def _least_squares(known: Sequence[float], size: int, mean: float) -> float:
 
 
 def _three_groups(
-    n: dict[str, int],
-    means: dict[str, float],
-    lows: dict[str, float],
-    highs: dict[str, float],
-    least: dict[str, float],
+    n: dict[str, int], means: dict[str, float], lows: dict[str, float], highs: dict[str, float], least: dict[str, float]
 ) -> dict[str, object]:
     total, groups = sum(n.values()), list(n)
     # the means lie farthest apart where each one's rounding is at an end

@@ -48,8 +48,7 @@ _EFFECTS: dict[str, tuple[_Effect, ...]] = {
     CORRELATION: (
         _effect_of_test("c002_aggregate_predicts", "overall plasticity, score",
               "lbp_correlations", "ap_overall", "pearson"),
-        _effect_of_test("c002_drop_most_informative", "drop, score",
-              "lbp_correlations", "ap_drop", "pearson"),
+        _effect_of_test("c002_drop_most_informative", "drop, score", "lbp_correlations", "ap_drop", "pearson"),
         _effect_of_test("c002_h1_ordering", "gain in rank correlation, drop over overall",
               "correlation_contrasts", "ap_drop - ap_overall, n = 7", "spearman_difference"),
         _effect_of_test("c002_h3_relative_decline.nonthinking", "drop, loss of score with length, no thinking",

@@ -55,11 +55,7 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
 
 
 def outcomes(
-    models: pd.DataFrame,
-    asked: pd.DataFrame,
-    tasks: pd.DataFrame,
-    losses: pd.DataFrame,
-    heads: pd.DataFrame,
+    models: pd.DataFrame, asked: pd.DataFrame, tasks: pd.DataFrame, losses: pd.DataFrame, heads: pd.DataFrame
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 

@@ -101,10 +101,7 @@ def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
     largest number that a quantity has.
     """
     rows = []
-    for against, column, seeds in (
-        ("kept", "appears", "seeds"),
-        ("start", "appears_since_start", "seeds_since_start"),
-    ):
+    for against, column, seeds in (("kept", "appears", "seeds"), ("start", "appears_since_start", "seeds_since_start")):
         words = population_experiments[column]
         counts = {
             "quantities": len(words),

@@ -144,10 +144,7 @@ c004_con_restated = Cells(
     ),
     Repeats(
         Artifact("drope_captions"),
-        {
-            "fig_e_rope_attention_share": _share_cell("RoPE"),
-            "fig_e_drope_attention_share": _share_cell("DroPE"),
-        },
+        {"fig_e_rope_attention_share": _share_cell("RoPE"), "fig_e_drope_attention_share": _share_cell("DroPE")},
     ),
 )
 

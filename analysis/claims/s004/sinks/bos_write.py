@@ -20,10 +20,7 @@ c004_bos_write_cells = Cells(
     "Norms, attention mass, write scores and the layers of the largest scores are those of the published series.",
     "004, 6.3 Results, write table",
     Relation(
-        each={
-            "metric": ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"),
-            "model": PAIR,
-        },
+        each={"metric": ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"), "model": PAIR},
         cell=Artifact("drope_bos_write")(positional="{model}", metric="{metric}"),
         follows=Artifact("write_summary").value("{model!l}", quantity="{metric}"),
         because="The published series gives {0:.4g}.",

@@ -20,11 +20,7 @@ CELLS = (  # metric of the source, column of the recomputed values, reason
     ("random_zeroed_ppl", "random_ppl", TRIALS),
     ("massive_increase", "massive_increase", TRIALS),
     ("random_increase_mean", "random_increase", TRIALS),
-    (
-        "random_increase_sd",
-        "random_sd_n",
-        f"{TRIALS[:-1]} with divisor n ({{0.row[random_sd_n1]:.2f}} with n - 1).",
-    ),
+    ("random_increase_sd", "random_sd_n", f"{TRIALS[:-1]} with divisor n ({{0.row[random_sd_n1]:.2f}} with n - 1)."),
     ("mr_difference", "mr_difference", TRIALS),
 )
 

@@ -40,9 +40,7 @@ def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
 
 @claim("004, 2.1 Method and Figure 1")
 def c004_massive_settings(
-    drope_stated: pd.DataFrame,
-    drope_captions: pd.DataFrame,
-    drope_protocols: pd.DataFrame,
+    drope_stated: pd.DataFrame, drope_captions: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> Verdict:
     """The comparison of counts and its error bars rest on the same ten texts."""
     stated = quote(drope_stated, statement="s2_1_texts")

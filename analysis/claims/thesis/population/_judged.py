@@ -55,9 +55,7 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
 def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     if pd.isna(row[value]):
         return untestable(
-            f"Not measured yet: {row['note']}; the models of the plan would decide it.",
-            key=key,
-            statement=statement,
+            f"Not measured yet: {row['note']}; the models of the plan would decide it.", key=key, statement=statement
         )
     size, least = float(row[value]), float(row["p_holm_least"])
     measured = f"{value} {size:+.3g} over {units}"

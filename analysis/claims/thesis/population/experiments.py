@@ -28,9 +28,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
         least = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
             yield untestable(
-                f"{str(row['note']).split(';')[0]}: a model that has it would decide it.",
-                key=key,
-                statement=statement,
+                f"{str(row['note']).split(';')[0]}: a model that has it would decide it.", key=key, statement=statement
             )
             continue
         phrase = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
