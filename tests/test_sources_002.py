@@ -89,7 +89,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, found: str, put: str, fault:
 # What the project says of itself or of whole documents: these cite no single place in each row.
 OWN = {"places", "headings", "claims_coverage", "claim_anchors", "planted_typos", "test_families"}
 OWN |= {"standing", "said_twice", "bin_conclusions", "plasticity_settings", "population_amendment", "population_plan"}
-OWN |= {"population_members", "documents", "families", "subjects", "pretrained_models"}
+OWN |= {"population_members", "documents", "families", "subjects", "pretrained_models", "shown_effects"}
 
 
 @pytest.mark.parametrize("name", RESOURCES)
