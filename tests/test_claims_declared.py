@@ -12,13 +12,7 @@ from boundpaper.claims import build as _build
 from boundpaper.claims.copies import Copies
 from boundpaper.claims.mutate import claims
 from boundpaper.claims.relations import Cells, Relation
-from boundpaper.claims.terms import (
-    Artifact,
-    mean,
-    percent_change,
-    percent_lost,
-    percent_share,
-)
+from boundpaper.claims.terms import Artifact, mean, percent_change, percent_lost, percent_share
 from boundpaper.errors import DataError, SpecError
 from boundpaper.store.paths import DOCUMENTS
 from claims_cases import prints, rows
@@ -109,10 +103,7 @@ def test_relation_origins_come_from_its_terms_and_its_judged_option():
         judged={"b": "second third"},
     )
     judged = relation.verdicts({"table": CELLS})
-    assert [vars(each)["repeats"] for each in judged] == [
-        "first.a",
-        "first.b second third",
-    ]
+    assert [vars(each)["repeats"] for each in judged] == ["first.a", "first.b second third"]
 
 
 def test_artifact_rows_are_filtered_formatted_and_extended():

@@ -352,8 +352,7 @@ def test_command_choices_equal_those_of_the_analysis():
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
-    [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")],
+    ("given", "name"), [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")]
 )
 def test_model_names_are_slugged(given, name):
     assert slug(given) == name

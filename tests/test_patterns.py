@@ -63,7 +63,7 @@ MADE: dict[str, Iterable[str]] = {
     ],
     "packages/boundpaper/src/boundpaper/store/validation.py: pattern": of_schemas(),
     "packages/boundpaper/src/boundpaper/typeset/wording.py: pattern": [
-        rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)",
+        rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)"
     ],
     "packages/boundpaper/src/boundpaper/figures/matplotlib/words.py: re.escape(command) + '(?![A-Za-z])'": [
         re.escape(command) + "(?![A-Za-z])" for command in words._SAME
@@ -84,9 +84,7 @@ MADE: dict[str, Iterable[str]] = {
     r"packages/boundpaper/src/boundpaper/adopt/numerals.py: f'(?<!\\w)(?:{name})(?!\\w)'": [
         rf"(?<!\w)(?:{name})(?!\w)" for name in metadata.read(patterns.ROOT).names
     ],
-    ADOPTED_COMMANDS: [
-        r"\\(val|rows|bound\w\w)(?![A-Za-z@])(?:\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\})?",
-    ],
+    ADOPTED_COMMANDS: [r"\\(val|rows|bound\w\w)(?![A-Za-z@])(?:\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\})?"],
     LINT_OF_NAMES: ["|".join(f"(?:{item})" for item in metadata.read(patterns.ROOT).names)],
     "packages/boundpaper/src/boundpaper/paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],
 }

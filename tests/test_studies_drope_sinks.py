@@ -14,11 +14,7 @@ from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionat
 from analysis.studies._perplexity import PerplexityRatio, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, items_and_chance, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
-from analysis.studies.drope_sinks.interventions import (
-    functional_categories,
-    functional_shares,
-    functional_tests,
-)
+from analysis.studies.drope_sinks.interventions import functional_categories, functional_shares, functional_tests
 from analysis.studies.drope_sinks.layer1_ablation import (
     layer1_contrasts,
     layer1_effects,

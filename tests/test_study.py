@@ -37,10 +37,7 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, mo
     assert [command.split()[0] for command in commands] == ["run", "compare"]
     for command in commands:
         done = subprocess.run(
-            [sys.executable, "-m", "boundpaper", *command.split()],
-            cwd=folder,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-m", "boundpaper", *command.split()], cwd=folder, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith("comparison/out/chapters/comparison.pdf")

@@ -105,10 +105,7 @@ def test_non_finite_number_is_refused(cell):
     [
         ({"type": "date"}, "`type` 'date'"),
         ({"type": "string", "format": "email"}, "or its format is not supported"),
-        (
-            {"type": "string", "constraints": {"jsonSchema": {}}},
-            "constraint 'jsonSchema'; constraints are required",
-        ),
+        ({"type": "string", "constraints": {"jsonSchema": {}}}, "constraint 'jsonSchema'; constraints are required"),
         ({"type": "integer", "constraints": {"maxLength": 3}}, "a column of type integer has no length"),
         ({"type": "string", "constraints": {"minimum": 3}}, "a string has no least or largest value"),
         ({"type": "string", "constraints": {"pattern": "["}}, "a constraint that cannot be read"),

@@ -6,9 +6,11 @@ from boundpaper.tables import Column, Table, fixed, signed, text
 
 ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 KINDS = {"rope": "rotation", "none": "no rotation"}
+CASES = {"first layer": ("written", "first"), "last layer": ("written", "last")}
+CASES |= {"no attention": ("silenced", "all"), "early queries": ("early queries", "all")}
 
 
-def table(null_levels: pd.DataFrame) -> Table:
+def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
     """One row per size and positional kind, at one position and in the widest bins."""
     widest = int(null_levels["width"].max())
     single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
@@ -28,6 +30,9 @@ def table(null_levels: pd.DataFrame) -> Table:
         sway=of(one, "sway", "first")["value"], swayed=swayed["value"],
     ).reset_index()  # fmt: skip
     rows["kind"] = rows["positional"].map(KINDS)
+    causes = null_causes[null_causes["quantity"] == "plasticity"].set_index(["case", "depth", *cells])["change"]
+    rows = rows.join(pd.DataFrame({name: causes[place] for name, place in CASES.items()}), on=cells)
+    part = {"group": "Change at one position", "missing": "not measured by layer"}
     seeds = int(rows["seeds"].iloc[0])
     return Table(
         rows=rows,
@@ -37,6 +42,7 @@ def table(null_levels: pd.DataFrame) -> Table:
             Column("level", "first", fixed(3), group="Plasticity, one position"),
             Column("change", "change", signed(3), ci=("change_low", "change_high"), group="Plasticity, one position"),
             Column("wide", f"change, bins of {widest}", signed(3), ci=("wide_low", "wide_high")),
+            *(Column(name, name, signed(3), **part) for name in CASES),
             Column("sway", "first", fixed(2), group="Sway"),
             Column("swayed", "change", signed(2), group="Sway"),
         ],
@@ -46,5 +52,6 @@ def table(null_levels: pd.DataFrame) -> Table:
             "length of the texts, and the last of four less the first. Unit: one network."
         ),
         short="Networks with random weights",
-        note="Intervals: Student's over initialisations. Sway: pairs whose winner changes when positions do.",
+        note="Intervals: Student's over initialisations. Sway: pairs whose winner changes when positions do. No "
+        "attention: its output is 0 in every layer. Early queries: those of the first training length, late.",
     )

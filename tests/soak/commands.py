@@ -145,8 +145,7 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         ),
         "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims), _of_folder),
         "experiments": Kind(
-            [paper / "analysis/experiments/vocabulary.py"],
-            one(("run", "--recipe", "recipe.yaml", "--replace")),
+            [paper / "analysis/experiments/vocabulary.py"], one(("run", "--recipe", "recipe.yaml", "--replace"))
         ),
         "copies of documents": Kind([paper / "copies/lamps.md"], one(("annotate", "copies")), annotated, share=0.6),
         "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),

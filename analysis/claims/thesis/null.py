@@ -34,17 +34,17 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
 
     Four predictions, written before the networks were measured by layer; each is judged over every size that was.
     """
-    sizes = ", ".join(f"{size} with{'' if kind == 'rope' else 'out'} rotation" for size, kind in _networks(null_causes))
+    sizes = " and ".join(sorted(null_causes["size"].unique()))
     seeds = int(null_causes["seeds"].min())
 
-    def asked(case: str, layer: str, quantity: str) -> pd.DataFrame:
-        chosen = null_causes.query("case == @case and layer == @layer and quantity == @quantity")
+    def asked(case: str, depth: str, quantity: str) -> pd.DataFrame:
+        chosen = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
         return chosen.set_index(["size", "positional"])
 
     def said(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
         range_ = f"{values.min():+.3f} to {values.max():+.3f}"
         return judge(
-            true, f"{words}: {range_} (layers x width: {sizes}; {seeds} initialisations each).",
+            true, f"{words}: {range_} ({sizes} layers x width, {seeds} initialisations each).",
             recomputed=range_, n=seeds, key=key, statement=f"In networks with random weights {statement}",
         )  # fmt: skip
 
@@ -64,7 +64,3 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     gone = 1 - left / whole
     statement = "more than half of the fall is gone when late queries are replaced by early ones."
     yield said(bool((gone > HALF).all()), "queries", "Share of the fall that is gone", gone, statement)
-
-
-def _networks(null_causes: pd.DataFrame) -> list[tuple[str, str]]:
-    return sorted({(str(row["size"]), str(row["positional"])) for _, row in null_causes.iterrows()})

@@ -21,24 +21,10 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
-    table = pd.DataFrame(
-        {
-            "model": rows["model"],
-            "display_name": [names.get(model, model) for model in rows["model"]],
-            "role": rows["role"],
-            "mode": rows["mode"],
-            "length": rows["key"],
-            "metric": rows["metric"],
-            "lbp": rows["value"],
-            "ci_low": rows["ci_low"],
-            "ci_high": rows["ci_high"],
-            "predictions": rows["n"],
-            "samples": rows["samples"],
-            "data": rows["data"],
-            "checkpoint": rows["checkpoint"],
-            "note": rows["reason"],
-        }
-    )
+    table = rows.rename(columns={"key": "length", "value": "lbp", "n": "predictions", "reason": "note"})
+    table["display_name"] = [names.get(model, model) for model in table["model"]]
+    kept = ["model", "display_name", "role", "mode", "length", "metric", "lbp", "ci_low", "ci_high"]
+    table = table[[*kept, "predictions", "samples", "data", "checkpoint", "note"]]
     order = {length: place for place, length in enumerate((*LENGTHS, ALL))}
     return table.sort_values(
         ["model", "mode", "length"], key=lambda column: column.map(order) if column.name == "length" else column

@@ -22,22 +22,10 @@ def measured_ruler_lengths(measured_ruler: pd.DataFrame, models: pd.DataFrame) -
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_ruler[measured_ruler["slice"] == "mean"]
     tokens = [int(length.removesuffix("k")) * (1024 if length.endswith("k") else 1) for length in rows["length"]]
-    table = pd.DataFrame(
-        {
-            "model": rows["model"],
-            "display_name": [names.get(model, model) for model in rows["model"]],
-            "role": rows["role"],
-            "data": rows["data"],
-            "length": rows["length"],
-            "tokens": tokens,
-            "score": rows["value"],
-            "ci_low": rows["ci_low"],
-            "ci_high": rows["ci_high"],
-            "samples": rows["n"],
-            "checkpoint": rows["checkpoint"],
-            "note": rows["reason"].fillna(""),
-        }
-    )
+    table = rows.rename(columns={"value": "score", "n": "samples", "reason": "note"}).fillna({"note": ""})
+    table = table.assign(tokens=tokens, display_name=[names.get(model, model) for model in rows["model"]])
+    kept = ["model", "display_name", "role", "data", "length", "tokens", "score", "ci_low", "ci_high"]
+    table = table[[*kept, "samples", "checkpoint", "note"]]
     return table.sort_values(["model", "data", "tokens"], ignore_index=True)
 
 

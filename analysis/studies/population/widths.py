@@ -87,7 +87,7 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
     """What changes along the context in networks with random weights, and what the change needs; means over seeds.
 
     `case` is the network as it is (`written`), without what its attention writes (`silenced`), or with queries of the
-    first training length in place of the later ones (`early queries`); `layer` the first, the last or the mean over
+    first training length in place of the later ones (`early queries`); `depth` the first layer, the last or the mean over
     `all`. `change` is the value in the last training length less that in the first, of gap and spread as a share of the
     first, with Student's interval over initialisations.
     """
@@ -96,13 +96,13 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
         for case, (attention, queries) in CASES.items():
             chosen = part[(part["attention"] == attention) & (part["queries"] == queries)]
             first, last = chosen[chosen["layer"] == 0], chosen[chosen["layer"] == chosen["layer"].max()]
-            for layer, some in {"first": first, "last": last, "all": chosen}.items():
+            for depth, some in {"first": first, "last": last, "all": chosen}.items():
                 means = some.groupby(["low", "seed"])[OF_LAYERS].mean()
                 early, late = means.loc[0], means.loc[some["low"].max()]
                 for name in OF_LAYERS:
                     change = (late[name] - early[name]) / (early[name] if name in SIZES else 1.0)
                     low, high = over_seeds(change.to_numpy(dtype=np.float64))
-                    told = {"size": size, "positional": positional, "case": case, "layer": layer, "quantity": name}
+                    told = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
                     ends = {"first": float(early[name].mean()), "last": float(late[name].mean())}
                     ends |= {"change": float(change.mean()), "low": low, "high": high}
                     rows.append(told | ends | {"seeds": len(change)})
