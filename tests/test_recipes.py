@@ -70,28 +70,13 @@ def written(folder: Path, content: Any) -> Path:
 
 
 def test_shipped_recipes_load() -> None:
-    assert FILES == [
-        "beginning.yaml",
-        "distilled-beginning.yaml",
-        "distilled-experiments.yaml",
-        "distilled-retrieval.yaml",
-        "distilled.yaml",
-        "gemma-experiments.yaml",
-        "gemma-knowledge.yaml",
-        "gemma-retrieval.yaml",
-        "llama2-drope.yaml",
-        "pretrained-anchoring.yaml",
-        "pretrained-code.yaml",
-        "pretrained-experiments.yaml",
-        "pretrained-long.yaml",
-        "pretrained-longest.yaml",
-        "pretrained-repeated.yaml",
-        "pretrained-sinks.yaml",
-        "pretrained-tasks.yaml",
-        "pretrained.yaml",
-        "study-models.yaml",
-        "tiny.yaml",
-    ]
+    names = (
+        "beginning distilled-beginning distilled-experiments distilled-retrieval distilled gemma-experiments "
+        "gemma-knowledge gemma-retrieval llama2-drope pretrained-anchoring pretrained-code pretrained-experiments "
+        "pretrained-long pretrained-longest pretrained-repeated pretrained-sinks pretrained-tasks pretrained "
+        "study-models tiny"
+    )
+    assert FILES == [f"{name}.yaml" for name in names.split()]
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title

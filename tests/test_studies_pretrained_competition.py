@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis.pretrained.competition import thesis_pretrained_competition, thesis_pretrained_exchange
+from analysis.claims.thesis.pretrained.competition import thesis_pretrained_competition
 from analysis.studies.pretrained.competition import pretrained_competition
-from analysis.studies.pretrained.one_position import pretrained_exchange_levels
 from boundpaper.errors import DataError
 from boundpaper.tables.render import render
 from tables.pretrained import pretrained_competition as competition_table
@@ -63,40 +62,7 @@ def test_decaying_content_and_growing_position_are_judged():
     assert verdicts(*GROWS[:2]) == ["not testable", "not testable"]
 
 
-def exchanged(fall=-0.06, at=-0.01, spread=18.0, gap=30.0, sway=0.1):
-    """Two quarters of twelve heads: all pairs, and keys 512 to 1,024 tokens apart; heads differ in cost."""
-    rows = []
-    for head in range(12):
-        for low, high, change in ((0, 4096, fall), (512, 1024, at)):
-            for late in (0, 1):
-                values = {"plasticity": 0.5 + late * change + head / 100, "sway": 0.3 + late * sway * (1 + head / 100)}
-                values |= {"gap": 40.0 + late * ((gap - 40.0) if low else 5.0), "spread": 20.0 + late * (spread - 20.0)}
-                values |= {"position_part": 0.0, "content_part": 0.5, "linear_share": 0.1}
-                row = {"model": "mine-code", "layer": head, "head": 0, "key_head": 0, "cost": head - 6.0}
-                rows.append(row | {"low": 1024 + 2048 * late, "apart_low": low, "apart_high": high} | values)
-    return pretrained_exchange_levels(pd.DataFrame(rows), **NAMES)
-
-
-@pytest.mark.parametrize(
-    ("changed", "key"),
-    [({}, ""), ({"at": -0.05}, "distance"), ({"fall": -0.01}, "distance"), ({"spread": 17.0}, "spread"),
-     ({"gap": 41.0}, "gap"), ({"sway": -0.1}, "sway")],
-)  # fmt: skip
-def test_statements_at_one_position_can_fail(changed, key):
-    said = {each.key: each.verdict for each in thesis_pretrained_exchange(exchanged(**changed))}
-    names = ("spread", "gap", "distance", "sway")
-    assert said == {f"mine-code_{name}": "contradicted" if name == key else "holds" for name in names}
-
-
-def test_exchange_is_averaged_alike_and_by_cost():
-    row = exchanged().query("quantity == 'plasticity' and apart_low == 512").set_index("weights")
-    assert row.loc["all", ["first", "change"]].tolist() == pytest.approx([0.5 + 5.5 / 100, -0.01])
-    # costs 1 to 5 of heads 7 to 11; the others cost nothing
-    assert row.loc["cost", "first"] == pytest.approx(0.5 + (7 + 2 * 8 + 3 * 9 + 4 * 10 + 5 * 11) / 15 / 100)
-    assert row["low"].isna().tolist() == [False, True]
-
-
 def test_the_table_shows_all_pairs_and_distances():
-    shown = render(competition_table.table(exchanged()), "competition")
+    shown = render(competition_table.table(pretrained_competition(cells(*GROWS), **NAMES)), "competition")
     assert "all pairs" in shown
-    assert "512 to 1,024" in shown
+    assert "1,536 apart" in shown

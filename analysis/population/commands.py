@@ -76,13 +76,10 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 
 @click.command()
 @click.option("--pretrained", is_flag=True, help="Measure SmolLM2 and Gemma in bins of 64 to 1,024 tokens instead.")
-@click.option("--exchange", is_flag=True, help="Exchange positions of keys in SmolLM2 and Gemma instead.")
 @click.pass_obj
-def widths(obj: dict[str, Any], /, pretrained: bool, exchange: bool) -> None:
+def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words: for the models that ship, and for networks with random weights."""
-    if exchange:
-        from analysis.population.pretrained_widths import measure_exchange as measure_widths
-    elif pretrained:
+    if pretrained:
         from analysis.population.pretrained_widths import measure as measure_widths
     else:
         from analysis.population.widths import measure_widths

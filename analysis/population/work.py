@@ -207,10 +207,18 @@ def model_row(made: TrainedModel, recipe: PopulationRecipe) -> dict[str, Any]:
     """Return the model's row in the table of models."""
     which, trained = made.which, made.trained
     return {
-        **{"arm": which.arm, "base": 0 if which.arm == "E" else which.base, "seed": which.seed},
-        **{"positional": which.positional, "start": which.start.name if which.start else "none"},
-        **{"steps": trained.steps, "rounds": trained.rounds, "key_loss": trained.key_loss, "reached": trained.reached},
-        **{"arithmetic": trained.arithmetic, "weights": made.digest, "recipe": recipe_digest(recipe, which.arm)},
+        "arm": which.arm,
+        "base": 0 if which.arm == "E" else which.base,
+        "seed": which.seed,
+        "positional": which.positional,
+        "start": which.start.name if which.start else "none",
+        "steps": trained.steps,
+        "rounds": trained.rounds,
+        "key_loss": trained.key_loss,
+        "reached": trained.reached,
+        "arithmetic": trained.arithmetic,
+        "weights": made.digest,
+        "recipe": recipe_digest(recipe, which.arm),
     }
 
 

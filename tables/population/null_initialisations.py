@@ -32,7 +32,6 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
     rows["kind"] = rows["positional"].map(KINDS)
     causes = null_causes[null_causes["quantity"] == "plasticity"].set_index(["case", "depth", *cells])["change"]
     rows = rows.join(pd.DataFrame({name: causes[place] for name, place in CASES.items()}), on=cells)
-    part = {"group": "Change at one position", "missing": "not measured by layer"}
     seeds = int(rows["seeds"].iloc[0])
     return Table(
         rows=rows,
@@ -42,7 +41,7 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
             Column("level", "first", fixed(3), group="Plasticity, one position"),
             Column("change", "change", signed(3), ci=("change_low", "change_high"), group="Plasticity, one position"),
             Column("wide", f"change, bins of {widest}", signed(3), ci=("wide_low", "wide_high")),
-            *(Column(name, name, signed(3), **part) for name in CASES),
+            *(Column(name, name, signed(3), group="By layer", missing="not measured") for name in CASES),
             Column("sway", "first", fixed(2), group="Sway"),
             Column("swayed", "change", signed(2), group="Sway"),
         ],

@@ -1,45 +1,46 @@
-"""Mean and spread of the score difference at one position, plasticity and sway, at fixed distances of the keys."""
+"""Mean and spread of the score difference along the context, at fixed distances of the keys."""
 
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-SHOWN = {"gap": ("Mean difference", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
-ENDS = ("first", "last")
+SHOWN = 5  # distances a model, from the least to the largest
 
 
-def table(pretrained_exchange_levels: pd.DataFrame) -> Table:
-    """All pairs of a capture, then ranges of distances between the keys that two quarters of queries have."""
-    cells = ["display_name", "texts", "apart_low", "apart_high"]
-    alike = pretrained_exchange_levels[pretrained_exchange_levels["weights"] == "all"]
-    wide = alike.pivot(index=cells, columns="quantity", values=list(ENDS))
-    wide.columns = [f"{quantity}_{end}" for end, quantity in wide.columns]
-    wide = wide.reset_index()
-    whole = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
-    wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
-    wide.loc[whole, "label"] = "all pairs"
-    wide["part"] = wide["display_name"] + ", " + wide["texts"]
-    wide = wide.assign(near=~whole).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
+def table(pretrained_competition: pd.DataFrame) -> Table:
+    """All pairs of a model, then distances of the keys from the least to the largest that has two bins of queries."""
+    parts = []
+    for _, rows in pretrained_competition.groupby("display_name", sort=False):
+        every, at = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
+        places = sorted({round(step * (len(at) - 1) / (SHOWN - 1)) for step in range(SHOWN)}) if len(at) else []
+        parts += [every, at.iloc[places]]
+    rows = pd.concat(parts, ignore_index=True)
+    rows["label"] = [f"{distance:,.0f} apart" if distance else "all pairs" for distance in rows["distance"]]
+    both = ("gap", "Mean difference"), ("spread", "Spread")
     return Table(
-        rows=wide,
+        rows=rows,
         columns=[
-            Column("label", "Keys, tokens apart"),
+            Column("label", "Keys, tokens"),
             *(
-                Column(f"{quantity}_{end}", end, fixed(digits), group=group)
-                for quantity, (group, digits) in SHOWN.items()
-                for end in ENDS
+                column
+                for key, group in both
+                for column in (
+                    Column(f"{key}_first", "first bin", fixed(2), group=group),
+                    Column(f"{key}_last", "last bin", fixed(2), group=group),
+                )
             ),
         ],
-        groups="part",
+        groups="display_name",
         size="footnotesize",
         caption=(
-            "What plasticity divides, apart, for queries turned to one position: the size of the mean score difference "
-            "of two keys and its spread over queries, in the first quarter of the context that has such keys before it "
-            "and in the last. Means over heads and pairs."
+            "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over the "
+            "queries of a bin, at the first bin of queries in which every head has pairs and at the last one. Means "
+            "over heads and pairs."
         ),
         short="Mean and spread of the score difference",
         note=(
-            "Unscaled products. Sway: pairs whose winner changes when the two keys exchange positions. The mean "
-            "difference, that of the mean query, holds what position prefers and what the keys are."
+            "Unscaled products. A distance is the middle of a range; of all pairs the first bin has few distances. "
+            "The mean difference, that of the mean query, holds what position prefers and what the keys are; the "
+            "spread holds content, and rotation where a bin is wide."
         ),
     )

@@ -55,9 +55,16 @@ def context_cells(
         section = PROTOCOLS[protocol]
         trials, precision = _trials_and_precision(drope_protocols, section)
         cell: dict[str, object] = {
-            **{"protocol": protocol, "section": f"section {section}", "positional": model, "context": int(context)},
-            **{"format": form, "trials": trials, "digits": _passkey_digits(drope_protocols, section, form)},
-            **{"precision": precision, "beyond": bool(context > trained), "multiple": context / trained},
+            "protocol": protocol,
+            "section": f"section {section}",
+            "positional": model,
+            "context": int(context),
+            "format": form,
+            "trials": trials,
+            "digits": _passkey_digits(drope_protocols, section, form),
+            "precision": precision,
+            "beyond": bool(context > trained),
+            "multiple": context / trained,
         }
         if share is None or pd.isna(share):
             rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed!r}"})

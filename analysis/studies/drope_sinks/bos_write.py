@@ -43,10 +43,16 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
         norm, mass, write = (layers[f"{name}_{model.lower()}"] for name in METRICS.values())
         first, second = write.to_numpy(dtype=float).argsort()[::-1][:2]
         quantities[model] = {
-            **{"bos_value_norm": norm.mean(), "bos_attention_mass": 100 * mass.mean(), "effective_write": write.mean()},
-            **{"max_write_layer": float(first), "product_of_means": norm.mean() * mass.mean()},
-            **{"max_write": write.max(), "write_layer_1": write[1], "second_write": float(write.iloc[second])},
-            **{"second_write_layer": float(second), "value_norm_without_layer_1": norm.drop(1).mean()},
+            "bos_value_norm": norm.mean(),
+            "bos_attention_mass": 100 * mass.mean(),
+            "effective_write": write.mean(),
+            "max_write_layer": float(first),
+            "product_of_means": norm.mean() * mass.mean(),
+            "max_write": write.max(),
+            "write_layer_1": write[1],
+            "second_write": float(write.iloc[second]),
+            "second_write_layer": float(second),
+            "value_norm_without_layer_1": norm.drop(1).mean(),
             "write_without_layer_1": write.drop(1).mean(),
             "layers_with_more_write": float((layers["more_write"] == model).sum()),
         }

@@ -98,10 +98,17 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
 
 def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, within: Interval) -> dict[str, object]:
     return {
-        **{"contrast": name, "positional": model, "ratio": first["ratio"] / second["ratio"], "ratio_low": within.low},
-        **{"ratio_high": within.high, "increase_ratio": first["increase_percent"] / second["increase_percent"]},
-        **{"first_nats": first["nats"], "second_nats": second["nats"], "nats_ratio": first["nats"] / second["nats"]},
-        **{"nats_gap": math.log(first["ratio"] / second["ratio"]), "note": ""},
+        "contrast": name,
+        "positional": model,
+        "ratio": first["ratio"] / second["ratio"],
+        "ratio_low": within.low,
+        "ratio_high": within.high,
+        "increase_ratio": first["increase_percent"] / second["increase_percent"],
+        "first_nats": first["nats"],
+        "second_nats": second["nats"],
+        "nats_ratio": first["nats"] / second["nats"],
+        "nats_gap": math.log(first["ratio"] / second["ratio"]),
+        "note": "",
     }
 
 

@@ -155,16 +155,24 @@ def sink_summary(
     high = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
     apart = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
     numbers = {
-        **{"layers": len(layers), "layers_above_90_in_both": len(high)},
-        **{"rope_after_layer_1": layers.loc[2:, "rope"].mean(), "drope_after_layer_1": layers.loc[2:, "drope"].mean()},
-        **{"gap_average": layers["gap"].mean(), "gap_layer_1": layers.loc[1, "gap"]},
-        **{"largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(), "layers_apart": len(apart)},
-        **{"layers_tested": int(sink_rate_tests["p_value"].notna().sum()), "shortest_prompt": used["tokens"].min()},
-        **{"longest_prompt": used["tokens"].max(), "even_score_shortest": used["score"].max()},
+        "layers": len(layers),
+        "layers_above_90_in_both": len(high),
+        "rope_after_layer_1": layers.loc[2:, "rope"].mean(),
+        "drope_after_layer_1": layers.loc[2:, "drope"].mean(),
+        "gap_average": layers["gap"].mean(),
+        "gap_layer_1": layers.loc[1, "gap"],
+        "largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(),
+        "layers_apart": len(apart),
+        "layers_tested": int(sink_rate_tests["p_value"].notna().sum()),
+        "shortest_prompt": used["tokens"].min(),
+        "longest_prompt": used["tokens"].max(),
+        "even_score_shortest": used["score"].max(),
         "even_score_longest": used["score"].min(),
         "longest_even_sink": uniform_sink.loc[uniform_sink["sink"], "tokens"].max(),
-        **{"shortest_pattern_text": longer["tokens"].min(), "longest_pattern_text": longer["tokens"].max()},
+        "shortest_pattern_text": longer["tokens"].min(),
+        "longest_pattern_text": longer["tokens"].max(),
         "even_score_shortest_pattern_text": longer["score"].max(),
-        **{"even_score_longest_pattern_text": longer["score"].min(), "threshold": uniform_sink["threshold"].iloc[0]},
+        "even_score_longest_pattern_text": longer["score"].min(),
+        "threshold": uniform_sink["threshold"].iloc[0],
     }
     return pd.DataFrame({"quantity": list(numbers), "value": [float(value) for value in numbers.values()]})

@@ -42,13 +42,18 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
         trials = _increases_by_seed(drope_published_disruption_trials, model)
         rows.append(
             {
-                **{"positional": model, "seeds": len(trials), "baseline_ppl": trials["baseline"].mean()},
-                **{"massive_ppl": trials["massive"].mean(), "random_ppl": trials["random"].mean()},
-                **{"massive_values": trials["massive"].nunique(), "random_values": trials["random"].nunique()},
+                "positional": model,
+                "seeds": len(trials),
+                "baseline_ppl": trials["baseline"].mean(),
+                "massive_ppl": trials["massive"].mean(),
+                "random_ppl": trials["random"].mean(),
+                "massive_values": trials["massive"].nunique(),
+                "random_values": trials["random"].nunique(),
                 "massive_increase": trials["massive_increase"].mean(),
                 "random_increase": trials["random_increase"].mean(),
                 "random_sd_n1": trials["random_increase"].std(ddof=1),
-                **{"random_sd_n": trials["random_increase"].std(ddof=0), "mr_difference": trials["difference"].mean()},
+                "random_sd_n": trials["random_increase"].std(ddof=0),
+                "mr_difference": trials["difference"].mean(),
                 "mr_sd_n1": trials["difference"].std(ddof=1),
                 "mr_d": trials["difference"].mean() / trials["difference"].std(ddof=0),
                 "massive_ratio": trials["massive"].mean() / trials["baseline"].mean(),

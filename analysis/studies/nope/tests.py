@@ -96,10 +96,18 @@ def nope_adjacency_bounds(
         bound = largest / (sd * math.sqrt(1 / size + 1 / n["far"]))
         rows.append(
             {
-                **{"comparison": f"{name} - far", "n_first": size, "n_second": n["far"]},
-                **{"difference": round(difference, 12), "difference_low": round(ends[0], 12)},
-                **{"difference_high": round(ends[1], 12), "sd_at_least": sd, "statistic": "t"},
-                **{"statistic_at_most": bound, "df": df, "p_at_least": float(2 * stats.t.sf(bound, df)), "note": ""},
+                "comparison": f"{name} - far",
+                "n_first": size,
+                "n_second": n["far"],
+                "difference": round(difference, 12),
+                "difference_low": round(ends[0], 12),
+                "difference_high": round(ends[1], 12),
+                "sd_at_least": sd,
+                "statistic": "t",
+                "statistic_at_most": bound,
+                "df": df,
+                "p_at_least": float(2 * stats.t.sf(bound, df)),
+                "note": "",
             }
         )
     rows.append(_three_groups(n, means, lows, highs, least))
@@ -128,9 +136,16 @@ def _three_groups(
     sd = math.sqrt(sum(least.values()) / df[1])
     bound = spread / df[0] / sd**2
     return {
-        **{"comparison": "after, before, far", "n_first": n["after"] + n["before"], "n_second": n["far"]},
-        **{"difference": max(means.values()) - min(means.values()), "difference_low": None, "difference_high": None},
-        **{"sd_at_least": sd, "statistic": "F", "statistic_at_most": bound, "df": df[1]},
+        "comparison": "after, before, far",
+        "n_first": n["after"] + n["before"],
+        "n_second": n["far"],
+        "difference": max(means.values()) - min(means.values()),
+        "difference_low": None,
+        "difference_high": None,
+        "sd_at_least": sd,
+        "statistic": "F",
+        "statistic_at_most": bound,
+        "df": df[1],
         "p_at_least": float(stats.f.sf(bound, *df)),
         "note": f"difference: the largest of three; df of the denominator, {df[0]} of the numerator; "
         "difference_low, difference_high: no single difference",

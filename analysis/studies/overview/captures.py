@@ -36,13 +36,21 @@ def capture_heads(
         none = setting["scaling"] == "none"
         rows.append(
             {
-                **{"model": setting["model"], "display_name": facts["display_name"], "family": facts["family"]},
-                **{"heads": heads, "drawn": drawn, "sampled": sampled, "share": 100 * sampled / heads},
+                "model": setting["model"],
+                "display_name": facts["display_name"],
+                "family": facts["family"],
+                "heads": heads,
+                "drawn": drawn,
+                "sampled": sampled,
+                "share": 100 * sampled / heads,
                 "scaling": "none" if none else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
                 "scaled_by": setting["scaled_by"],
-                **{"original_positions": None if none else int(setting["original_positions"]), "stated": stated},
-                **{"captured": captured, "beyond": 100 * max(0, captured - stated) / captured},
-                **{"texts": setting["texts"], "note": "original_positions: no scaling" if none else ""},
+                "original_positions": None if none else int(setting["original_positions"]),
+                "stated": stated,
+                "captured": captured,
+                "beyond": 100 * max(0, captured - stated) / captured,
+                "texts": setting["texts"],
+                "note": "original_positions: no scaling" if none else "",
             }
         )
     return pd.DataFrame(rows).astype({"original_positions": "Int64"})

@@ -87,9 +87,9 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
     """What changes along the context in networks with random weights, and what the change needs; means over seeds.
 
     `case` is the network as it is (`written`), without what its attention writes (`silenced`), or with queries of the
-    first training length in place of the later ones (`early queries`); `depth` the first layer, the last or the mean over
-    `all`. `change` is the value in the last training length less that in the first, of gap and spread as a share of the
-    first, with Student's interval over initialisations.
+    first training length in place of the later ones (`early queries`); `depth` the first layer, the last, or the mean
+    over `all`. `change` is the value in the last training length less that in the first, of gap and spread as a share
+    of the first, with Student's interval over initialisations.
     """
     rows = []
     for (size, positional), part in null_layers.groupby(["size", "positional"]):

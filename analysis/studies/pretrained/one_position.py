@@ -1,6 +1,5 @@
-"""Compute plasticity of pretrained models at one position, along the context, and what the exchange of keys changes."""
+"""Compute plasticity of pretrained models at one position, along the context."""
 
-import numpy as np
 import pandas as pd
 
 from analysis.studies.pretrained._named import display_names
@@ -9,7 +8,6 @@ from boundpaper.statistics.locations.student import student_interval
 
 ALIGNED = "aligned_full"
 KEY_HEAD = ["layer", "key_head"]
-EXCHANGED = ("plasticity", "sway", "position_part", "content_part", "gap", "spread", "linear_share")
 
 
 def pretrained_one_position(
@@ -39,45 +37,4 @@ def pretrained_one_position(
                 "note": "" if low is not None else "low, high: one key head, or several that agree exactly",
             }
         )
-    return pd.DataFrame(rows)
-
-
-def pretrained_exchange_levels(
-    pretrained_exchange: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
-) -> pd.DataFrame:
-    """Exchange of positions in pretrained models by the distance between two keys, early and late in the context.
-
-    One row per capture, range of distances, quantity and way to average heads (`all` alike, or by `cost`: what a head's
-    removal costs keys, never less than 0). `first` is the mean in the first quarter of queries that has such keys,
-    `last` in the last one; `change` is the second less the first, of heads alike with Student's interval over key
-    heads. Distances that only the last quarter has are left out.
-    """
-    rows = []
-    names = display_names(pretrained_models, subjects)
-    for (model, low, high), part in pretrained_exchange.groupby(["model", "apart_low", "apart_high"]):
-        for quantity in EXCHANGED:
-            places = part.pivot(index=[*KEY_HEAD, "head", "cost"], columns="low", values=quantity)
-            places = places.dropna(axis=1, how="all").dropna()
-            if places.shape[1] < 2:
-                continue
-            change = places.iloc[:, -1] - places.iloc[:, 0]
-            units = change.groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
-            cost = np.maximum(places.index.get_level_values("cost").to_numpy(dtype=float), 0.0)
-            for weights, shares in (("all", np.ones(len(places))), ("cost", cost)):
-                first, last = (float(np.average(places.iloc[:, at], weights=shares)) for at in (0, -1))
-                ends = student_interval(units) if weights == "all" else None
-                rows.append(
-                    {"model": model, "display_name": names[str(model).removesuffix(CODE)]}
-                    | {"texts": "code" if str(model).endswith(CODE) else "prose", "apart_low": low, "apart_high": high}
-                    | {"quantity": quantity, "weights": weights, "first_low": places.columns[0]}
-                    | {
-                        "first": first,
-                        "last": last,
-                        "change": last - first,
-                        "low": ends and ends[0],
-                        "high": ends and ends[1],
-                    }
-                    | {"key_heads": len(units), "heads": len(places)}
-                    | {"note": "" if ends else "low, high: of heads alike alone, over key heads"}
-                )
     return pd.DataFrame(rows)

@@ -9,8 +9,6 @@ from boundpaper.claims import Verdict, claim, judge, untestable
 MARGIN = 0.1  # of the value at the first bin
 FAR = 1024  # tokens between keys: from here on the mean difference is asked to shrink
 NULL = "random-llama"
-SAME = 0.02  # of plasticity; a smaller change counts as none (the amendment of the plan)
-WHOLE = 4096  # tokens: the range of distances that leaves no pair out
 
 
 @claim("thesis, Pretrained models at hand")
@@ -53,46 +51,4 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             n=len(far),
             key=f"{model}_gap",
             statement=gap,
-        )
-
-
-@claim("thesis, Pretrained models at hand")
-def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iterator[Verdict]:
-    """The same at one position, by an amendment of the plan that was written before; means over heads.
-
-    Statements on gap and spread are those of pooled bins; none is a test, except that an interval over key heads
-    stands behind the change of sway.
-    """
-    for model, rows in pretrained_exchange_levels[pretrained_exchange_levels["weights"] == "all"].groupby("model"):
-        name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
-        every = rows[rows["apart_high"] - rows["apart_low"] == WHOLE].set_index("quantity")
-        fixed = rows[rows["apart_high"] - rows["apart_low"] < WHOLE]
-        share = {each: part["change"] / part["first"] for each, part in fixed.groupby("quantity")}
-        fall, at = float(every.loc["plasticity", "change"]), fixed.query("quantity == 'plasticity'")["change"]
-        sway = every.loc["sway"]
-        few = f"over {len(at)} ranges of distances, {int(sway['heads'])} heads"
-        said = (
-            ("spread", bool((share["spread"] > -MARGIN).all()), share["spread"],
-             f"At no fixed distance of the keys does the spread of {name} fall by a tenth at one position."),
-            ("gap", bool((share["gap"].iloc[-1:] < 0).all() and every.loc["gap", "change"] > 0), share["gap"],
-             f"At one position the mean difference of far keys of {name} shrinks along the context, while over all "
-             "pairs it grows."),
-            ("distance", bool(fall < -SAME and (at.abs() < SAME).all()), at,
-             f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
-        )  # fmt: skip
-        for key, true, values, statement in said:
-            form = "+.2f" if key == "distance" else "+.0%"
-            range_ = f"{values.min():{form}} to {values.max():{form}}"
-            reason = f"Changes from {range_} {few}; plasticity over all pairs {fall:+.2f}."
-            yield judge(true, reason, recomputed=range_, n=len(at), key=f"{model}_{key}", statement=statement)
-        yield judge(
-            bool(sway["low"] > 0),
-            f"From {sway['first']:.2f} to {sway['last']:.2f}, by {sway['change']:+.3f} [{sway['low']:.3f}, "
-            f"{sway['high']:.3f}] over {int(sway['key_heads'])} key heads.",
-            otherwise="contradicted" if sway["high"] < 0 else "not supported",
-            recomputed=float(sway["change"]),
-            n=int(sway["key_heads"]),
-            ci=(float(sway["low"]), float(sway["high"])),
-            key=f"{model}_sway",
-            statement=f"In {name} position decides more pairs late in the context than early.",
         )
