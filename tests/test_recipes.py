@@ -76,7 +76,7 @@ def test_shipped_recipes_load() -> None:
         "pretrained-long pretrained-longest pretrained-repeated pretrained-sinks pretrained-tasks pretrained "
         "study-models tiny"
     )
-    assert FILES == [f"{name}.yaml" for name in names.split()]
+    assert [f"{name}.yaml" for name in names.split()] == FILES
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title

@@ -80,10 +80,10 @@ GRIDS = (
     "drope_sink_rates drope_bos_mlp drope_phase drope_functional drope_layer1_tasks drope_bos_write "
     "drope_ablation_comparison drope_layer1_perplexity drope_attention drope_attention_layer1 drope_context "
     "drope_verification drope_ranking drope_published_content drope_published_disruption_trials"
-).split()
+)
 
 
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("name", GRIDS.split())
 def test_grid_is_complete(name: str) -> None:
     expected = set(product(*(distinct(name, field) for field in key(name))))
     assert {tuple(row[field] for field in key(name)) for row in rows(name)} == expected
