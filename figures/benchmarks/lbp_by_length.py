@@ -15,12 +15,11 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
     x = Axis(label="length (tokens)", scale="log", base=2, ticks=shown)
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    most = math.ceil(10 * binned["plasticity"].max()) / 10
     rows_of = [
         (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", told, Axis(label="score", low=0, high=top))
         for mode, told in words("mode").items()
     ]
-    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=0, high=most)))
+    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8])))
     families = list(dict.fromkeys(matched_models["family"]))
     panels = [
         Panel(

@@ -42,10 +42,10 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share of queries", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=0), Shade(low=min(0, changed), high=max(0, changed), label="turned")],
+                shades=[Shade(low=None, high=min(0, changed)), Shade(low=min(0, changed), high=max(0, changed), label="turned")],
                 rules=[Rule(at=law.mean, axis="x")],
                 annotations=[
-                    Annotation(x=x, y=y, text=text, anchor="center")
+                    Annotation(x=x, y=y, text=text, anchor="center", entity=f"series-{key}")
                     for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
                     for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
                 ],
@@ -60,7 +60,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
-            "once it is the farther one. Percentages: how often each key wins; dark: queries whose winner turns. "
+            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark: queries whose winner turns. "
             "Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: of all measured pairs "
             f"{100 * swayed:.0f} % turn, of this one the dark part (arm {ARM}, base {BASE}, training length)."
         ),

@@ -11,7 +11,7 @@ from figures.population._runs import BEYOND, measured, seed_bundles
 PARTS = (-0.3, 0, 0.3)
 SHOWN = (
     ("plasticity", "plasticity", Axis(label="at one position", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
-    ("sway", "winners turned", Axis(label="share of pairs", low=-0.05, high=0.8, ticks=[0, 0.3, 0.6])),
+    ("sway", "turned", Axis(label="% of pairs", low=-5, high=80, ticks=[0, 30, 60])),
     ("position_part", "position", Axis(label="lead of nearer key", low=-0.4, high=0.4, ticks=PARTS)),
 )
 ARMS = ("A", "B", "C")
@@ -31,12 +31,12 @@ def figure(
         for quantity, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
-            legend = not panels
-            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend)]
+            legend, factor = not panels, 100 if quantity == "sway" else 1
+            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=factor * first, legend=legend)]
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*seed_bundles(others, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
+                    series=[*seed_bundles(others, factor, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Rule
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule
 from boundpaper.typeset.wording import whole
 
 ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, rotation kept")}
@@ -12,7 +12,8 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
     """Loss and divergence on held-out text over tokens, with the levels of the teacher and before any step."""
     rows = distillation_curves[(distillation_curves["text"] == "all") & (distillation_curves["seed"] == 0)]
     thousands = rows.assign(tokens=rows["tokens"] / 1000)
-    first, last = rows.iloc[0], rows.iloc[-1]
+    first, last, end = rows.iloc[0], rows.iloc[-1], thousands["tokens"].max()
+    taught = float(first["teacher_loss"])
     untouched = rows[(rows["arm"] == "nope") & (rows["step"] == 0)].iloc[0]
 
     def panel(metric: str, title: str, levels: dict[str, float]) -> Panel:
@@ -31,21 +32,19 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
             ],
             x=Axis(label="tokens (thousands)", low=0),
             title=title,
-            y=Axis(label="nats a token", zero=metric == "kl"),
-            rules=[Rule(at=value, label=name) for name, value in levels.items()],
+            y=Axis(label="nats a token", low=0 if metric == "kl" else min(levels.values()) - 0.45),
+            rules=[Rule(at=value, dash="solid") for value in levels.values()],
+            annotations=[Annotation(x=end, y=y, text=name, anchor="below left") for name, y in levels.items()],
         )
 
     return Figure(
         panels=[
-            panel(
-                "loss",
-                "held-out loss",
-                {"teacher": float(first["teacher_loss"]), "before any step": float(untouched["loss"])},
-            ),
+            panel("loss", "held-out loss", {"teacher": taught, "before any step": float(untouched["loss"])}),
             panel("kl", "divergence from the teacher", {"before any step": float(untouched["kl"])}),
         ],
         columns=2,
         letters=True,
+        height=40,
         caption=(
             "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
             f"next token, (b) divergence from the teacher, on held-out documents, mean over {whole(int(first['n']))} "

@@ -12,7 +12,7 @@ HIGHEST = 0.3
 FIRST = 0.2
 """Start of the logarithmic axis of the bias per token."""
 STARTS: Anchor = "below"
-ENDS: tuple[Anchor, ...] = ("above right", "below right", "right")
+ENDS: tuple[tuple[str, Anchor], ...] = (("end", "above right"), ("end", "below right"), ("SmolLM3", "above"))
 EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 
@@ -23,8 +23,8 @@ def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.D
 
 
 def _checkpoint_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The checkpoints of the one run among `rows`."""
-    return rows[rows["kind"] != "model"] if "kind" in rows else rows.head(0)
+    """The checkpoints of the one run among `rows`, or the last one of them."""
+    return rows[rows["kind"] != "model"] if "kind" in rows else rows[rows["family"] == "SmolLM3"]
 
 
 def figure(
@@ -57,7 +57,7 @@ def figure(
                     *(
                         Line(x=states["x"], y=states["y"], entity=entity, marks=False, dash="solid", legend=False)
                         for family, entity in zip(families["family"], families["entity"], strict=True)
-                        if len(states := _checkpoint_rows(data[data["family"] == family]))
+                        if len(states := _checkpoint_rows(data[data["family"] == family])) > 1
                     ),
                     *(
                         Points(
@@ -87,7 +87,7 @@ def figure(
                     ),
                     *(
                         Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
-                        for name, anchor, place in (("start", STARTS, 0), ("end", ENDS[position], -1))
+                        for name, anchor, place in (("start", STARTS, 0), (*ENDS[position], -1))[position // 2 :]
                         for _, at in _checkpoint_rows(data).iloc[place:].head(1).iterrows()
                     ),
                 ],

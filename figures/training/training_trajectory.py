@@ -41,7 +41,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 y=scale,
                 annotations=[
                     Annotation(
-                        x=last + 0.3, y=float(end[name]), text=_since(end[name] / annealed[name]), anchor="above left"
+                        x=last + 0.3, y=float(end[name]) + 0.07 * (scale.high or 0), text=_since(end[name] / annealed[name]), anchor="above left"
                     )
                 ],
                 shades=[

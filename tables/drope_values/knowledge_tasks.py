@@ -60,7 +60,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         ],
         groups="positional",
         size="scriptsize",
-        column_space=3,
+        column_space=4,
         marks={
             "below": (
                 "The interval lies below chance, which guessing does not give; answers that are neither option, "

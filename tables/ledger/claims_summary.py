@@ -47,8 +47,8 @@ def table(ledger_counts: pd.DataFrame) -> Table:
         space=0,
         caption=(
             f"Verdicts of the ledger on {both['statement']:,} statements and {both['cell check']:,} cell checks, by "
-            "the document that makes them. Unit: one claim. Counts are not comparable across documents, since they "
-            "differ in length and kind."
+            "the document that makes them. Unit: one claim. Counts do not compare across documents, which differ in "
+            "length and kind."
         ),
         short="Verdicts by document",
         note=(

@@ -28,7 +28,7 @@ def table(population_bases: pd.DataFrame) -> Table:
             Column("arms", "Arms"),
             Column("multiple", "At", fixed(0)),
             Column("difference", "Difference", fixed(1), digits="digits", ci=("low", "high"), group="Base 10,000"),
-            Column("p_holm", "p", fixed(3), group="Base 10,000", blank=True),
+            Column("p_holm", "$p$", fixed(3), group="Base 10,000", blank=True),
             Column(
                 "less_difference",
                 "Difference",
@@ -38,7 +38,7 @@ def table(population_bases: pd.DataFrame) -> Table:
                 reason="less_note",
                 group="Base 400 less 10,000",
             ),
-            Column("less_p_holm", "p", fixed(3), group="Base 400 less 10,000", blank=True),
+            Column("less_p_holm", "$p$", fixed(3), group="Base 400 less 10,000", blank=True),
         ],
         column_space=1.2,
         space="family",

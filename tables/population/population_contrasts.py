@@ -33,7 +33,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
                 ci=("every_low", "every_high"),
                 reason="every_note",
             ),
-            Column("every_p_holm", "p", fixed(3), reason="every_note"),
+            Column("every_p_holm", "$p$", fixed(3), reason="every_note"),
         ],
         space="family",
         size="footnotesize",

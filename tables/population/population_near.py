@@ -20,7 +20,7 @@ def table(population_near: pd.DataFrame) -> Table:
             Column("least", "least", fixed(1), group="Seeds"),
             Column("most", "most", fixed(1), group="Seeds"),
             Column("seeds", "number", integer(), group="Seeds"),
-            Column("p_holm", "p", fixed(3), blank=True),
+            Column("p_holm", "$p$", fixed(3), blank=True),
         ],
         space="compared",
         size="footnotesize",

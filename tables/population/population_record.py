@@ -38,7 +38,7 @@ def table(population_record: pd.DataFrame) -> Table:
         ),
         short="The plan of the population and its record",
         note=(
-            "Excluded models missed the criterion of convergence, or start from one that did."
+            "Excluded: missed the criterion of convergence, or starts from one that did."
             + (" Models that are not trained yet stay in the plan, whose command trains them in order." if left else "")
         ),
     )

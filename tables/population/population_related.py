@@ -30,7 +30,7 @@ def table(
             Column("what", "Of"),
             Column("rho", "$\\rho$", fixed(2), ci=("low", "high"), group="All", reason="note"),
             Column("seeds", "seeds", integer(), group="All"),
-            Column("p", "p", fixed(3), group="All", reason="note"),
+            Column("p", "$p$", fixed(3), group="All", reason="note"),
             Column("p_holm", "Holm", fixed(3), group="All", reason="note"),
             Column("counted_rho", "$\\rho$", fixed(2), group="Counted", reason="counted_note"),
             Column("counted_seeds", "seeds", integer(), group="Counted"),

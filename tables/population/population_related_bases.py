@@ -24,7 +24,7 @@ def table(population_relations_bases: pd.DataFrame, population_head_damage_bases
             Column("rho", "$\\rho$", fixed(2), ci=("low", "high"), reason="note"),
             Column("models", "Models", integer()),
             Column("seeds", "Seeds", integer()),
-            Column("p", "p", fixed(3), reason="note"),
+            Column("p", "$p$", fixed(3), reason="note"),
             Column("p_holm", "Holm", fixed(3), reason="note"),
         ],
         groups="group",

@@ -31,7 +31,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
         caption=(
             "A rotary model distilled into itself without rotation, and the control with the same steps and windows "
             f"that keeps it, after {int(first['tokens']):,} tokens each ({int(first['step'])} of {int(first['of'])} "
-            "steps of the schedule). Unit: one training."
+            "steps). Unit: one training."
         ),
         short="Distillation without rotation at equal tokens",
         note=(

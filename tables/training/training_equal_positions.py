@@ -36,7 +36,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         column_space=5,
         caption=(
             f"SmolLM3-3B at equal positions: plasticity within the first {whole(rows['context'].min())} tokens, "
-            f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the study [@shcherb2026]. Unit: one "
+            f"{len(rows)} checkpoints of one run, Tables 6 and 7 of the study [@shcherb2026]. Unit: one "
             "checkpoint, mean over heads."
         ),
         short="SmolLM3 at equal positions across phases",

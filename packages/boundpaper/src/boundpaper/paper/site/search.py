@@ -58,4 +58,5 @@ def _words_of_part(html: str) -> str:
     for tag in ("table", "figure", "math"):
         before, *parts = html.split(f"<{tag}")
         html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])
+    html = re.sub(r"</(?:p|li|d[td]|h\d)>", " ", html)  # or the last word of one would touch the first of the next
     return re.sub(r"\s+", " ", words_of_html(html)).strip()

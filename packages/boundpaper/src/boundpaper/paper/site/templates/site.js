@@ -153,12 +153,14 @@ function searched(form) {
     results.hidden = !wanted.length || !everything;
     if (results.hidden) return;
     const hits = everything.filter((row) => holds(row[3], wanted));
-    const rank = (row) => (holds(row[1].toLowerCase(), wanted) ? 0 : 1);
+    const phrase = wanted.join(" ");
+    const rank = (row) => (holds(row[1].toLowerCase(), wanted) ? 0 : row[3].includes(phrase) ? 1 : 2);
     hits.sort((a, b) => rank(a) - rank(b));
     results.replaceChildren(`${hits.length} found`, ...hits.slice(0, 30).map(([address, title, text]) => {
       const link = document.createElement("a");
       link.href = input.dataset.root + address;
-      const at = Math.max(0, text.toLowerCase().indexOf(wanted[0]) - 60);
+      const small = text.toLowerCase();
+      const at = Math.max(0, small.indexOf(small.includes(phrase) ? phrase : wanted[0]) - 60);
       const part = document.createElement("span");
       part.textContent = `${at ? "…" : ""}${text.slice(at, at + 180)}${text.length > at + 180 ? "…" : ""}`;
       link.append(title, part);
@@ -185,6 +187,11 @@ function searched(form) {
   });
   document.addEventListener("click", (event) => { if (!form.contains(event.target)) results.hidden = true; });
 }
+
+// What is wider than the window says so: it can be moved sideways.
+const wide = () => document.querySelectorAll(".scroll, .picture").forEach((box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1));
+window.addEventListener("resize", wide);
+window.addEventListener("load", wide);
 
 const contents = document.querySelector(".contents details");
 if (contents && window.matchMedia("(max-width: 60rem)").matches) contents.open = false;
