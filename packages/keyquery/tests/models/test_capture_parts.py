@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import architectures
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import choices
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import run_forward
+from keyquery.models.architecture import run_forward, survey
 from keyquery.models.attention.calls import recording
 from keyquery.models.captures import capture as session
 from keyquery.models.captures import room
@@ -21,7 +25,7 @@ from keyquery.models.captures.reading import Capture, open_capture
 from keyquery.models.captures.sampling import PARTS, HeadIndex
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import TextSource
-from models_tiny import saved, text
+from models_tiny import SIZES, VOCABULARY, saved, saved_model, text
 
 pytestmark = pytest.mark.models
 CONTEXT, DOCUMENTS = 32, 5
@@ -108,6 +112,85 @@ def test_documents_captured_in_a_batch_equal_those_captured_alone(place: Path, t
             assert np.array_equal(one.position, two.position)
             size = np.abs(one.vectors).max()
             assert np.abs(one.vectors - two.vectors).max() <= 2e-6 * size
+
+
+# A kind of attention and of position each: sliding, chunked, latent, learned, sines, none; and a state (the last four)
+PADDED = ("llama", "gemma2", "llama4_text", "minicpm3", "gpt2", "ctrl", "cohere2", "gpt_oss")
+STATES = ("bamba", "jamba", "lfm2", "qwen3_next")
+LENGTHS = st.lists(st.integers(1, 40), min_size=2, max_size=4)
+
+
+@pytest.mark.parametrize("kind", [*PADDED, *STATES])
+def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path: Path, kind: str) -> None:
+    saved_model(architectures.built(kind, vocab_size=VOCABULARY), tmp_path / kind)
+    turn = 0
+
+    @given(LENGTHS)
+    @settings(max_examples=3)
+    def compare(lengths: list[int]) -> None:
+        nonlocal turn
+        turn += 1
+        rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate(lengths)]
+        (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+        alone, together = (
+            made(tmp_path, tmp_path / f"{turn}-{batch}", kind, parts=("values",), keep_short=True, batch=batch)
+            for batch in (1, 4)
+        )
+        shown = [each["tokens"] for each in (together.manifest or {})["documents"]]
+        assert shown == [min(CONTEXT, len(text(words, 0).split()) + 1) for words in lengths]
+        for head in alone.heads:
+            for one, two in (
+                (alone.queries(head), together.queries(head)),
+                (alone.keys(head), together.keys(head)),
+                (alone.part("values", head), together.part("values", head)),
+            ):
+                assert np.array_equal(one.document, two.document)
+                assert np.array_equal(one.position, two.position)
+                assert (one.position < np.array(shown)[one.document]).all()
+                # kernels add in another order where a row is longer: a few roundings of single precision, by layer
+                assert np.abs(one.vectors - two.vectors).max(initial=0) <= 2e-5 * np.abs(one.vectors).max(initial=1)
+
+    compare()
+
+
+def test_a_longer_document_after_shorter_ones_is_checked_as_the_first_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layer that sees more than its window says shows it only in a text that is longer than the window."""
+    saved("mistral", tmp_path / "mistral")
+    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((2, 30))]
+    (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+    loaded = load(ModelSource(str(tmp_path / "mistral"), dtype="fp32", device="cpu"))
+    made(tmp_path, tmp_path / "right", "mistral", keep_short=True)
+    wide = survey(loaded.model)
+    for layer in loaded.model.model.layers:
+        layer.self_attn.sliding_window = None
+    loaded.model.config.sliding_window = None
+    options = CaptureOptions(
+        model=ModelSource(str(tmp_path / "mistral"), dtype="fp32", device="cpu"),
+        texts=TextSource(str(tmp_path / "texts.jsonl")),
+        context=CONTEXT, buckets=4, rate=4.0, out=tmp_path / "wrong", sliding=True, keep_short=True,
+    )  # fmt: skip
+    monkeypatch.setattr(session, "survey", lambda model: wide)
+    with pytest.raises(ModelError, match="sees every token before its own"):
+        session.record(options, loaded=loaded)
+
+
+def test_lengths_that_cannot_share_a_pass_or_be_compared_are_refused(tmp_path: Path) -> None:
+    turning = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+    stretched = transformers.LlamaConfig(**{**SIZES, "max_position_embeddings": 16}, rope_parameters=turning)
+    saved_model(transformers.AutoModelForCausalLM.from_config(stretched), tmp_path / "dynamic")
+    saved_model(architectures.built("deepseek_v32", vocab_size=VOCABULARY), tmp_path / "sparse")
+    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((20, 31))]
+    (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+    with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
+        made(tmp_path, tmp_path / "a", "dynamic", keep_short=True)
+    assert made(tmp_path, tmp_path / "b", "dynamic", keep_short=True, context=16).heads
+    with pytest.raises(ModelError, match=r"padding at the end of a text changes .*; give --batch 1"):
+        made(tmp_path, tmp_path / "c", "sparse", keep_short=True, batch=2)
+    assert made(tmp_path, tmp_path / "d", "sparse", keep_short=True).heads
+    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
+        made(tmp_path, tmp_path / "e", "dynamic", keep_short=True, skip_short=True)
 
 
 def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None:
