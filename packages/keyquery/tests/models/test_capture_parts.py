@@ -1,6 +1,7 @@
 """What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,15 +181,24 @@ def test_lengths_that_cannot_share_a_pass_or_be_compared_are_refused(tmp_path: P
     turning = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
     stretched = transformers.LlamaConfig(**{**SIZES, "max_position_embeddings": 16}, rope_parameters=turning)
     saved_model(transformers.AutoModelForCausalLM.from_config(stretched), tmp_path / "dynamic")
-    saved_model(architectures.built("deepseek_v32", vocab_size=VOCABULARY), tmp_path / "sparse")
-    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((20, 31))]
+    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((23, 31))]
     (tmp_path / "texts.jsonl").write_text("\n".join(rows))
     with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
         made(tmp_path, tmp_path / "a", "dynamic", keep_short=True)
     assert made(tmp_path, tmp_path / "b", "dynamic", keep_short=True, context=16).heads
+    saved("llama", tmp_path / "llama")
+    source = ModelSource(str(tmp_path / "llama"), dtype="fp32", device="cpu")
+    loaded = load(source)
+    loaded.model.model.layers[1].mlp.register_forward_hook(
+        lambda module, inputs, output: output - output.mean(1)[:, None]
+    )
+    options = CaptureOptions(
+        model=source, texts=TextSource(str(tmp_path / "texts.jsonl")), context=CONTEXT, buckets=4, rate=4.0,
+        out=tmp_path / "c", keep_short=True, batch=2,
+    )  # fmt: skip
     with pytest.raises(ModelError, match=r"padding at the end of a text changes .*; give --batch 1"):
-        made(tmp_path, tmp_path / "c", "sparse", keep_short=True, batch=2)
-    assert made(tmp_path, tmp_path / "d", "sparse", keep_short=True).heads
+        session.record(options, loaded=loaded)
+    session.record(replace(options, batch=1), loaded=loaded)
     with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
         made(tmp_path, tmp_path / "e", "dynamic", keep_short=True, skip_short=True)
 

@@ -229,16 +229,18 @@ def check_order(model: PreTrainedModel) -> None:
 def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     """Refuse a model whose states for a text, (1, T), differ when it is padded at its end to `longest` tokens.
 
-    Raises ModelError when they do (sparse attention may choose among equal scores by the length of the row), or the
-    forward pass fails.
+    Raises ModelError when they do (something looks at the whole row), or the forward pass fails.
     """
     states: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: states.append(output[0].float()))
     try:
         for length in (tokens.shape[1], longest):
-            padding = tokens[:, -1:].expand(1, length - tokens.shape[1])
-            with describe_failures(model, length):
-                run_forward(model, libraries.torch.cat([tokens, padding], dim=1))
+            text = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
+            with describe_failures(model, length), libraries.torch.inference_mode():
+                run_forward(model, text)
+                if states[-1].shape[1] != length:  # some decoders give logits, of the last token alone (Llama 4)
+                    states.pop()
+                    model(input_ids=text.to(model.device), use_cache=False)
     finally:
         hook.remove()
     alone, padded = states[0], states[1][:, : tokens.shape[1]]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-PROBE = (3, 5, 4, 6, 3, 7)  # tokens of a text
+PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
 
 _apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
 

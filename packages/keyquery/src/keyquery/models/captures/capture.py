@@ -124,10 +124,11 @@ def _capture_batch(
 ) -> None:
     """Capture documents in one forward pass, shorter ones padded at their end."""
     lengths = [len(each.tokens) for each in some]
-    if min(lengths) < max(lengths) and not recorder.padded:
-        shortest = libraries.torch.tensor([some[lengths.index(min(lengths))].tokens])
-        check_padding(loaded.model, shortest, max(lengths))
-        recorder.padded = True
+    padded = max((length for length in lengths if length < max(lengths)), default=0)
+    if padded > recorder.padded:
+        text = libraries.torch.tensor([some[lengths.index(padded)].tokens])
+        check_padding(loaded.model, text, max(lengths))
+        recorder.padded = padded
     with ExitStack() as stack:
         held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
         for each in some:

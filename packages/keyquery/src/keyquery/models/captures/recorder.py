@@ -60,7 +60,7 @@ class VectorRecorder:
         self._seen: set[tuple[int, str]] = set()
         self._wanted = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
         self._lengths: dict[int, int] = {}
-        self.padded = False  # whether padding was tried on the model, and changes nothing
+        self.padded = 0  # tokens of the longest text that was tried with padding, which changed nothing
         self._finished = 0  # tokens of the longest document that was run to its end
 
     def begin(self, documents: Mapping[int, DocumentPart], lengths: Sequence[int]) -> None:
