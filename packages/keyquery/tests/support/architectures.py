@@ -82,12 +82,12 @@ QWEN4 = {
     **{"ngram_vocab_size_base": 97, "split_ngram_parts": 1, "output_gate_type": "sigmoid"},
 }
 DOTS3 = {**FULL, "per_layer_config": {"3": {"num_key_value_heads": 4}}, "head_dim": 24}
-DOTS3 |= {"adapter_in_dim": 64, "adapter_input_size": 64}
 DRAFTS = "drafts tokens for another model, from that model's states and keys; by itself it reads no text"
 SOUND = "reads and writes codes of sound, several in each step, and no text"
 APART = {  # why no configuration builds a type here
     **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFTS),
     **dict.fromkeys(("musicgen", "musicgen_melody"), SOUND),
+    "dots3_note": "each layer has sizes of its own, that no small ones fit; `dots3_note_text` is its part that reads text",
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
 # Further settings of a type, where the sizes above do not go together
@@ -100,7 +100,7 @@ OWN: dict[str, dict[str, Any]] = {
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
     "mamba2": {"num_heads": 8, "head_dim": 16},
     "cohere_compass_text": {"layer_types": LOCAL, "rope_parameters": dict.fromkeys(LOCAL, ROPE)},
-    **{name: DOTS3 for name in ("dots3_note_text", "dots3_note")},
+    "dots3_note_text": DOTS3,
     "dots1": {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1},
     "dbrx": {"attn_config": {"rope_theta": 1e4, "kv_n_heads": 2, "clip_qkv": 8.0}},
     "blt": {"encoder_hash_byte_group_vocab": 97, "hidden_size_global": 64},
