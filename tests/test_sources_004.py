@@ -76,27 +76,12 @@ def test_metrics_have_units_and_ranges_name_metrics(name: str) -> None:
 
 # Every combination of the keys stands in these tables.
 GRIDS = [
-    "nope_models",
-    "nope_adjacency",
-    "drope_disruption",
-    "drope_disruption_texts_reported",
-    "drope_knowledge_categories",
-    "drope_sink_rates",
-    "drope_bos_mlp",
-    "drope_phase",
-    "drope_functional",
-    "drope_layer1_tasks",
-    "drope_bos_write",
-    "drope_ablation_comparison",
-    "drope_layer1_perplexity",
-    "drope_attention",
-    "drope_attention_layer1",
-    "drope_context",
-    "drope_verification",
-    "drope_ranking",
-    "drope_published_content",
+    "nope_models", "nope_adjacency", "drope_disruption", "drope_disruption_texts_reported",
+    "drope_knowledge_categories", "drope_sink_rates", "drope_bos_mlp", "drope_phase", "drope_functional",
+    "drope_layer1_tasks", "drope_bos_write", "drope_ablation_comparison", "drope_layer1_perplexity", "drope_attention",
+    "drope_attention_layer1", "drope_context", "drope_verification", "drope_ranking", "drope_published_content",
     "drope_published_disruption_trials",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GRIDS)

@@ -87,7 +87,8 @@ SOUND = "reads and writes codes of sound, several in each step, and no text"
 APART = {  # why no configuration builds a type here
     **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFTS),
     **dict.fromkeys(("musicgen", "musicgen_melody"), SOUND),
-    "dots3_note": "each layer has sizes of its own, that no small ones fit; `dots3_note_text` is its part that reads text",
+    "dots3_note": "its layers have sizes of their own, which no small ones fit; `dots3_note_text` is its part for text",
+    "blt": "loading a small one from its folder took more than 400 s",
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
 # Further settings of a type, where the sizes above do not go together
