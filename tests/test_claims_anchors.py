@@ -60,14 +60,11 @@ def test_sentences_get_lines_and_headings_and_code_is_skipped():
 @pytest.mark.parametrize(
     ("section", "heading"),
     [
-        ("Finding 1", "Finding 1: The dip is everywhere"),
-        ("2.1 Table of scores, first row", "2.1 Table of scores"),
-        ("2 Results", "2. Results"),
-        ("Hypothesis H3", "Hypotheses"),
-        ("Figure 4", "2.1 Table of scores"),
+        ("Finding 1", "Finding 1: The dip is everywhere"), ("2.1 Table of scores, first row", "2.1 Table of scores"),
+        ("2 Results", "2. Results"), ("Hypothesis H3", "Hypotheses"), ("Figure 4", "2.1 Table of scores"),
         ("Something else", ""),
     ],
-)
+)  # fmt: skip
 def test_ledger_section_is_matched_to_a_heading(section, heading):
     assert heading_of(section, sentences(DOCUMENT)) == heading
 

@@ -1,6 +1,7 @@
 """What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
 
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,27 +125,22 @@ LENGTHS = st.lists(st.integers(1, 40), min_size=2, max_size=4)
 @pytest.mark.parametrize("kind", [*PADDED, *STATES])
 def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path: Path, kind: str) -> None:
     saved_model(architectures.built(kind, vocab_size=VOCABULARY), tmp_path / kind)
-    turn = 0
 
     @given(LENGTHS)
     @settings(max_examples=3)
     def compare(lengths: list[int]) -> None:
-        nonlocal turn
-        turn += 1
-        rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate(lengths)]
-        (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
         alone, together = (
-            made(tmp_path, tmp_path / f"{turn}-{batch}", kind, parts=("values",), keep_short=True, batch=batch)
+            open_capture(
+                capture(unequal(tmp_path, kind, *lengths, parts=("values",), batch=batch, out=folder / str(batch)))
+            )
             for batch in (1, 4)
         )
-        shown = [each["tokens"] for each in (together.manifest or {})["documents"]]
-        assert shown == [min(CONTEXT, len(text(words, 0).split()) + 1) for words in lengths]
+        shown = [each.get("tokens") for each in (together.manifest or {})["documents"]]
+        assert shown == [min(CONTEXT, words + 1) for words in lengths]
         for head in alone.heads:
-            for one, two in (
-                (alone.queries(head), together.queries(head)),
-                (alone.keys(head), together.keys(head)),
-                (alone.part("values", head), together.part("values", head)),
-            ):
+            pairs = [(each.queries(head), each.keys(head), each.part("values", head)) for each in (alone, together)]
+            for one, two in zip(*pairs, strict=True):
                 assert np.array_equal(one.document, two.document)
                 assert np.array_equal(one.position, two.position)
                 assert (one.position < np.array(shown)[one.document]).all()
@@ -154,53 +150,51 @@ def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path:
     compare()
 
 
-def test_a_longer_document_after_shorter_ones_is_checked_as_the_first_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def unequal(place: Path, name: str, *words: int, **changes: Any) -> CaptureOptions:
+    """A capture of texts of so many words."""
+    rows = [json.dumps({"id": f"t{n}", "text": text(count, n)}) for n, count in enumerate(words)]
+    (place / "texts.jsonl").write_text("\n".join(rows))
+    source, texts = ModelSource(str(place / name), dtype="fp32", device="cpu"), TextSource(str(place / "texts.jsonl"))
+    given: dict[str, Any] = {"context": CONTEXT, "buckets": 4, "rate": 4.0, "sliding": True, "keep_short": True}
+    return CaptureOptions(model=source, texts=texts, **({"out": place / "out"} | given | changes))
+
+
+def test_a_longer_document_is_checked_as_the_first_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A layer that sees more than its window says shows it only in a text that is longer than the window."""
     saved("mistral", tmp_path / "mistral")
-    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((2, 30))]
-    (tmp_path / "texts.jsonl").write_text("\n".join(rows))
-    loaded = load(ModelSource(str(tmp_path / "mistral"), dtype="fp32", device="cpu"))
-    made(tmp_path, tmp_path / "right", "mistral", keep_short=True)
-    wide = survey(loaded.model)
-    for layer in loaded.model.model.layers:
-        layer.self_attn.sliding_window = None
-    loaded.model.config.sliding_window = None
-    options = CaptureOptions(
-        model=ModelSource(str(tmp_path / "mistral"), dtype="fp32", device="cpu"),
-        texts=TextSource(str(tmp_path / "texts.jsonl")),
-        context=CONTEXT, buckets=4, rate=4.0, out=tmp_path / "wrong", sliding=True, keep_short=True,
-    )  # fmt: skip
-    monkeypatch.setattr(session, "survey", lambda model: wide)
+    options = unequal(tmp_path, "mistral", 2, 30)
+    loaded = load(options.model)
+    session.record(options, loaded=loaded)
+    stated = survey(loaded.model)
+    monkeypatch.setattr(session, "survey", lambda model: stated)
+    for part in (loaded.model.config, *(layer.self_attn for layer in loaded.model.model.layers)):
+        part.sliding_window = None
     with pytest.raises(ModelError, match="sees every token before its own"):
-        session.record(options, loaded=loaded)
+        session.record(replace(options, out=tmp_path / "wrong"), loaded=loaded)
 
 
-def test_lengths_that_cannot_share_a_pass_or_be_compared_are_refused(tmp_path: Path) -> None:
+def test_lengths_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     turning = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
     stretched = transformers.LlamaConfig(**{**SIZES, "max_position_embeddings": 16}, rope_parameters=turning)
     saved_model(transformers.AutoModelForCausalLM.from_config(stretched), tmp_path / "dynamic")
-    rows = [json.dumps({"id": f"t{n}", "text": text(words, n)}) for n, words in enumerate((23, 31))]
-    (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+    options = unequal(tmp_path, "dynamic", 23, 31)
     with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
-        made(tmp_path, tmp_path / "a", "dynamic", keep_short=True)
-    assert made(tmp_path, tmp_path / "b", "dynamic", keep_short=True, context=16).heads
+        capture(options)
+    capture(replace(options, context=16))
+    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
+        replace(options, skip_short=True)
+
+
+def test_padding_that_changes_a_text_is_refused(tmp_path: Path) -> None:
     saved("llama", tmp_path / "llama")
-    source = ModelSource(str(tmp_path / "llama"), dtype="fp32", device="cpu")
-    loaded = load(source)
+    options = unequal(tmp_path, "llama", 23, 31, batch=2)
+    loaded = load(options.model)
     loaded.model.model.layers[1].mlp.register_forward_hook(
-        lambda module, inputs, output: output - output.mean(1)[:, None]
+        lambda module, given, output: output - output.mean(1)[:, None]
     )
-    options = CaptureOptions(
-        model=source, texts=TextSource(str(tmp_path / "texts.jsonl")), context=CONTEXT, buckets=4, rate=4.0,
-        out=tmp_path / "c", keep_short=True, batch=2,
-    )  # fmt: skip
     with pytest.raises(ModelError, match=r"padding at the end of a text changes .*; give --batch 1"):
         session.record(options, loaded=loaded)
     session.record(replace(options, batch=1), loaded=loaded)
-    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
-        made(tmp_path, tmp_path / "e", "dynamic", keep_short=True, skip_short=True)
 
 
 def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None:

@@ -60,13 +60,11 @@ def test_answer_lines_are_lower_cased_and_whitespace_collapsed():
 @pytest.mark.parametrize(
     ("text", "opened", "said"),
     [
-        ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")),
-        ("a\nb</think>c", True, ("c", "a\nb")),
-        ("<think>never ends", False, ("", "never ends")),
-        ("never ends", True, ("", "never ends")),
+        ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")), ("a\nb</think>c", True, ("c", "a\nb")),
+        ("<think>never ends", False, ("", "never ends")), ("never ends", True, ("", "never ends")),
         ("no thoughts", False, ("no thoughts", "")),
     ],
-)
+)  # fmt: skip
 def test_thoughts_are_split_from_the_answer(text, opened, said):
     assert split_thoughts(text, opened=opened) == said
 

@@ -38,12 +38,9 @@ VISION = {
     "patch_size": 4,
 }  # fmt: skip
 YARN_AND_SCALE = {
-    "rope_type": "yarn",
-    "rope_theta": 1e4,
-    "factor": 8.0,
-    "original_max_position_embeddings": 8,
+    "rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 8,
     "llama_4_scaling_beta": 0.3,
-}
+}  # fmt: skip
 
 
 def _mllama() -> Any:
