@@ -12,7 +12,7 @@ ASKED = f"run attention_patterns --items 0 --documents 1 --tokens 32 --again --m
 ON_SLURM = "--executor slurm --partition main --account physics --qos normal --constraint lab --cpus 1 --minutes 11"
 FURTHER = ("--memory", "0.9", "--at-once", "1", "--setup", GREETING := "export LAB_GREETING='hello there'")
 WRITTEN = ("account=physics", "qos=normal", "constraint=lab", "partition=main", "cpus-per-task=1", "time=11")
-HELD = ("JobState=COMPLET", "Features=lab", "Partition=main", "TimeLimit=00:11:00", "CPUs/Task=1")
+HELD = ("Features=lab", "Partition=main", "TimeLimit=00:11:00", "CPUs/Task=1")
 SECONDS = 200.0  # that the command may take
 
 
