@@ -13,7 +13,7 @@ ON_SLURM = "--executor slurm --partition main --account physics --qos normal --c
 FURTHER = ("--memory", "0.9", "--at-once", "1", "--setup", GREETING := "export LAB_GREETING='hello there'")
 WRITTEN = ("account=physics", "qos=normal", "constraint=lab", "partition=main", "cpus-per-task=1", "time=11")
 HELD = ("Features=lab", "Partition=main", "TimeLimit=00:11:00", "CPUs/Task=1")
-SECONDS = 200.0  # that the command may take
+SECONDS = 400.0  # that the command may take
 
 
 def tables(root: Path, *more: str) -> list[str]:
