@@ -50,7 +50,7 @@ pretrained: $(VENV)/pretrained.stamp
 
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
-	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py tests/slurm/check_heads.py
+	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py tests/slurm/check_heads.py tests/slurm/check_run.py
 
 # The site in a real browser, Debian's chromium, which is installed when it may.
 test-browser: $(VENV)/test.stamp tex

@@ -280,15 +280,10 @@ def test_long_prompts_are_cut_in_the_middle(data):
 @pytest.mark.parametrize(
     ("positions", "new", "asked", "limit"),
     [
-        (131_072, 1024, None, 120_000),
-        (131_072, 8192, None, 120_000),
-        (262_144, 32_768, None, 224_000),
-        (10_000_000, 8192, None, 224_000),
-        (262_144, 40_000, None, 120_000),
-        (1024, 32, 992, 992),
-        (None, 32, 900, 900),
+        (131_072, 1024, None, 120_000), (131_072, 8192, None, 120_000), (262_144, 32_768, None, 224_000),
+        (10_000_000, 8192, None, 224_000), (262_144, 40_000, None, 120_000), (1024, 32, 992, 992), (None, 32, 900, 900),
     ],
-)
+)  # fmt: skip
 def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked, limit):
     assert lbp_prompts.prompt_limit(positions, new, asked, "m") == limit
 

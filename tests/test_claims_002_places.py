@@ -167,15 +167,10 @@ def test_stated_bins_are_compared_with_the_numbered_columns(text, expected):
 
 
 STATED = {
-    "t4_llama32_3b_first": "0.900",
-    "t4_llama32_3b_last": "0.300",
-    "t4_llama31_8b_dip": "0.500",
-    "t4_llama31_8b_recovery": "0.560",
-    "t4_llama31_8b_collapse": "0.300",
-    "t4_mistral_first": "0.900",
-    "t4_mistral_last": "0.300",
-    "t4_llama32_3b_drop": "-0.600",
-}
+    "t4_llama32_3b_first": "0.900", "t4_llama32_3b_last": "0.300", "t4_llama31_8b_dip": "0.500",
+    "t4_llama31_8b_recovery": "0.560", "t4_llama31_8b_collapse": "0.300", "t4_mistral_first": "0.900",
+    "t4_mistral_last": "0.300", "t4_llama32_3b_drop": "-0.600",
+}  # fmt: skip
 
 
 def test_notes_on_deciles_are_compared_with_their_cells():

@@ -335,14 +335,12 @@ POSITIONS = {
 @pytest.mark.parametrize(
     ("key", "text", "expected"),
     [
-        ("finding_near_positions", "0–512", "holds"),
-        ("finding_near_positions", "512–2K", "contradicted"),
-        ("finding_near_positions", "0–3K", "contradicted"),
-        ("finding_pretraining_positions", "512–2K", "contradicted"),
+        ("finding_near_positions", "0–512", "holds"), ("finding_near_positions", "512–2K", "contradicted"),
+        ("finding_near_positions", "0–3K", "contradicted"), ("finding_pretraining_positions", "512–2K", "contradicted"),
         ("finding_far_positions", "32K–48K", "contradicted"),
         ("candidate_content_positions", "84K–64K", "contradicted"),
     ],
-)
+)  # fmt: skip
 def test_stated_positions_are_compared_with_the_first_or_last_bins(key, text, expected):
     table = rows(
         "checkpoint bin",

@@ -130,13 +130,10 @@ def test_amplified_attention_is_judged_by_its_output():
 @pytest.mark.parametrize(
     ("attention", "mlp", "count", "expected"),
     [
-        (1.04, 0.96, "2", "holds"),
-        (1.06, 1.0, "2", "contradicted"),
-        (0.9, 1.0, "2", "contradicted"),
-        (1.0, 0.9, "2", "contradicted"),
-        (1.0, 1.0, "3", "contradicted"),
+        (1.04, 0.96, "2", "holds"), (1.06, 1.0, "2", "contradicted"), (0.9, 1.0, "2", "contradicted"),
+        (1.0, 0.9, "2", "contradicted"), (1.0, 1.0, "3", "contradicted"),
     ],
-)
+)  # fmt: skip
 def test_unchanged_layers_must_keep_their_output_norm(attention, mlp, count, expected):
     table = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
     assert verdict("c004_bal_unchanged", table, summed(), states(s10_5_unchanged_layers=count)) == expected

@@ -60,14 +60,11 @@ def test_sentences_get_lines_and_headings_and_code_is_skipped():
 @pytest.mark.parametrize(
     ("section", "heading"),
     [
-        ("Finding 1", "Finding 1: The dip is everywhere"),
-        ("2.1 Table of scores, first row", "2.1 Table of scores"),
-        ("2 Results", "2. Results"),
-        ("Hypothesis H3", "Hypotheses"),
-        ("Figure 4", "2.1 Table of scores"),
+        ("Finding 1", "Finding 1: The dip is everywhere"), ("2.1 Table of scores, first row", "2.1 Table of scores"),
+        ("2 Results", "2. Results"), ("Hypothesis H3", "Hypotheses"), ("Figure 4", "2.1 Table of scores"),
         ("Something else", ""),
     ],
-)
+)  # fmt: skip
 def test_ledger_section_is_matched_to_a_heading(section, heading):
     assert heading_of(section, sentences(DOCUMENT)) == heading
 
@@ -95,19 +92,11 @@ def test_anchor_changes_with_words_but_not_with_markup():
 @pytest.mark.parametrize(
     ("reported", "stands"),
     [
-        ("0.123", True),
-        ("55.5 and 0.123", True),
-        ("7, Most layers dip", True),
-        ("−0.02", True),
-        ("0.02", False),
-        ("1,249 against 0.123", True),
-        ("249", False),
-        ("23", False),
-        ("0.1234", False),
-        ("few layers", False),
+        ("0.123", True), ("55.5 and 0.123", True), ("7, Most layers dip", True), ("−0.02", True), ("0.02", False),
+        ("1,249 against 0.123", True), ("249", False), ("23", False), ("0.1234", False), ("few layers", False),
         ("", False),
     ],
-)
+)  # fmt: skip
 def test_reported_value_gets_a_hash_only_when_printed(reported, stands):
     text = f"{DOCUMENT}\nA slope of -0.02, 1,249 times."
     assert printed(reported, text) == (digest(reported) if stands else "")

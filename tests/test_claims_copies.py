@@ -228,13 +228,8 @@ def test_each_copied_cell_is_compared_with_its_original(claim, copy, originals, 
 
 
 METRICS = (
-    "attention_output_norm",
-    "mlp_output_norm",
-    "attention_contribution",
-    "mlp_contribution",
-    "query_norm",
-    "key_norm",
-)
+    "attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution", "query_norm", "key_norm",
+)  # fmt: skip
 
 
 def content(**misprint):

@@ -13,23 +13,16 @@ ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\
 MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)
 HOLD = {
     "c000_background_indices": "an architecture, as configured",
-    "c000_f1_not_cause": "the added layers do not run on text",
-    "c000_f2_not_few": "counted layer by layer",
-    "c000_f3_not_depth": "two profiles, as printed",
-    "c000_f3_smaller_llama": "two profiles, as printed",
-    "c000_extremes_sensitivity": "two extremes, as printed",
-    "c002_overlap_absent": "whether a score is published",
+    "c000_f1_not_cause": "the added layers do not run on text", "c000_f2_not_few": "counted layer by layer",
+    "c000_f3_not_depth": "two profiles, as printed", "c000_f3_smaller_llama": "two profiles, as printed",
+    "c000_extremes_sensitivity": "two extremes, as printed", "c002_overlap_absent": "whether a score is published",
     "c002_gap_published": "whether a figure holds a score",
     "c002_onset_correlation_kept": "moves by less than in pre-training",
-    "c004_long_context_open": "what the report does not ask",
-    "c004_ans_rope": "a count of answers",
-    "c004_ctx_rope_collapses": "a count of answers",
-    "c004_rope_within_errors": "a count of answers",
-    "c004_fig13_rope_explodes": "an intervention with its control",
-    "c004_no_valid_answers": "what the script stores",
-    "c004_sink_rates_high": "rates of both models",
-    "c004_not_uniform": "layers, as printed",
-}
+    "c004_long_context_open": "what the report does not ask", "c004_ans_rope": "a count of answers",
+    "c004_ctx_rope_collapses": "a count of answers", "c004_rope_within_errors": "a count of answers",
+    "c004_fig13_rope_explodes": "an intervention with its control", "c004_no_valid_answers": "what the script stores",
+    "c004_sink_rates_high": "rates of both models", "c004_not_uniform": "layers, as printed",
+}  # fmt: skip
 """Statements of the documents with such words that hold, and what they rest on; a new one is judged by hand first."""
 
 

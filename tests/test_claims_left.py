@@ -180,13 +180,10 @@ def tasks(low, high, share=60.0, tested=True):
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (-10.0, 10.0, "holds"),
-        (-10.1, 5.0, "not supported"),
-        (-5.0, 10.1, "not supported"),
-        (10.5, 20.0, "contradicted"),
-        (-20.0, -10.5, "contradicted"),
+        (-10.0, 10.0, "holds"), (-10.1, 5.0, "not supported"), (-5.0, 10.1, "not supported"),
+        (10.5, 20.0, "contradicted"), (-20.0, -10.5, "contradicted"),
     ],
-)
+)  # fmt: skip
 def test_preserved_task_must_change_within_the_margin(low, high, expected):
     judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
     assert judged == {"cities": expected, "sports": expected}

@@ -76,13 +76,10 @@ def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
 @pytest.mark.parametrize(
     ("relation", "operand", "verdict"),
     [
-        ("ratio", "1.00", "holds"),
-        ("ratio", "1.10", "contradicted"),
-        ("difference", "0.6", "holds"),
-        ("difference", "3.1", "contradicted"),
-        ("undecided", "", "not testable"),
+        ("ratio", "1.00", "holds"), ("ratio", "1.10", "contradicted"), ("difference", "0.6", "holds"),
+        ("difference", "3.1", "contradicted"), ("undecided", "", "not testable"),
     ],
-)
+)  # fmt: skip
 def test_relation_between_two_quantities_is_computed(relation, operand, verdict):
     [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
     assert judged.verdict == verdict

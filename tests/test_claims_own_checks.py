@@ -153,15 +153,10 @@ NAMES = ("ap_overall", "ap_drop", "plane_var")
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (0.4, 0.6, "holds"),
-        (0.39, 0.6, "not supported"),
-        (0.4, 0.61, "not supported"),
-        (0.2, 0.39, "contradicted"),
-        (0.61, 0.7, "contradicted"),
-        (0.3, 0.4, "not supported"),
-        (0.6, 0.7, "not supported"),
+        (0.4, 0.6, "holds"), (0.39, 0.6, "not supported"), (0.4, 0.61, "not supported"), (0.2, 0.39, "contradicted"),
+        (0.61, 0.7, "contradicted"), (0.3, 0.4, "not supported"), (0.6, 0.7, "not supported"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("metric", NAMES)
 def test_model_in_range_needs_its_whole_interval_inside(metric, low, high, expected):
     found = say("thesis_pretrained_in_range", geometry(metric, low, high))

@@ -14,21 +14,11 @@ SOURCES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv"
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("16L", 16),
-        ("~17GB", 17),
-        ("120K+", 120_000),
-        ("0.90+", 0.9),
-        ("725:1", 725),
-        ("0% (all tasks)", 0),
-        ("3B-class", 3),
-        ("All four", 4),
-        ("Neither", 0),
-        ("triples", 3),
-        ("1,249×", 1249),
-        ("throughout", None),
+        ("16L", 16), ("~17GB", 17), ("120K+", 120_000), ("0.90+", 0.9), ("725:1", 725), ("0% (all tasks)", 0),
+        ("3B-class", 3), ("All four", 4), ("Neither", 0), ("triples", 3), ("1,249×", 1249), ("throughout", None),
         ("none the less", None),
     ],
-)
+)  # fmt: skip
 def test_spelled_numbers_are_read_from_text(text, number):
     assert spelled(text) == number
 

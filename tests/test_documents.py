@@ -19,16 +19,10 @@ NEW, LIKE = "gemma3-4b", "qwen3-4b"
 @pytest.mark.parametrize(
     ("place", "wanted"),
     [
-        ("002 T1", False),
-        ("005 T1", True),
-        ("005", True),
-        ("data/models", False),
-        ("", False),
-        ("0025 T1", False),
-        ("kepler T1", True),
-        ("thesis", False),
+        ("002 T1", False), ("005 T1", True), ("005", True), ("data/models", False), ("", False), ("0025 T1", False),
+        ("kepler T1", True), ("thesis", False),
     ],
-)
+)  # fmt: skip
 def test_place_names_a_foreign_document_by_its_code(place, wanted):
     assert OWN.foreign(place) is wanted
 

@@ -19,17 +19,11 @@ RECIPES = dict(part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.
 BLOCK = re.compile(r"^(Into|Append to) `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
 SAYS = {
-    "A document": "nothing wrong",
-    "A source": "nothing wrong",
-    "A model": "of 'bean-1b', which artifacts/sources/models.csv",
-    "A measured model": "| tiny-rope |",
-    "A claim": "1 passed",
-    "A cell check": "18.4 less 12.1.",
-    "A statistic": "",
-    "A result": "nothing wrong",
-    "An exhibit": "out/figures/model_sizes.tex",
-    "An experiment": "nothing wrong",
-}
+    "A document": "nothing wrong", "A source": "nothing wrong",
+    "A model": "of 'bean-1b', which artifacts/sources/models.csv", "A measured model": "| tiny-rope |",
+    "A claim": "1 passed", "A cell check": "18.4 less 12.1.", "A statistic": "", "A result": "nothing wrong",
+    "An exhibit": "out/figures/model_sizes.tex", "An experiment": "nothing wrong",
+}  # fmt: skip
 AFTER = {"A cell check": ("A source",)}  # recipes that go on where others end
 
 

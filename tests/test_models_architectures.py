@@ -13,20 +13,9 @@ pytestmark = pytest.mark.models
 
 PAGE = (Path(__file__).parents[1] / "docs/architectures.md").read_text(encoding="utf-8")
 KINDS = (
-    "llama",
-    "opt",
-    "nemotron_h",
-    "deepseek_v3",
-    "llama4_text",
-    "gpt_oss",
-    "bart",
-    "bert",
-    "doge",
-    "falcon",
-    "mamba",
-    "rwkv",
-    "xglm",
-)
+    "llama", "opt", "nemotron_h", "deepseek_v3", "llama4_text", "gpt_oss", "bart", "bert", "doge", "falcon", "mamba",
+    "rwkv", "xglm",
+)  # fmt: skip
 
 
 @pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")

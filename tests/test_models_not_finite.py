@@ -15,12 +15,10 @@ from test_cli_run import FEW, project, untrained  # noqa: E402, F401
 pytestmark = pytest.mark.models
 
 WEIGHTS = {
-    "model.embed_tokens.weight": "context_length",
-    "model.layers.1.self_attn.k_proj.weight": "sinks",
-    "model.layers.0.mlp.down_proj.weight": "layer_content",
-    "model.layers.1.input_layernorm.weight": "massive_values",
+    "model.embed_tokens.weight": "context_length", "model.layers.1.self_attn.k_proj.weight": "sinks",
+    "model.layers.0.mlp.down_proj.weight": "layer_content", "model.layers.1.input_layernorm.weight": "massive_values",
     "model.norm.weight": "layer_ablation",
-}
+}  # fmt: skip
 
 
 def broken(folder: Path, name: str) -> Path:

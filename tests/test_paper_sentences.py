@@ -24,17 +24,15 @@ def test_each_sentence_of_a_chapter_is_on_its_own_line(path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "second"),
     [
-        ("One ends. Two begins.", "Two begins."),
-        ("Does it end? It does.", "It does."),
+        ("One ends. Two begins.", "Two begins."), ("Does it end? It does.", "It does."),
         ("It falls.<< mark('a.b') >> Then it rises.", "Then it rises."),
         ("It falls (all of it.) Then it rises.", "Then it rises."),
         ("They say ``no.'' ``Yes'' say we.", "``Yes'' say we."),
-        (r"It falls. \emph{Then} it rises.", r"\emph{Then} it rises."),
-        ("It falls. $r$ is high.", "$r$ is high."),
+        (r"It falls. \emph{Then} it rises.", r"\emph{Then} it rises."), ("It falls. $r$ is high.", "$r$ is high."),
         ("It falls. << n('a', value='b. C') | words | capitalize >> rise.", None),
         ("The arm is B. It falls.", "It falls."),
     ],
-)
+)  # fmt: skip
 def test_second_sentence_on_a_line_is_reported(line: str, second: str | None) -> None:
     assert faults(f"Before.\n{line}\nAfter.") == [2]
     assert second is None or split_sentences(line)[1] == second

@@ -40,13 +40,10 @@ def test_yarn_difference_is_by_seed_with_an_exact_test():
 @pytest.mark.parametrize(
     ("multiple", "dropped", "verdict"),
     [
-        (2.0, 0.8, "holds"),
-        (2.0, 0.2, "contradicted"),
-        (4.0, 0.2, "holds"),
-        (8.0, 0.8, "contradicted"),
+        (2.0, 0.8, "holds"), (2.0, 0.2, "contradicted"), (4.0, 0.2, "holds"), (8.0, 0.8, "contradicted"),
         (8.0, 0.4955, "not significant"),
     ],
-)
+)  # fmt: skip
 def test_order_is_judged_in_the_direction_of_each_length(multiple, dropped, verdict):
     (judgement,) = thesis_population_yarn(population_yarn(outcomes(dropped, 0.5, multiple=multiple)))
     assert judgement.verdict == verdict

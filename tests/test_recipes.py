@@ -28,18 +28,11 @@ FOLDER = ROOT / recipes.FOLDER
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))
 # Parameters of the published checkpoints, image towers and their projections left out
 KNOWN = {
-    "llama2-7b-rope": 6_738_415_616,
-    "llama2-7b-drope": 6_738_415_616,
-    "qwen3-0.6b": 596_049_920,
-    "qwen3-1.7b": 1_720_574_976,
-    "qwen3-4b": 4_022_468_096,
-    "qwen3-8b": 8_190_735_360,
-    "qwen3-14b": 14_768_307_200,
-    "llama3.2-1b": 1_235_814_400,
-    "llama3.2-3b": 3_212_749_824,
-    "llama3.1-8b": 8_030_261_248,
+    "llama2-7b-rope": 6_738_415_616, "llama2-7b-drope": 6_738_415_616, "qwen3-0.6b": 596_049_920,
+    "qwen3-1.7b": 1_720_574_976, "qwen3-4b": 4_022_468_096, "qwen3-8b": 8_190_735_360, "qwen3-14b": 14_768_307_200,
+    "llama3.2-1b": 1_235_814_400, "llama3.2-3b": 3_212_749_824, "llama3.1-8b": 8_030_261_248,
     "mistral-v0.2-7b": 7_241_732_096,
-}
+}  # fmt: skip
 ROUNDED = {"ministral3-3b": 3.4, "ministral3-8b": 8.5, "ministral3-14b": 13.5, "llama3.2-11b": 9.8}  # billions
 SHAPED: dict[str, Shape] = {
     entry.name: entry.shape for file in FILES for entry in load_recipe(FOLDER / file).models if entry.shape is not None

@@ -92,13 +92,10 @@ def test_grid_is_complete(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "by"),
     [
-        ("drope_massive_counts", "tensor"),
-        ("drope_layer1_massive", "layers"),
-        ("drope_crosslayer", "layers"),
-        ("drope_layer1_content", ""),
-        ("drope_layer1_norms", ""),
+        ("drope_massive_counts", "tensor"), ("drope_layer1_massive", "layers"), ("drope_crosslayer", "layers"),
+        ("drope_layer1_content", ""), ("drope_layer1_norms", ""),
     ],
-)
+)  # fmt: skip
 def test_comparisons_occur_once_beside_both_models(name: str, by: str) -> None:
     for group in distinct(name, by) if by else [""]:
         here = [row for row in rows(name) if not by or row[by] == group]

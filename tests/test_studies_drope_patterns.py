@@ -297,13 +297,11 @@ def example(target: str, output: str, missing: str = "") -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("target", "output", "deleted", "position", "in_run", "prefix"),
     [
-        ("2617558", "261758", "5", "5 6", True, False),
-        ("1234567", "123567", "4", "4", False, False),
-        ("1234567", "123456", "7", "7", False, True),
-        ("1123456", "123456", "1", "1 2", True, False),
+        ("2617558", "261758", "5", "5 6", True, False), ("1234567", "123567", "4", "4", False, False),
+        ("1234567", "123456", "7", "7", False, True), ("1123456", "123456", "1", "1 2", True, False),
         ("1234567", "765432", "none", "none", False, False),
     ],
-)
+)  # fmt: skip
 def test_the_missing_digit_is_found(
     target: str, output: str, deleted: str, position: str, in_run: bool, prefix: bool
 ) -> None:

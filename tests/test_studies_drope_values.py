@@ -34,15 +34,11 @@ STATED = pd.DataFrame(
     }
 )
 RATES = {
-    ("RoPE", "cities"): ("89.5%", "57.5%"),
-    ("RoPE", "sports"): ("60.0%", "52.0%"),
-    ("RoPE", "imdb"): ("44.0%", "5.0%"),
-    ("RoPE", "passkey"): ("100.0%", "0.0%"),
-    ("DroPE", "cities"): ("79.0%", "88.5%"),
-    ("DroPE", "sports"): ("73.0%", "67.0%"),
-    ("DroPE", "imdb"): ("30.0%", "15.0%"),
+    ("RoPE", "cities"): ("89.5%", "57.5%"), ("RoPE", "sports"): ("60.0%", "52.0%"), ("RoPE", "imdb"): ("44.0%", "5.0%"),
+    ("RoPE", "passkey"): ("100.0%", "0.0%"), ("DroPE", "cities"): ("79.0%", "88.5%"),
+    ("DroPE", "sports"): ("73.0%", "67.0%"), ("DroPE", "imdb"): ("30.0%", "15.0%"),
     ("DroPE", "passkey"): ("60.0%", "60.0%"),
-}
+}  # fmt: skip
 
 
 def series(counts: dict[tuple[str, str], list[float]]) -> pd.DataFrame:

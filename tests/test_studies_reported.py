@@ -64,31 +64,14 @@ def tables(**other):
 
 
 PAIRS = {
-    "massive_query": (10, 20),
-    "massive_key": (11, 21),
-    "massive_value": (12, 22),
-    "massive_minus_random": (7, 5),
-    "parametric_degradation": (10, 11),
-    "contextual_degradation": (20, 21),
-    "passkey_degradation": (10, 11),
-    "sink_rate": (20, 21),
-    "largest_first_norm": (8, 9),
-    "spike_layer": (20, 21),
-    "bos_mlp_matching": (10, 11),
-    "first_mass": (10, 11),
-    "write": (20, 21),
-    "bos_value_spike": (10, 11),
-    "bos_value_all": (20, 21),
-    "layer1_mlp": (10, 11),
-    "layer1_attention": (20, 21),
-    "layer1_both": (30, 31),
-    "layer1_both_bos": (40, 41),
-    "first_attention": (10, 11),
-    "local_attention": (20, 21),
-    "layer1_share": (10, 11),
-    "layer0_share": (10, 11),
+    "massive_query": (10, 20), "massive_key": (11, 21), "massive_value": (12, 22), "massive_minus_random": (7, 5),
+    "parametric_degradation": (10, 11), "contextual_degradation": (20, 21), "passkey_degradation": (10, 11),
+    "sink_rate": (20, 21), "largest_first_norm": (8, 9), "spike_layer": (20, 21), "bos_mlp_matching": (10, 11),
+    "first_mass": (10, 11), "write": (20, 21), "bos_value_spike": (10, 11), "bos_value_all": (20, 21),
+    "layer1_mlp": (10, 11), "layer1_attention": (20, 21), "layer1_both": (30, 31), "layer1_both_bos": (40, 41),
+    "first_attention": (10, 11), "local_attention": (20, 21), "layer1_share": (10, 11), "layer0_share": (10, 11),
     "later_share": (30, 31),
-}
+}  # fmt: skip
 
 
 def test_each_reported_quantity_comes_from_its_own_cell():

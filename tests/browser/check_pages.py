@@ -12,21 +12,11 @@ import site_made as made
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 PAGES = (
-    "site/index.html",
-    "site/ledger.html",
-    "site/exhibits.html",
-    "site/artifacts.html",
-    "site/graph.html",
-    "site/bibliography.html",
-    "site/table/recall_loss.html",
-    "site/figure/recall_curves.html",
-    "site/artifact/recall_drop.html",
-    "site/artifact/claims.html",
-    "site/chapter/recall.html",
-    "site/code/analysis/claims/recall/statements.py.html",
-    "annotated/index.html",
-    "annotated/recall.html",
-)
+    "site/index.html", "site/ledger.html", "site/exhibits.html", "site/artifacts.html", "site/graph.html",
+    "site/bibliography.html", "site/table/recall_loss.html", "site/figure/recall_curves.html",
+    "site/artifact/recall_drop.html", "site/artifact/claims.html", "site/chapter/recall.html",
+    "site/code/analysis/claims/recall/statements.py.html", "annotated/index.html", "annotated/recall.html",
+)  # fmt: skip
 CONTRAST = """() => {
   const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
   const linear = (part) => part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4;

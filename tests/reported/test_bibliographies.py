@@ -266,18 +266,14 @@ def test_author_names_separated_by_commas_are_reported():
 
 
 HOSTILE = [
-    'url = {https://e.com/"><script>alert(1)</script>}',
-    "url = {JavaScript:alert(1)}",
-    "url = {data:text/html,<script>alert(1)</script>}",
-    "url = {//evil.example/x}",
+    'url = {https://e.com/"><script>alert(1)</script>}', "url = {JavaScript:alert(1)}",
+    "url = {data:text/html,<script>alert(1)</script>}", "url = {//evil.example/x}",
     'doi = {10.1/"><img src=x onerror=alert(1)>}',
     'eprint = {1"><img src=x onerror=alert(1)>}, archiveprefix = {<script>x</script>}',
-    "note = {\\href{javascript:alert(1)}{click} <b>bold</b>}",
-    "howpublished = {\\url{javascript:alert(1)}}",
-    'author = {{<script>alert(1)</script>} and "Onload, Eve"}',
-    "title = {$<script>alert(1)</script>$ and <img src=x>}",
+    "note = {\\href{javascript:alert(1)}{click} <b>bold</b>}", "howpublished = {\\url{javascript:alert(1)}}",
+    'author = {{<script>alert(1)</script>} and "Onload, Eve"}', "title = {$<script>alert(1)</script>$ and <img src=x>}",
     'key = {"><script>x</script>}, year = {<i>2020</i>}',
-]
+]  # fmt: skip
 
 
 @pytest.mark.latex

@@ -35,13 +35,8 @@ CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
 ODD = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
 EXHIBITS = (
-    "tables/",
-    "figures/",
-    "analysis/claims/",
-    "analysis/studies/",
-    "analysis/experiments/",
-    "keyquery/experiments/",
-)
+    "tables/", "figures/", "analysis/claims/", "analysis/studies/", "analysis/experiments/", "keyquery/experiments/",
+)  # fmt: skip
 CHECK = ("check",)
 SURVEY = (
     *("run", "sinks", "--model", "tiny-rope", "--documents", "1", "--tokens", "32", "--device", "cpu"),

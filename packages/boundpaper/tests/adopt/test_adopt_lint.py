@@ -70,16 +70,10 @@ def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("0.831", "t/a/v:.3f"),
-        (r"83.1\%", "t/a/v:.1p"),
-        (r"83.14 \% and", "t/a/v:.2p"),
-        (".831", "t/a/v:.3n"),
-        ("48{,}936", "t/b/n:;d"),
-        ("$-0.725$", "t/c/v:.3f"),
-        ("$-$0.725", "t/c/v:!.3f"),
-        ("--0.725", "t/c/v:!.3f"),
+        ("0.831", "t/a/v:.3f"), (r"83.1\%", "t/a/v:.1p"), (r"83.14 \% and", "t/a/v:.2p"), (".831", "t/a/v:.3n"),
+        ("48{,}936", "t/b/n:;d"), ("$-0.725$", "t/c/v:.3f"), ("$-$0.725", "t/c/v:!.3f"), ("--0.725", "t/c/v:!.3f"),
     ],
-)
+)  # fmt: skip
 def test_number_that_fits_exactly_one_cell_is_safe_to_bind(text, key):
     finding = _finding(text)
     assert finding.safe

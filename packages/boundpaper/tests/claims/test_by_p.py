@@ -43,16 +43,11 @@ def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     "text",
     [
-        'p < .05, "because", otherwise="not supported"',
-        'p < .05 and estimate > 0, "because"',
-        'p > .05, "because"',
-        'parts < 3, "because"',
-        'share < .05, "because"',
-        'height < .05, "because"',
-        'True, "because"',
+        'p < .05, "because", otherwise="not supported"', 'p < .05 and estimate > 0, "because"', 'p > .05, "because"',
+        'parts < 3, "because"', 'share < .05, "because"', 'height < .05, "because"', 'True, "because"',
         '"p < .05", **more',
     ],
-)
+)  # fmt: skip
 def test_claim_judged_by_more_than_a_p_value_is_accepted(tmp_path, text):
     asked(tmp_path, text)
 

@@ -18,22 +18,13 @@ from boundpaper.paper.watch import is_source, watch
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("tables/ap_drop.py", True),
-        ("paper/chapters/one.tex.j2", True),
-        ("artifacts/sources/models.csv", True),
-        ("artifacts/results/claims.csv", False),
-        ("out/thesis.pdf", False),
-        ("tables/.ap_drop.py.swp", False),
-        ("tables/ap_drop.py~", False),
-        ("tables/sedoFaIP1", False),
-        ("paper/chapters/4913", False),
-        ("tables/ap_drop.py.tmp", False),
-        ("analysis/studies/one.py___jb_tmp___", False),
-        ("tables/__pycache__/ap_drop.cpython-311.pyc", False),
-        (".git/index", False),
-        ("../elsewhere.py", False),
+        ("tables/ap_drop.py", True), ("paper/chapters/one.tex.j2", True), ("artifacts/sources/models.csv", True),
+        ("artifacts/results/claims.csv", False), ("out/thesis.pdf", False), ("tables/.ap_drop.py.swp", False),
+        ("tables/ap_drop.py~", False), ("tables/sedoFaIP1", False), ("paper/chapters/4913", False),
+        ("tables/ap_drop.py.tmp", False), ("analysis/studies/one.py___jb_tmp___", False),
+        ("tables/__pycache__/ap_drop.cpython-311.pyc", False), (".git/index", False), ("../elsewhere.py", False),
     ],
-)
+)  # fmt: skip
 def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
     assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
 

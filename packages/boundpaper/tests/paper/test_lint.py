@@ -42,22 +42,15 @@ def test_lint_allows_digits_in_names_and_references(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a 12 b", [(1, "12")]),
-        ("\n\nrises by 3.5\\%, then", [(3, "3.5\\%")]),
-        ("a 12-D space, a 2-D one", [(1, "12-D")]),
-        ("Qwen37", [(1, "Qwen37")]),
-        ("Qwen3.5", [(1, "Qwen3.5")]),
-        ("2026.5 and 1850", [(1, "2026.5"), (1, "1850")]),
-        ("100\\% % 5", [(1, "100\\%")]),
-        ("\\emph{47 heads}", [(1, "47")]),
-        ("\\footnote{of 3} \\textbf{4x}", [(1, "3"), (1, "4x")]),
+        ("a 12 b", [(1, "12")]), ("\n\nrises by 3.5\\%, then", [(3, "3.5\\%")]),
+        ("a 12-D space, a 2-D one", [(1, "12-D")]), ("Qwen37", [(1, "Qwen37")]), ("Qwen3.5", [(1, "Qwen3.5")]),
+        ("2026.5 and 1850", [(1, "2026.5"), (1, "1850")]), ("100\\% % 5", [(1, "100\\%")]),
+        ("\\emph{47 heads}", [(1, "47")]), ("\\footnote{of 3} \\textbf{4x}", [(1, "3"), (1, "4x")]),
         ("$0.87$, $-3$, $\\approx 12\\%$", [(1, "$0.87$"), (1, "$-3$"), (1, "$\\approx 12\\%$")]),
-        ("a\n$r = -0.87$ at $n = 7$", [(2, "$r = -0.87$"), (2, "$n = 7$")]),
-        ("$p < 0.001$", [(1, "$p < 0.001$")]),
-        ("\\verb|x=12| 10", [(1, "10")]),
-        ("escaped \\$5 and \\$6", [(1, "\\$5"), (1, "\\$6")]),
+        ("a\n$r = -0.87$ at $n = 7$", [(2, "$r = -0.87$"), (2, "$n = 7$")]), ("$p < 0.001$", [(1, "$p < 0.001$")]),
+        ("\\verb|x=12| 10", [(1, "10")]), ("escaped \\$5 and \\$6", [(1, "\\$5"), (1, "\\$6")]),
     ],
-)
+)  # fmt: skip
 def test_typed_digits_are_found(text: str, expected: list[tuple[int, str]]) -> None:
     assert found(text) == expected
 

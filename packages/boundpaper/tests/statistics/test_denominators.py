@@ -37,14 +37,10 @@ def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(th
 @pytest.mark.parametrize(
     ("share", "items", "answered"),
     [
-        (0.5989583333333334, 200, [192]),
-        (0.7010309278350515, 100, [97]),
-        (0.4895833333333333, 200, [96, 192]),
-        (0.6229508196721312, 200, [61, 122, 183]),
-        (0.885, 200, [200]),
-        (0.99, 200, [100, 200]),
+        (0.5989583333333334, 200, [192]), (0.7010309278350515, 100, [97]), (0.4895833333333333, 200, [96, 192]),
+        (0.6229508196721312, 200, [61, 122, 183]), (0.885, 200, [200]), (0.99, 200, [100, 200]),
     ],
-)
+)  # fmt: skip
 def test_stored_share_gives_possible_counts(share: float, items: int, answered: list[int]) -> None:
     assert [n for _, n in possible_counts(share, items).pairs] == answered
 

@@ -33,15 +33,10 @@ def table(field, unit):
 @pytest.mark.parametrize(
     ("field", "unit"),
     [
-        ("paid", "franc"),
-        ("paid", "$Francs$"),
-        ("share", "%"),
-        ("share", "\\%"),
-        ("height", "cm"),
-        ("value", "nats"),
+        ("paid", "franc"), ("paid", "$Francs$"), ("share", "%"), ("share", "\\%"), ("height", "cm"), ("value", "nats"),
         ("own", "cm"),
     ],
-)
+)  # fmt: skip
 def test_matching_or_undeclared_unit_is_accepted(root, field, unit):
     assert contradicted_unit(root, ["sales"], table(field, unit)) == ""
 

@@ -37,6 +37,7 @@ def capture(
     sliding: bool = False,
     windows: bool = False,
     skip_short: bool = False,
+    keep_short: bool = False,
     fewer: bool = False,
     only_layers: Sequence[int] = (),
     only_heads: Sequence[tuple[int, int]] = (),
@@ -56,9 +57,9 @@ def capture(
         Tokens of a document.
     out : str or Path
         The folder of the capture.
-    heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, fewer, only_layers
+    heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, keep_short, fewer
         As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `TextSource`.
-    only_heads, parts, batch, stream
+    only_layers, only_heads, parts, batch, stream
         See `CaptureOptions`; `Capture.part` gives what `parts` keeps.
 
     Raises
@@ -105,6 +106,7 @@ def capture(
         sliding=sliding,
         windows=windows,
         skip_short=skip_short,
+        keep_short=keep_short,
         fewer=fewer,
         only_layers=tuple(only_layers),
         only_heads=tuple(only_heads),

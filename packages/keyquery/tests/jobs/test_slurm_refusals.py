@@ -1,6 +1,7 @@
 """What sbatch writes when it takes no jobs becomes a line that says what, and a line that says how to mend it."""
 
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
     first, second = slurm.refusal_lines(written).splitlines()
     assert first == f"Slurm refused the jobs: {said}"
     assert second.startswith(mend)
+
+
+def test_queue_that_still_shows_a_finished_job_does_not_end_the_watcher() -> None:
+    executor = object.__new__(slurm.SlurmExecutor)
+    call = slurm._OpenCall(None, Future())
+    call.future.set_result(1)
+    executor._update_state("1_0", call, "COMPLETING", 0.0)
+    assert call.future.result() == 1
 
 
 def test_sbatch_output_is_shown_once(

@@ -13,21 +13,12 @@ YES_NO = ("yes", "no")
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
-        (" yes", "right"),
-        ("Yes, it is.", "right"),
-        ("**YES**\nQuestion: no", "right"),
-        ("I don't know. Yes", "right"),
-        ("Nobody knows; not now, noon, no-one's yes", "right"),
-        ("no", "wrong"),
-        ("No! Well, yes", "wrong"),
-        ("(no)", "wrong"),
-        ("", "unparsed"),
-        ("know", "unparsed"),
-        ("yesterday, noon", "unparsed"),
-        ("no-one can say", "unparsed"),
-        ("yes_or", "unparsed"),
+        (" yes", "right"), ("Yes, it is.", "right"), ("**YES**\nQuestion: no", "right"), ("I don't know. Yes", "right"),
+        ("Nobody knows; not now, noon, no-one's yes", "right"), ("no", "wrong"), ("No! Well, yes", "wrong"),
+        ("(no)", "wrong"), ("", "unparsed"), ("know", "unparsed"), ("yesterday, noon", "unparsed"),
+        ("no-one can say", "unparsed"), ("yes_or", "unparsed"),
     ],
-)
+)  # fmt: skip
 def test_judge_counts_the_first_whole_word(text: str, outcome: str) -> None:
     assert is_right(text, "yes", YES_NO) == outcome
 
@@ -42,14 +33,10 @@ def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
-        (" Oslo.", "right"),
-        ("the city of oslo, of course", "right"),
-        ("\n...Oslo", "right"),
-        ("Osloer", "wrong"),
-        ("Bergen. Oslo", "wrong"),
-        (" ...\n", "unparsed"),
+        (" Oslo.", "right"), ("the city of oslo, of course", "right"), ("\n...Oslo", "right"), ("Osloer", "wrong"),
+        ("Bergen. Oslo", "wrong"), (" ...\n", "unparsed"),
     ],
-)
+)  # fmt: skip
 def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: str) -> None:
     assert is_right(text, "Oslo") == outcome
 
@@ -57,15 +44,10 @@ def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: st
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("The key is 40712. Not 12345.", "40712"),
-        (" 4 0 7 1 2 .", "40712"),
-        ("4 0 7 12", "407"),
-        ("40,712", "40712"),
-        ("40,71", "40"),
-        ("key: 00712", "00712"),
-        ("none", ""),
+        ("The key is 40712. Not 12345.", "40712"), (" 4 0 7 1 2 .", "40712"), ("4 0 7 12", "407"), ("40,712", "40712"),
+        ("40,71", "40"), ("key: 00712", "00712"), ("none", ""),
     ],
-)
+)  # fmt: skip
 def test_the_first_number_of_a_text_is_read(text: str, said: str) -> None:
     assert first_number(text) == said
 

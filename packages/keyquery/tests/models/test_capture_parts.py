@@ -1,17 +1,23 @@
 """What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
 
 import json
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import architectures
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import choices
 from keyquery.models.anatomy import blocks
-from keyquery.models.architecture import run_forward
+from keyquery.models.architecture import run_forward, survey
 from keyquery.models.attention.calls import recording
 from keyquery.models.captures import capture as session
 from keyquery.models.captures import room
@@ -21,7 +27,7 @@ from keyquery.models.captures.reading import Capture, open_capture
 from keyquery.models.captures.sampling import PARTS, HeadIndex
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import TextSource
-from models_tiny import saved, text
+from models_tiny import SIZES, VOCABULARY, saved, saved_model, text
 
 pytestmark = pytest.mark.models
 CONTEXT, DOCUMENTS = 32, 5
@@ -108,6 +114,87 @@ def test_documents_captured_in_a_batch_equal_those_captured_alone(place: Path, t
             assert np.array_equal(one.position, two.position)
             size = np.abs(one.vectors).max()
             assert np.abs(one.vectors - two.vectors).max() <= 2e-6 * size
+
+
+# A kind of attention and of position each: sliding, chunked, latent, learned, sines, none; and a state (the last four)
+PADDED = ("llama", "gemma2", "llama4_text", "minicpm3", "gpt2", "ctrl", "cohere2", "gpt_oss")
+STATES = ("bamba", "jamba", "lfm2", "qwen3_next")
+LENGTHS = st.lists(st.integers(1, 40), min_size=2, max_size=4)
+
+
+@pytest.mark.parametrize("kind", [*PADDED, *STATES])
+def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path: Path, kind: str) -> None:
+    saved_model(architectures.built(kind, vocab_size=VOCABULARY), tmp_path / kind)
+
+    @given(LENGTHS)
+    @settings(max_examples=3)
+    def compare(lengths: list[int]) -> None:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        alone, together = (
+            open_capture(
+                capture(unequal(tmp_path, kind, *lengths, parts=("values",), batch=batch, out=folder / str(batch)))
+            )
+            for batch in (1, 4)
+        )
+        shown = [each.get("tokens") for each in (together.manifest or {})["documents"]]
+        assert shown == [min(CONTEXT, words + 1) for words in lengths]
+        for head in alone.heads:
+            pairs = [(each.queries(head), each.keys(head), each.part("values", head)) for each in (alone, together)]
+            for one, two in zip(*pairs, strict=True):
+                assert np.array_equal(one.document, two.document)
+                assert np.array_equal(one.position, two.position)
+                assert (one.position < np.array(shown)[one.document]).all()
+                # kernels add in another order where a row is longer: a few roundings of single precision, by layer
+                assert np.abs(one.vectors - two.vectors).max(initial=0) <= 2e-5 * np.abs(one.vectors).max(initial=1)
+
+    compare()
+
+
+def unequal(place: Path, name: str, *words: int, **changes: Any) -> CaptureOptions:
+    """A capture of texts of so many words."""
+    rows = [json.dumps({"id": f"t{n}", "text": text(count, n)}) for n, count in enumerate(words)]
+    (place / "texts.jsonl").write_text("\n".join(rows))
+    source, texts = ModelSource(str(place / name), dtype="fp32", device="cpu"), TextSource(str(place / "texts.jsonl"))
+    given: dict[str, Any] = {"context": CONTEXT, "buckets": 4, "rate": 4.0, "sliding": True, "keep_short": True}
+    return CaptureOptions(model=source, texts=texts, **({"out": place / "out"} | given | changes))
+
+
+def test_a_longer_document_is_checked_as_the_first_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer that sees more than its window says shows it only in a text that is longer than the window."""
+    saved("mistral", tmp_path / "mistral")
+    options = unequal(tmp_path, "mistral", 2, 30)
+    loaded = load(options.model)
+    session.record(options, loaded=loaded)
+    stated = survey(loaded.model)
+    monkeypatch.setattr(session, "survey", lambda model: stated)
+    for part in (loaded.model.config, *(layer.self_attn for layer in loaded.model.model.layers)):
+        part.sliding_window = None
+    with pytest.raises(ModelError, match="sees every token before its own"):
+        session.record(replace(options, out=tmp_path / "wrong"), loaded=loaded)
+
+
+def test_lengths_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
+    turning = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+    stretched = transformers.LlamaConfig(**{**SIZES, "max_position_embeddings": 16}, rope_parameters=turning)
+    saved_model(transformers.AutoModelForCausalLM.from_config(stretched), tmp_path / "dynamic")
+    options = unequal(tmp_path, "dynamic", 23, 31)
+    with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
+        capture(options)
+    capture(replace(options, context=16))
+    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
+        replace(options, skip_short=True)
+
+
+def test_padding_that_changes_a_text_is_refused(tmp_path: Path) -> None:
+    saved("llama", tmp_path / "llama")
+    options = unequal(tmp_path, "llama", 23, 31, batch=2)
+    loaded = load(options.model)
+    loaded.model.model.layers[1].mlp.register_forward_hook(
+        lambda module, given, output: output - output.mean(1)[:, None]
+    )
+    with pytest.raises(ModelError, match=r"padding at the end of a text changes .*; give --batch 1"):
+        session.record(options, loaded=loaded)
+    session.record(replace(options, batch=1), loaded=loaded)
 
 
 def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None:

@@ -17,13 +17,14 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.processors import TemplateProcessing
 
+import architectures
 from boundpaper.errors import DataError, ModelError
 from keyquery.models.answers import likelihood
 from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.answers.scoring import Scores, answer_tokens, grouped_logprobs, options_logprobs
-from models_tiny import WORDS, built, text, word_tokenizer
+from models_tiny import VOCABULARY, WORDS, built, text, word_tokenizer
 
 pytestmark = pytest.mark.models
 
@@ -48,6 +49,15 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
     assert greedy(model, tokenizer, prompts, 8, batch=2) == expected
     assert greedy(model, tokenizer, prompts, 8, pad=True) == expected, "padding changes nothing without interventions"
     assert len(set(expected)) > 2
+
+
+@pytest.mark.parametrize("kind", ["recurrent_gemma", "bart"])
+def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> None:
+    """A state that reads the padding, and positions that are counted from it; prompts of one length still run."""
+    model, tokenizer = architectures.built(kind, vocab_size=VOCABULARY), words()
+    with pytest.raises(ModelError, match=r"padding on the left changes its answers .*; give --batch 1"):
+        greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
+    assert len(greedy(model, tokenizer, [text(9, 1), text(9, 2)], 3, pad=True)) == 2
 
 
 def test_continuation_ends_at_an_end_token_or_stop_text() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+import architectures
 from boundpaper.errors import MissingDependency, ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import forward, survey
@@ -20,7 +21,7 @@ from keyquery.models.attention.calls import Call, positions_of, recording
 from keyquery.models.checkpoints import loading
 from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, load
-from models_tiny import built, change, saved
+from models_tiny import VOCABULARY, built, change, saved, saved_model
 
 pytestmark = pytest.mark.models
 
@@ -188,6 +189,12 @@ def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
     change(tmp_path, model_type="llama", architectures=["LlamaForCausalLM"])
     with pytest.raises(ModelError, match=r"would ignore although they change attention \(first: .*k_norm"):
         load(ModelSource(str(tmp_path)))
+
+
+def test_tokenizer_cuts_texts_as_its_file_says_whatever_the_type_of_the_model(tmp_path: Path) -> None:
+    """Of a Qwen2 model the library takes a tokenizer of bytes, even where the folder has one of whole words."""
+    folder = saved_model(architectures.built("qwen2", vocab_size=VOCABULARY), tmp_path / "qwen2")
+    assert load(ModelSource(str(folder), device="cpu")).tokenizer("w4 w5")["input_ids"] == [1, 4, 5]
 
 
 def test_a_missing_tokenizer_is_refused_unless_not_needed(copy: Path) -> None:

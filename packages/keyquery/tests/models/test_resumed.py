@@ -10,8 +10,9 @@ from keyquery.measure import evaluation
 from keyquery.measure.subject import Options
 from keyquery.models import resumed as resuming
 from keyquery.models.anatomy import blocks
+from keyquery.models.answers.forwards import key_cache, step
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.resumed import Known, skip_stored_blocks, stored_outputs, untouched_blocks
+from keyquery.models.resumed import skip_stored_blocks, untouched_blocks
 from models_planted import model as planted_model
 from models_planted import subject
 from models_tiny import built
@@ -42,19 +43,48 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     for block in parts:
         block.attention.register_forward_hook(lambda *given: ran.append(1))
     usual = logits(model, [], **inputs)
-    states: Known = {}
-    with skip_stored_blocks(model, states, untouched_blocks(model, [])):
+    with skip_stored_blocks(model, untouched_blocks(model, [])):
         assert torch.equal(logits(model, [], **inputs), usual)
     for place, block in enumerate(parts):
         for site in ("attention", "mlp", "heads"):
             acting = [Intervention(site, "zero", layers=(block.layer,))]
             whole = logits(model, acting, **inputs)
             ran.clear()
-            with skip_stored_blocks(model, states, untouched_blocks(model, acting)):
+            with skip_stored_blocks(model, untouched_blocks(model, acting)):
                 assert torch.equal(logits(model, acting, **inputs), whole)
             assert len(ran) == len(parts) - place
             assert not torch.equal(whole, usual)
     assert torch.equal(logits(model, [], **inputs), usual), "the model is as before"
+
+
+def continued(model: Any, acting: list[Intervention], count: int) -> torch.Tensor:
+    """The logits of a prompt and of three tokens after it, which run under a key cache."""
+    cache, made = key_cache(model), []
+    with torch.inference_mode():
+        with skip_stored_blocks(model, count), applied(model, acting):
+            made.append(step(model, TOKENS, None, cache, 0))
+        for place in range(3):
+            with applied(model, acting):
+                made.append(step(model, TOKENS[:, place : place + 1], None, cache, TOKENS.shape[1] + place))
+    return torch.cat(made, dim=1)
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "gpt2", "gpt_neox", "gpt_oss", "mistral"])
+def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits(name: str) -> None:
+    model, ran = made(name), []
+    parts = blocks(model)
+    for block in parts:
+        block.attention.register_forward_hook(lambda *given: ran.append(1))
+    usual = continued(model, [], 0)
+    assert untouched_blocks(model, [], cached=True) == len(parts)
+    assert torch.equal(continued(model, [], len(parts)), usual)
+    for place, block in enumerate(parts):
+        acting = [Intervention("mlp", "zero", layers=(block.layer,))]
+        whole = continued(model, acting, 0)
+        ran.clear()
+        assert torch.equal(continued(model, acting, untouched_blocks(model, acting, cached=True)), whole)
+        assert len(ran) == len(parts) - place + 3 * len(parts)
+    assert torch.equal(continued(model, [], len(parts)), usual), "what is kept was not changed"
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,10 +107,12 @@ def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.M
         == 0
     )
     monkeypatch.setattr(resuming, "MOST", 0)
-    model, states = planted_model(), Known()
-    with skip_stored_blocks(model, states, 3):
-        logits(model, [])
-    assert not states, "no more is kept than there is room for"
+    model, ran = planted_model(), []
+    blocks(model)[0].attention.register_forward_hook(lambda *given: ran.append(1))
+    for _ in range(2):
+        with skip_stored_blocks(model, 3):
+            logits(model, [])
+    assert ran == [1, 1], "no more is kept than there is room for"
 
 
 def test_losses_reuse_known_states_of_an_identified_model() -> None:
@@ -97,4 +129,25 @@ def test_losses_reuse_known_states_of_an_identified_model() -> None:
         ran.append(0)
     assert nats[0] == nats[1]
     assert ran == [1] * 9 + [0] + [1] * (3 + 2 + 1) + [0]
-    assert len(stored_outputs(asked.model, torch.cat([text.tokens for text in texts]))) == 3
+
+
+def test_answers_reuse_known_states_of_an_identified_model() -> None:
+    """Prompts under the ablation of a block run the blocks below it once; their answers are those of whole passes."""
+    acting = [
+        evaluation.Condition(str(at), (Intervention("mlp", "zero", layers=(at,)),), decode=True) for at in range(3)
+    ]
+    said, ran = [], list[int]()
+    for facts in ({}, {"fingerprint": "of these weights"}):
+        asked = subject(planted_model(), facts=facts)
+        items = asked.book.items(asked.book.tasks()[0], 3, 0, asked.tokenizer)
+        for block in blocks(asked.model):
+            block.attention.register_forward_hook(
+                lambda module, inputs, given, output: ran.append(given["hidden_states"].shape[1]), with_kwargs=True
+            )
+        untouched_blocks(asked.model, [], cached=True)  # tries it on texts of its own
+        ran.clear()
+        said.append([evaluation.answers(asked, items, each) for each in (evaluation.BASELINE, *acting)])
+        said.append([sum(length > 1 for length in ran)])
+    assert said[0] == said[2]
+    whole, resumed = said[1][0], said[3][0]
+    assert resumed == whole // 4 + whole // 12 * (3 + 2 + 1)

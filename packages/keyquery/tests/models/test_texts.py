@@ -37,6 +37,8 @@ def test_windows_cut_a_long_text(tmp_path: Path) -> None:
         (2, "b#0", (1, 1, 2)),
         (3, "b#1", (1, 3, 4)),
     ]
+    kept = list(documents(TextSource(str(tmp_path)), Words(), 4, windows=True, keep_short=True))
+    assert [(one.name, one.tokens) for one in kept[:2]] == [("a#0", (1, 1, 2, 3)), ("a#1", (1, 4))]
     assert count_texts(TextSource(str(tmp_path))) == 2
 
 
@@ -57,6 +59,8 @@ def test_too_short_text_is_reported_with_its_length(tmp_path: Path) -> None:
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
         list(documents(TextSource(str(path)), Words(), 4))
+    kept = list(documents(TextSource(str(path)), Words(), 4, keep_short=True))
+    assert [(one.number, len(one.tokens)) for one in kept] == [(0, 4), (1, 2)]
     (tmp_path / "empty.jsonl").write_text('{"id": "nothing", "text": ""}\n')
     with pytest.raises(DataError, match=r"text nothing is empty \(0 tokens\); remove it"):
         list(documents(TextSource(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))

@@ -42,16 +42,12 @@ def test_there_are_25_tasks_of_11_kinds():
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("thinking\n[Answer]\nOne\nTwo", "One\nTwo"),
-        ("[Answer] first\n[Answer]\nsecond", "second"),
-        ("想\n[答案]\n一\n二", "一\n二"),
-        ("[Answer] a\n[答案] b", "a\n[答案] b"),
-        ("[答案] b\n[Answer] a", "a"),
+        ("thinking\n[Answer]\nOne\nTwo", "One\nTwo"), ("[Answer] first\n[Answer]\nsecond", "second"),
+        ("想\n[答案]\n一\n二", "一\n二"), ("[Answer] a\n[答案] b", "a\n[答案] b"), ("[答案] b\n[Answer] a", "a"),
         ("no mark at all", "no mark at all"),
-        ("[answer] small letters are no mark", "[answer] small letters are no mark"),
-        ("[Answer]", ""),
+        ("[answer] small letters are no mark", "[answer] small letters are no mark"), ("[Answer]", ""),
     ],
-)
+)  # fmt: skip
 def test_answer_is_the_text_after_the_last_mark(text, answer):
     assert area(text) == answer
 
@@ -64,13 +60,11 @@ def test_answer_lines_are_lower_cased_and_whitespace_collapsed():
 @pytest.mark.parametrize(
     ("text", "opened", "said"),
     [
-        ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")),
-        ("a\nb</think>c", True, ("c", "a\nb")),
-        ("<think>never ends", False, ("", "never ends")),
-        ("never ends", True, ("", "never ends")),
+        ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")), ("a\nb</think>c", True, ("c", "a\nb")),
+        ("<think>never ends", False, ("", "never ends")), ("never ends", True, ("", "never ends")),
         ("no thoughts", False, ("no thoughts", "")),
     ],
-)
+)  # fmt: skip
 def test_thoughts_are_split_from_the_answer(text, opened, said):
     assert split_thoughts(text, opened=opened) == said
 

@@ -26,17 +26,13 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 @pytest.mark.parametrize(
     ("said", "references", "any_of", "score"),
     [
-        (" 7304918.", ["7304918"], False, 1.0),
-        ("it is 7304919", ["7304918"], False, 0.0),
+        (" 7304918.", ["7304918"], False, 1.0), ("it is 7304919", ["7304918"], False, 0.0),
         ("1234567 and 7654321", ["1234567", "7654321", "1111111", "2222222"], False, 0.5),
-        ("THE EIFFEL TOWER", ["Eiffel Tower"], False, 1.0),
-        ("in paris", ["Paris, France", "Paris"], True, 1.0),
-        ("in paris", ["Paris, France", "Paris"], False, 0.5),
-        ("in Rome", ["Paris, France", "Paris"], True, 0.0),
-        ("12\x0034", ["1234"], False, 0.0),
-        ("", ["1234"], False, 0.0),
+        ("THE EIFFEL TOWER", ["Eiffel Tower"], False, 1.0), ("in paris", ["Paris, France", "Paris"], True, 1.0),
+        ("in paris", ["Paris, France", "Paris"], False, 0.5), ("in Rome", ["Paris, France", "Paris"], True, 0.0),
+        ("12\x0034", ["1234"], False, 0.0), ("", ["1234"], False, 0.0),
     ],
-)
+)  # fmt: skip
 def test_share_contained_counts_references_found_in_an_answer(said, references, any_of, score):
     assert share_contained(said, references, any_of=any_of) == score
 

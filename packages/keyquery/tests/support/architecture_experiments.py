@@ -286,7 +286,9 @@ def page(found: Sequence[Cell]) -> str:
         "",
         "## Not built small here",
         "",
-        ", ".join(f"`{kind}`" for kind in absent) + ": [Architectures](architectures.md) says why.",
+        "| type | why |",
+        "| --- | --- |",
+        *(f"| `{kind}` | {_said(closed[kind])} |" for kind in absent),
         "",
     ]
     if later := [kind for kind in architectures.types() if kind not in by_type]:

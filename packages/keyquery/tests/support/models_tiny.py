@@ -34,20 +34,13 @@ LOCAL_AND_GLOBAL = ["sliding_attention", "full_attention", "sliding_attention"]
 
 
 VISION = {
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "image_size": 8,
+    "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 8,
     "patch_size": 4,
-}
+}  # fmt: skip
 YARN_AND_SCALE = {
-    "rope_type": "yarn",
-    "rope_theta": 1e4,
-    "factor": 8.0,
-    "original_max_position_embeddings": 8,
+    "rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 8,
     "llama_4_scaling_beta": 0.3,
-}
+}  # fmt: skip
 
 
 def _mllama() -> Any:

@@ -188,6 +188,8 @@ class SlurmExecutor(JobExecutor):
 
     def _update_state(self, name: str, each: _OpenCall, state: str | None, now: float) -> None:
         """Mark a job by its state in the queue as running, or as ended without an outcome."""
+        if each.future.done():  # its outcome came since, while the queue still shows it
+            return
         if squeue.may_run(state):
             each.gone_since = None
             if state != "PENDING" and not each.future.running():

@@ -112,6 +112,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--anyway", is_flag=True, help="Load even if the estimate says that it cannot fit in memory.")
 @click.option("--fewer", is_flag=True, help="Accept fewer documents than were asked for.")
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
+@click.option("--keep-short", is_flag=True, help="Capture texts that are shorter than the context as they are.")
 @add_job_options
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")

@@ -1,7 +1,8 @@
 """Compute answers and perplexities of a model under a condition, once for all experiments."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
-from keyquery.models.resumed import skip_stored_blocks, stored_outputs, untouched_blocks
+from keyquery.models.resumed import skip_stored_blocks, untouched_blocks
 from keyquery.models.undefined import undefined_message
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
@@ -80,8 +81,15 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
     asked = {"items": [asdict(item) for item in items], **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
-        prefill, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
+        change, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
+        count = _resumable(subject, condition, cached=True)
         new = answer_tokens(items[0].task)
+
+        @contextmanager
+        def prefill() -> Iterator[None]:
+            with skip_stored_blocks(subject.model, count), change():
+                yield
+
         prompts = [item.prompt for item in items]
         longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
         batch = max(BATCH, TOGETHER // longest)
@@ -105,13 +113,12 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
         torch = libraries.torch
         model = subject.model
         prefill, _ = interventions.phases(model, condition.interventions, decode=False)
-        # weights of a model without identity may have changed since
-        count = untouched_blocks(model, condition.interventions) if subject.identity is not None else 0
+        count = _resumable(subject, condition, cached=False)
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):
             some = texts[start : start + BATCH]
             tokens = torch.cat([text.tokens for text in some])
-            with skip_stored_blocks(model, stored_outputs(model, tokens) if count else {}, count):
+            with skip_stored_blocks(model, count):
                 nats = token_nats(model, tokens, prefill=prefill)
             if not bool(nats.isfinite().all()):
                 raise ModelError(f"{condition.name}: the logits are not finite; {undefined_message(subject.model)}")
@@ -123,6 +130,12 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
         return rows
 
     return [Loss(**row) for row in ask_once(subject, "losses", asked, ask)]
+
+
+def _resumable(subject: Subject, condition: Condition, *, cached: bool) -> int:
+    """Return the number of blocks that may be skipped: none of a model without identity, whose weights may change."""
+    known = subject.identity is not None
+    return untouched_blocks(subject.model, condition.interventions, cached=cached) if known else 0
 
 
 def _condition_record(condition: Condition) -> dict[str, Any]:

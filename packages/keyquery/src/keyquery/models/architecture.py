@@ -222,9 +222,39 @@ def check_order(model: PreTrainedModel) -> None:
     with describe_failures(model, first.shape[1]), torch.inference_mode():
         logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
     apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
-    slack = ROUNDING if model.dtype == torch.float32 else ROUNDING_OF_HALF
-    if apart > (ROUNDING_OF_QUANTIZED if getattr(model, "is_quantized", False) else slack) * spread:
+    if apart > rounding_of(model) * spread:
         raise ModelError(f"{_named(model)}: {LATER}")
+
+
+def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
+    """Refuse a model whose states for a text, (1, T), differ when it is padded at its end to `longest` tokens.
+
+    Raises ModelError when they do (something looks at the whole row), or the forward pass fails.
+    """
+    states: list[Tensor] = []
+    hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: states.append(output[0].float()))
+    try:
+        for length in (tokens.shape[1], longest):
+            text = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
+            with describe_failures(model, length), libraries.torch.inference_mode():
+                run_forward(model, text)
+                if states[-1].shape[1] != length:  # some decoders give logits, of the last token alone (Llama 4)
+                    states.pop()
+                    model(input_ids=text.to(model.device), use_cache=False)
+    finally:
+        hook.remove()
+    alone, padded = states[0], states[1][:, : tokens.shape[1]]
+    if not float((alone - padded).abs().max()) <= rounding_of(model) * float(alone.std()):
+        raise ModelError(
+            f"{_named(model)}: padding at the end of a text changes what it computes for the text, so documents of "
+            "different lengths cannot share a forward pass; give --batch 1"
+        )
+
+
+def rounding_of(model: PreTrainedModel) -> float:
+    """Return by how much logits may differ through rounding, in standard deviations of the logits."""
+    slack = ROUNDING if model.dtype == libraries.torch.float32 else ROUNDING_OF_HALF
+    return ROUNDING_OF_QUANTIZED if getattr(model, "is_quantized", False) else slack
 
 
 def _probe_tokens(text: Any) -> int:

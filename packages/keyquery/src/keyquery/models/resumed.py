@@ -1,11 +1,14 @@
 """Run forward passes from a later block on, with the outputs that earlier blocks had for the same tokens.
 
 Everything around the blocks runs as usual (embeddings, masks, rotations, the last norm), and each skipped block outputs
-the very tensor of an earlier forward pass, so that the logits equal those of a whole pass to the last bit.
+the very tensor of an earlier forward pass and leaves the same keys and values in a key cache, so that the logits, and
+those of later tokens, equal those of a whole pass to the last bit.
 """
 
 from __future__ import annotations
 
+import copy
+import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,32 +16,36 @@ from weakref import WeakKeyDictionary
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.anatomy import blocks
+from keyquery.models.anatomy import Block, blocks
+from keyquery.models.answers.forwards import device_of, key_cache, step
 from keyquery.models.architecture import run_forward
+from keyquery.models.checkpoints.memory import free_memory
 from keyquery.models.interventions import Intervention
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-MOST = 2**28  # bytes of states that are kept of a model
+MOST = 2**30  # bytes of states that are kept of a model, and at most this share of the free memory:
+SHARE = 8
 PROBES = ((3, 5, 4, 6), (6, 3, 7, 5))  # tokens of two texts
-Known = dict[int, "Tensor"]
-"""What blocks gave out for one batch of tokens, by place from 0, without gaps."""
+Known = dict[int, tuple["Tensor", Any]]
+"""What blocks gave out for one batch of tokens, by place from 0 without gaps, and their layers of the key cache."""
 
 _known: WeakKeyDictionary[Any, dict[bytes, Known]] = WeakKeyDictionary()
-_exact: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+_exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()
 
 
-def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention]) -> int:
+def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention], *, cached: bool = False) -> int:
     """Return the number of blocks before the first with an intervention; 0 for a model whose blocks cannot be skipped.
 
     Blocks cannot be skipped if some layers are of another kind (hybrids), if blocks pass on more than the residual
-    stream, or if logits differ in any bit when blocks are skipped for a test.
+    stream, or if logits differ in any bit when blocks are skipped for a test. `cached` says that a key cache is filled.
     """
-    if model not in _exact:
-        _exact[model] = _is_batch_exact(model)
-    if not _exact[model] or any(each.where == "post" for each in interventions):
+    tried = _exact.setdefault(model, {})
+    if cached not in tried:
+        tried[cached] = _is_exact(model, cached)
+    if not tried[cached] or any(each.where == "post" for each in interventions):
         return 0
     for place, block in enumerate(parts := blocks(model)):
         if any(each.touches(block.layer) for each in interventions):
@@ -46,44 +53,73 @@ def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Interventio
     return len(parts)
 
 
-def stored_outputs(model: PreTrainedModel, tokens: Tensor) -> Known:
-    """Return the stored outputs of the model's blocks for these tokens (B, T), to be filled by `resumed`."""
-    of_model = _known.setdefault(model, {})
-    if sum(each.nbytes for states in of_model.values() for each in states.values()) > MOST:
-        of_model.clear()
-    return of_model.setdefault(f"{tuple(tokens.shape)}".encode() + tokens.cpu().numpy().tobytes(), {})
-
-
 @contextmanager
-def skip_stored_blocks(model: PreTrainedModel, states: Known, count: int) -> Iterator[None]:
+def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
     """Within this context, skip those of the first `count` blocks whose output is known; store the others' outputs.
 
-    All forward passes in it, and those that filled `states`, must have the same tokens and mask, no key cache, and no
-    change of the first `count` blocks. A forward pass raises ModelError where a block gives out more than one tensor.
+    A forward pass resumes those of the same tokens, mask and positions. None may change the first `count` blocks, whose
+    weights are always the same. One that goes on with a key cache runs whole. ModelError is raised where a block gives
+    out more than one tensor.
     """
+    states: Known = {}
 
-    def keeping(place: int) -> Any:
-        def hook(module: Any, inputs: Any, output: Any) -> None:
+    def begin(module: Any, inputs: Any, given: dict[str, Any]) -> None:
+        nonlocal states
+        cache = given.get("past_key_values")
+        states = {} if cache is not None and cache.get_seq_length() else _stored_outputs(model, inputs, given)
+
+    def resuming(place: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
+        def forward(*inputs: Any, **options: Any) -> Any:
+            kind = libraries.transformers.Cache
+            cache = next((each for each in (*inputs, *options.values()) if isinstance(each, kind)), None)
+            if place in states:
+                output, layer = states[place]
+                if cache is not None:
+                    cache.layers[block.layer] = copy.deepcopy(layer)
+                return output.clone()
+            output = run(*inputs, **options)
             if not isinstance(output, libraries.torch.Tensor):
-                raise ModelError(f"{type(module).__name__} gives out more than the residual stream")
-            if place == len(states) and sum(each.nbytes for each in states.values()) + output.nbytes <= MOST:
-                states[place] = output.clone()  # a later block may add to the tensor itself
+                raise ModelError(f"{type(block.module).__name__} gives out more than the residual stream")
+            if place == len(states) and _bytes(states) + output.nbytes <= _room(model):
+                # a later block may add to the tensor itself
+                states[place] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])
+            return output
 
-        return hook
+        return forward
 
     with ExitStack() as stack:
+        if count:
+            stack.callback(model.register_forward_pre_hook(begin, with_kwargs=True).remove)
         for place, block in enumerate(blocks(model)[:count] if count else ()):
-            if place in states:
-                stack.callback(_replace_run(block.module, states[place]))
-            else:
-                stack.callback(block.module.register_forward_hook(keeping(place)).remove)
+            stack.callback(_replace_run(block.module, resuming(place, block, block.module.forward)))
         yield
 
 
-def _replace_run(module: Any, output: Tensor) -> Callable[[], None]:
-    """Make a module output a copy of a tensor instead of running; return the function that undoes it."""
+def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], given: dict[str, Any]) -> Known:
+    """Return the stored outputs of the model's blocks for the inputs of a forward pass, to be filled by it."""
+    of_model, torch = _known.setdefault(model, {}), libraries.torch
+    while of_model and sum(map(_bytes, of_model.values())) > _room(model):
+        del of_model[random.choice(list(of_model))]  # in turn, the oldest would always be the next that is asked for
+    tensors = [each for each in (*inputs, *given.values()) if isinstance(each, torch.Tensor)]
+    mark = [f"{tuple(each.shape)}".encode() + each.cpu().numpy().tobytes() for each in tensors]
+    return of_model.setdefault(b" ".join([*mark, b"cached" * (given.get("past_key_values") is not None)]), {})
+
+
+def _room(model: PreTrainedModel) -> int:
+    free = free_memory(device_of(model))
+    return MOST if free is None else min(MOST, free // SHARE)
+
+
+def _bytes(states: Known) -> int:
+    """Return the bytes of stored outputs and of their layers of a key cache."""
+    held = [each for output, layer in states.values() for each in (output, *vars(layer or random).values())]
+    return sum(each.nbytes for each in held if isinstance(each, libraries.torch.Tensor))
+
+
+def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
+    """Make a module run a function; return the function that undoes it."""
     own = vars(module).get("forward")
-    module.forward = lambda *inputs, **options: output.clone()
+    module.forward = run
 
     def undo() -> None:
         del module.forward
@@ -93,21 +129,32 @@ def _replace_run(module: Any, output: Tensor) -> Callable[[], None]:
     return undo
 
 
-def _is_batch_exact(model: PreTrainedModel) -> bool:
+def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
     """Tell whether logits of one text stay the same, to the last bit, whatever number of blocks is skipped."""
-    config, torch, states = model.config.get_text_config(), libraries.torch, Known()
+    config, torch = model.config.get_text_config(), libraries.torch
+
+    def logits(tokens: Tensor) -> Tensor:
+        if not cached:
+            return run_forward(model, tokens).logits  # type: ignore[no-any-return]
+        cache, tokens = key_cache(model), tokens.to(device_of(model))
+        with torch.inference_mode():
+            first = step(model, tokens, None, cache, 0)
+            return torch.cat([first, step(model, tokens[:, :1], None, cache, tokens.shape[1])], dim=1)
+
     try:
         layers = int(config.num_hidden_layers)
         text, other = (torch.tensor([each]) % int(config.vocab_size) for each in PROBES)
         if len(blocks(model)) != layers:
             return False
-        with skip_stored_blocks(model, states, layers):
-            whole = run_forward(model, text).logits
+        with skip_stored_blocks(model, layers):
+            whole = logits(text)
         for count in range(1, layers + 1):
-            run_forward(model, other)  # so that nothing a block remembers is of the text
-            with skip_stored_blocks(model, states, count):
-                if not torch.equal(run_forward(model, text).logits, whole):
+            logits(other)  # so that nothing a block remembers is of the text
+            with skip_stored_blocks(model, count):
+                if not torch.equal(logits(text), whole):
                     return False
     except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
         return False
+    finally:
+        _known.pop(model, None)
     return True

@@ -111,13 +111,14 @@ def count_documents(
     *,
     windows: bool = False,
     skip_short: bool = False,
+    keep_short: bool = False,
     limit: int | None = None,
 ) -> int:
     """Number of documents in a source, at most `limit`; all texts are read, and none is stored.
 
     Raises DataError in the words of `documents`.
     """
-    made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short)
+    made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
     return sum(1 for _ in itertools.islice(made, limit))
 
 
@@ -131,11 +132,17 @@ def shortage_message(source: TextSource, found: int, limit: int, *, windows: boo
 
 
 def documents(
-    source: TextSource, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
+    source: TextSource,
+    tokenizer: Any,
+    context: int,
+    *,
+    windows: bool = False,
+    skip_short: bool = False,
+    keep_short: bool = False,
 ) -> Iterator[TokenizedDocument]:
-    """Yield documents of exactly `context` tokens: the first tokens of each text, special tokens included.
+    """Yield documents of `context` tokens: the first tokens of each text, special tokens included.
 
-    Raises DataError when a text is shorter than the context, or no text is long enough.
+    Raises DataError when a text is empty or shorter than the context, or no text is long enough.
 
     Parameters
     ----------
@@ -150,20 +157,20 @@ def documents(
         tokenizer begins and ends a text: with the tokens that it adds there, which count among the context.
     skip_short : bool
         Pass over texts that are shorter, in place of the error.
+    keep_short : bool
+        Yield a shorter text, or the rest of a text that is cut into windows, as a document of fewer tokens.
     """
     number, longest = 0, 0
     for index, (name, text) in enumerate(texts(source)):
         tokens = tokenizer(text, verbose=False)["input_ids"]
         longest = max(longest, len(tokens))
-        if len(tokens) < context:
-            if not skip_short and not tokens:
-                raise DataError(
-                    f"{source.place}: text {name} is empty (0 tokens); remove it, or give --skip-short to pass over it"
-                )
+        if not tokens and not skip_short:
+            raise DataError(f"{source.place}: text {name} is empty (0 tokens); remove it, or give --skip-short")
+        if len(tokens) < context and not keep_short:
             if not skip_short:
                 raise DataError(
-                    f"{source.place}: text {name} has {len(tokens)} tokens, fewer than the context of {context}; "
-                    f"give --context {len(tokens)} or less, longer texts, or --skip-short to pass over it"
+                    f"{source.place}: text {name} has {len(tokens)} tokens, fewer than the context of {context}; give "
+                    f"--context {len(tokens)} or less, --skip-short to pass over it, or --keep-short to take it whole"
                 )
             continue
         digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
@@ -177,11 +184,11 @@ def documents(
                 f"a context of {context} tokens has no room beside the {len(before) + len(after)} that the tokenizer "
                 "adds to every text; give a longer --context"
             )
-        for part in range(len(body) // size):
+        for part in range(-(-len(body) // size) if keep_short else len(body) // size):
             window = (*before, *body[part * size : (part + 1) * size], *after)
             yield TokenizedDocument(number, f"{name}#{part}", digest, window)
             number += 1
-    if longest < context:
+    if longest < (1 if keep_short else context):
         what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
         raise DataError(f"{source.place}: {what}")
 

@@ -124,9 +124,8 @@ def states_at_end(
         last = torch.tensor([len(row.ids) - 1 for row in rows])
         with torch.inference_mode(), hook_last_token(model, last) as read, knockout(model, blocked, layers):
             model(input_ids=inputs.to(device_of(model)), use_cache=False, logits_to_keep=1)
-        if not read or any(each.ndim != 2 for each in read.values()):
-            what = "pass on several residual streams per token" if read else "pass on no residual stream"
-            raise ModelError(f"{type(model).__name__}: its blocks {what}; one is needed")
+        if not read:
+            raise ModelError(f"{type(model).__name__}: its blocks pass on no residual stream; one is needed")
         block = np.stack([read[layer] for layer in sorted(read)], axis=1)
         for place, row in zip(places, block, strict=True):
             vectors[place] = row
@@ -141,9 +140,12 @@ def hook_last_token(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDA
     torch = libraries.torch
     kept: dict[int, NDArray[np.float32]] = {}
 
-    def hook(layer: int) -> Callable[[Any, Any, Any], None]:
+    def hook(layer: int, width: int) -> Callable[[Any, Any, Any], None]:
         def keep(module: Any, inputs: Any, output: Any) -> None:
             stream = output[0] if isinstance(output, tuple) else output
+            if stream.ndim != 3 or stream.shape[2] != width:  # Gemma 3n stacks them, Qwen4 has them side by side
+                kind = type(model).__name__
+                raise ModelError(f"{kind}: its blocks pass on several residual streams per token; one is needed")
             rows = torch.arange(len(last), device=stream.device)
             kept[layer] = stream[rows, last.to(stream.device)].float().cpu().numpy()
 
@@ -151,5 +153,5 @@ def hook_last_token(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDA
 
     with ExitStack() as stack:
         for block in blocks(model):
-            stack.callback(block.module.register_forward_hook(hook(block.layer)).remove)
+            stack.callback(block.module.register_forward_hook(hook(block.layer, block.width)).remove)
         yield kept

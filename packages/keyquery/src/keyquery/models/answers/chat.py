@@ -6,6 +6,7 @@ from typing import Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
+from keyquery.models.answers.forwards import refuse_changes_by_padding
 from keyquery.models.answers.thoughts import has_thought_marks, is_part_of_mark, opens_thinking
 from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
@@ -83,6 +84,8 @@ def answers(
     if filler is None:
         filler = 0  # hidden by the mask
     width = max(len(each.tokens) for each in turns)
+    if any(len(each.tokens) < width for each in turns):
+        refuse_changes_by_padding(model)
     tokens = torch.full((len(turns), width), filler, dtype=torch.long)
     mask = torch.zeros_like(tokens)
     for row, each in enumerate(turns):

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import Around, batches, device_of, encode, key_cache, step
+from keyquery.models.answers.forwards import (
+    Around,
+    batches,
+    device_of,
+    encode,
+    key_cache,
+    refuse_changes_by_padding,
+    step,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -82,6 +90,8 @@ def _continue_batch(
 ) -> list[str]:
     torch = libraries.torch
     tokens, mask = _pad_left(rows, _padding_token(tokenizer))
+    if mask is not None:
+        refuse_changes_by_padding(model)
     tokens, mask = tokens.to(device_of(model)), None if mask is None else mask.to(device_of(model))
     ends = _end_tokens(model, tokenizer)
     made: list[list[int]] = [[] for _ in rows]

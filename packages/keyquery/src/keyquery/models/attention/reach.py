@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -117,11 +118,23 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     text = config.get_text_config()
     most = getattr(text, "max_position_embeddings", None)
     limits = [(int(most), f"max_position_embeddings is {int(most):,}")] if isinstance(most, int) and most > 0 else []
-    rope = getattr(text, "rope_parameters", None) or {}
-    for each in rope.values() if is_per_layer_type(rope) else (rope,):
-        kind, factor = (each or {}).get("rope_type", "default"), (each or {}).get("factor")
-        trained = (each or {}).get("original_max_position_embeddings") or (most if kind == "dynamic" else None)
-        if factor and trained and kind != "default":
+    for kind, trained, factor in _scaled_rotations(text):
+        if factor and trained:
             stretched = int(trained * factor)
             limits.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
     return max(limits, default=None, key=lambda each: each[0])
+
+
+def turning_by_length(config: Any) -> tuple[str, int] | None:
+    """Return the kind of a rotation that differs by the length of the text, and the tokens up to which it does not."""
+    found = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
+    return next((each for each in found if each[0] in ("dynamic", "longrope")), None)
+
+
+def _scaled_rotations(text: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield kind, trained positions and factor of every scaled rotation of a text configuration."""
+    rope, most = getattr(text, "rope_parameters", None) or {}, getattr(text, "max_position_embeddings", None)
+    for each in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
+        if (kind := each.get("rope_type", "default")) != "default":
+            trained = each.get("original_max_position_embeddings") or (most if kind == "dynamic" else None)
+            yield kind, trained, each.get("factor")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError, about
 from keyquery.models import libraries
-from keyquery.models.architecture import Layer, check_call, describe_failures, run_forward, survey
+from keyquery.models.architecture import Layer, check_call, check_padding, describe_failures, run_forward, survey
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
-from keyquery.models.attention.reach import position_rows, positions_made_for
+from keyquery.models.attention.reach import position_rows, positions_made_for, turning_by_length
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures import dataset_card, layout, manifest, parts, room
 from keyquery.models.captures.options import CHOSEN, CaptureOptions
@@ -93,7 +93,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     notes = _length_notes(options, loaded)
     _begin_manifest(options, loaded, layers, drawn, notes)
     _check_memory(options, loaded, layers)
-    clock = Clock(options.context, progress, total, shard, tuple(notes))
+    clock = Clock(progress, total, shard, tuple(notes))
     with ExitStack() as stack:
         projections = (
             stack.enter_context(projecting(loaded.model, options.context, "; leave --pre-rope out"))
@@ -103,7 +103,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
         why = partial(undefined_message, loaded.model)
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, options.parts, why)
         stack.enter_context(recorder.watch_stream(loaded.model))
-        stack.enter_context(recording(loaded.model, recorder, _observer(loaded, layers, options.context, recorder)))
+        stack.enter_context(recording(loaded.model, recorder, _observer(loaded, layers, recorder)))
         waiting: list[TokenizedDocument] = []
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
@@ -122,16 +122,23 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 def _capture_batch(
     options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
-    """Capture documents in one forward pass; all have the same number of tokens."""
+    """Capture documents in one forward pass, shorter ones padded at their end."""
+    lengths = [len(each.tokens) for each in some]
+    padded = max((length for length in lengths if length < max(lengths)), default=0)
+    if padded > recorder.padded:
+        text = libraries.torch.tensor([some[lengths.index(padded)].tokens])
+        check_padding(loaded.model, text, max(lengths))
+        recorder.padded = padded
     with ExitStack() as stack:
         held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
         for each in some:
-            held[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest})
-        recorder.begin(held)
+            length = {"tokens": len(each.tokens)} if options.keep_short else {}
+            held[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest, **length})
+        recorder.begin(held, lengths)
         _run(options, loaded, some, recorder)
         recorder.end()
-    for _ in some:
-        clock.step()
+    for each in some:
+        clock.step(len(each.tokens))
 
 
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
@@ -173,6 +180,7 @@ def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
         options.context,
         windows=options.windows,
         skip_short=options.skip_short,
+        keep_short=options.keep_short,
         limit=options.limit,
     )
     _check_count(options, found)
@@ -184,20 +192,26 @@ def _check_count(options: CaptureOptions, found: int) -> None:
         raise DataError(shortage_message(options.texts, found, options.limit, windows=options.windows))
 
 
-def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], context: int, recorder: VectorRecorder) -> Observer:
+def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRecorder) -> Observer:
     """Return an observer that passes outputs to the recorder and checks each layer against its stated attention.
 
-    It checks the first whole document, since the survey's few tokens cannot show a window longer than themselves.
+    It checks the first document, since the survey's few tokens cannot show a window longer than themselves, and later
+    ones that are longer than all before.
     """
-    open_layers = {layer.index: layer for layer in layers if layer.kind != "cross"}
-    rows = (0, context // 3, context // 2, context - 1)
+    by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
+    checked: dict[int, int] = {}
 
     def look(call: Call, output: Tensor) -> None:
         recorder.look(call, output)
-        if call.layer in open_layers and not call.cross and call.query.shape[2] == context:
-            mask = call.mask if call.mask is None or call.mask.shape[0] == 1 else call.mask[:1]
-            one = replace(call, query=call.query[:1], key=call.key[:1], value=call.value[:1], mask=mask)
-            check_call(loaded.model, open_layers.pop(call.layer), one, output[:1], rows)
+        row, tokens = recorder.longest
+        layer = None if call.layer is None or call.cross else by_index.get(call.layer)
+        if layer is None or call.query.shape[2] != tokens or tokens <= checked.get(layer.index, 0):
+            return
+        checked[layer.index] = tokens
+        only = slice(row, row + 1)
+        mask = call.mask if call.mask is None or call.mask.shape[0] == 1 else call.mask[only]
+        one = replace(call, query=call.query[only], key=call.key[only], value=call.value[only], mask=mask)
+        check_call(loaded.model, layer, one, output[only], (0, tokens // 3, tokens // 2, tokens - 1))
 
     return look
 
@@ -267,6 +281,13 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
             f"{options.model.name}: a context of {options.context} tokens is too long: its table of learned "
             f"positions has {rows} rows; give --context {rows} or less"
         )
+    turning = turning_by_length(loaded.model.config) if options.keep_short else None
+    if turning is not None and options.context > turning[1]:
+        raise ModelError(
+            f"{options.model.name}: --keep-short: above {turning[1]} tokens its rotation ({turning[0]}) depends on the "
+            f"length of the text, so no two lengths can be compared; give --context {turning[1]} or less, or "
+            "--skip-short"
+        )
     made_for = positions_made_for(loaded.model.config)
     if made_for is None or options.context <= made_for[0]:
         return []
@@ -288,7 +309,10 @@ def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[La
 
 
 def _run(options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
-    tokens = libraries.torch.tensor([each.tokens for each in some])
+    longest = max(len(each.tokens) for each in some)
+    # any token serves as padding, since none sees a later one
+    rows = [[*each.tokens, *each.tokens[-1:] * (longest - len(each.tokens))] for each in some]
+    tokens = libraries.torch.tensor(rows)
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _report_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
         recorder.forward(loaded.model, tokens)
@@ -307,7 +331,12 @@ def _gib(size: int) -> str:
 
 def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
     made = documents(
-        options.texts, loaded.tokenizer, options.context, windows=options.windows, skip_short=options.skip_short
+        options.texts,
+        loaded.tokenizer,
+        options.context,
+        windows=options.windows,
+        skip_short=options.skip_short,
+        keep_short=options.keep_short,
     )
     found = 0
     for place, document in enumerate(islice(made, options.limit)):

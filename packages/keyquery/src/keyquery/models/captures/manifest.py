@@ -24,12 +24,13 @@ TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "fac
 NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
-class DocumentFacts(TypedDict):
-    """A document of a capture."""
+class DocumentFacts(TypedDict, total=False):
+    """A document of a capture; the tokens are said where they differ by document."""
 
     number: int
     id: str
     digest: str
+    tokens: int
 
 
 class CaptureSettings(TypedDict, total=False):
@@ -55,6 +56,7 @@ class CaptureSettings(TypedDict, total=False):
     windows: bool
     window_ends: str
     skip_short: bool
+    keep_short: bool
     only_layers: list[int]
     only_heads: list[list[int]]
     parts: list[str]

@@ -11,7 +11,12 @@ from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
 from keyquery.models.texts import TextSource
 
-CHOSEN = ("only_layers", "only_heads", "parts")  # settings that are in a manifest only where they are asked for
+CHOSEN = (
+    "only_layers",
+    "only_heads",
+    "parts",
+    "keep_short",
+)  # settings that are in a manifest only where they are asked for
 EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
 
 
@@ -45,8 +50,8 @@ class CaptureOptions:
         Draw from sliding-window layers as well.
     windows : bool
         Cut a long text into consecutive documents.
-    skip_short : bool
-        Pass over texts that are shorter than the context.
+    skip_short, keep_short : bool
+        Pass over texts that are shorter than the context, or take them as they are; else one is an error.
     fewer : bool
         Go on with what is there when texts give fewer documents than `limit`; else that is an error.
     only_layers : tuple of int
@@ -56,7 +61,8 @@ class CaptureOptions:
     parts : tuple of str
         What is kept beside queries and keys: see `keyquery.models.captures.sampling.PARTS`.
     batch : int
-        Documents of a forward. All have `context` tokens, so none is padded, and each is what it is by itself.
+        Documents of a forward. Shorter ones are padded at their end, which no token of theirs sees, so that each is
+        what it is by itself.
     stream : bool
         Read the weights of the model's blocks from disk in each forward pass, and hold none of them in memory.
     """
@@ -74,6 +80,7 @@ class CaptureOptions:
     sliding: bool = False
     windows: bool = False
     skip_short: bool = False
+    keep_short: bool = False
     fewer: bool = False
     only_layers: tuple[int, ...] = ()
     only_heads: tuple[tuple[int, int], ...] = ()
@@ -84,6 +91,8 @@ class CaptureOptions:
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise ModelError(f"--batch {self.batch}: at least 1 document goes through a forward; give 1 or more")
+        if self.skip_short and self.keep_short:
+            raise ModelError("--skip-short and --keep-short: a shorter text is either passed over or taken; give one")
         for name in self.parts:
             if name not in PARTS:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
@@ -98,6 +107,7 @@ class CaptureOptions:
             "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
             "texts_hash": texts.digest,
             "window_ends": EACH if self.windows else None,
+            "keep_short": self.keep_short or None,
             "only_layers": list(self.only_layers) or None,
             "only_heads": [list(each) for each in self.only_heads] or None,
             "parts": [name for name in PARTS if name in self.parts] or None,

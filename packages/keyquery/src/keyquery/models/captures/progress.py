@@ -26,13 +26,11 @@ Report = Callable[[CaptureProgress], None]
 class Clock:
     """A clock that counts documents and measures their speed."""
 
-    def __init__(
-        self, context: int, report: Report, total: int | None, shard: tuple[int, int], notes: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, report: Report, total: int | None, shard: tuple[int, int], notes: tuple[str, ...] = ()) -> None:
         if total is not None:
             total = len(range(shard[0], total, shard[1]))
-        self._context, self._report, self._total = context, report, total
-        self._done, self._run, self._start = 0, 0, time.perf_counter()
+        self._report, self._total = report, total
+        self._done, self._run, self._tokens, self._start = 0, 0, 0, time.perf_counter()
         report(CaptureProgress(0, total, notes=notes))
 
     def skip(self) -> None:
@@ -40,10 +38,11 @@ class Clock:
         self._done += 1
         self._start = time.perf_counter() if not self._run else self._start
 
-    def step(self) -> None:
+    def step(self, tokens: int) -> None:
         """Count a document of this run."""
         self._done += 1
         self._run += 1
-        rate = self._run * self._context / max(time.perf_counter() - self._start, 1e-9)
-        left = None if self._total is None else max(0, self._total - self._done) * self._context / rate
-        self._report(CaptureProgress(self._done, self._total, rate, left))
+        self._tokens += tokens
+        seconds = max(time.perf_counter() - self._start, 1e-9)
+        left = None if self._total is None else max(0, self._total - self._done) * seconds / self._run
+        self._report(CaptureProgress(self._done, self._total, self._tokens / seconds, left))

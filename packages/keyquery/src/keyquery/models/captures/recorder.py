@@ -59,14 +59,23 @@ class VectorRecorder:
         self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
         self._seen: set[tuple[int, str]] = set()
         self._wanted = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
-        self._whole = True
+        self._lengths: dict[int, int] = {}
+        self.padded = 0  # tokens of the longest text that was tried with padding, which changed nothing
+        self._finished = 0  # tokens of the longest document that was run to its end
 
-    def begin(self, documents: Mapping[int, DocumentPart]) -> None:
-        """Start the documents of a forward pass, by their numbers, in the order of its rows."""
+    def begin(self, documents: Mapping[int, DocumentPart], lengths: Sequence[int]) -> None:
+        """Start the documents of a forward pass, by their numbers, with their tokens, in the order of its rows."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
+        self._lengths = dict(zip(documents, lengths, strict=True))
+
+    @property
+    def longest(self) -> tuple[int, int]:
+        """The row and the tokens of the longest document of the forward pass; 0 tokens outside of one."""
+        lengths = list(self._lengths.values()) if self._parts else [0]
+        return lengths.index(max(lengths)), max(lengths)
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
-        """Run the documents' forward pass: the first to its end, later ones until the last recorded part was seen."""
+        """Run the documents' forward pass: to its end if none was as long, else to the last recorded part."""
         with suppress(_StopForward):
             run_forward(model, tokens)
 
@@ -76,7 +85,7 @@ class VectorRecorder:
             return
         layer = call.layer
         assert layer is not None
-        shape, context = (call.query.shape[2], call.key.shape[2]), self._buckets.context
+        shape, context = (call.query.shape[2], call.key.shape[2]), self.longest[1]
         if shape != (context, context) or call.query.shape[0] != len(self._parts):
             raise ModelError(
                 f"layer {layer}: {shape[0]} queries against {shape[1]} keys in place of {context} each; "
@@ -113,7 +122,7 @@ class VectorRecorder:
         def keep(module: Any, given: Any, output: Any) -> None:
             if self._parts:
                 made = output[0] if isinstance(output, tuple) else output
-                rows = (len(self._parts), 1, self._buckets.context, made.shape[-1])
+                rows = (len(self._parts), 1, self.longest[1], made.shape[-1])
                 if made.numel() != rows[0] * rows[2] * rows[3]:
                     raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
                 self._keep_tokens(layer, side, made.reshape(rows), [0])
@@ -133,12 +142,13 @@ class VectorRecorder:
         columns = torch.tensor(heads, device=tensor.device)
         for row, document in enumerate(self._parts):
             kept = tokens(self._buckets, self._seed, document, layer, side)
+            kept = kept[kept < self._lengths[document]]
             rows = torch.from_numpy(kept).to(tensor.device)
             drawn = tensor[row].index_select(1, rows).index_select(0, columns)
             self._waiting.append((document, layer, side, drawn, kept))
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._write_waiting()
-        if self._seen == self._wanted and not self._whole:
+        if self._seen == self._wanted and self.longest[1] <= self._finished:
             raise _StopForward
 
     def abandon(self) -> None:
@@ -153,7 +163,8 @@ class VectorRecorder:
             if absent:
                 what = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
                 raise ModelError(f"layers {absent} did not {what} in this forward pass")
-        self._parts, self._whole = {}, False
+        self._finished = max(self._finished, self.longest[1])
+        self._parts = {}
 
     def _write_waiting(self) -> None:
         for document, layer, side, tensor, kept in self._waiting:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
+BY_FILE = ("PreTrainedTokenizerFast", "TokenizersBackend")  # tokenizers that are what tokenizer.json says
 HUB_SECONDS = 5
 REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
 _said: set[str] = set()
@@ -176,6 +177,11 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         words = transformers.AutoTokenizer.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
         )
+        told = libraries.need("transformers.models.auto.tokenization_auto")
+        declared = told.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
+        if declared in BY_FILE and type(words).__name__ not in BY_FILE:
+            # the library goes by the type of some models (Qwen2), and would cut texts in another way than the file says
+            words = transformers.PreTrainedTokenizerFast.from_pretrained(source.name, **hub_options(source))
         if source.bos:
             add_bos(words, source.name)
     try:

@@ -137,6 +137,7 @@ class _SurveyHooks:
 
     def hooks(self, block: Block) -> list[Any]:
         """Hook one block and, if they are known, the two parts that add to the residual stream."""
+        self._width = block.width
         parts = zip(("attention", "mlp"), _writing_modules(block) if self._whole else (), strict=False)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
@@ -179,13 +180,13 @@ class _SurveyHooks:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
-            content = _content_measures(before, parts[0], parts[1], after) if parts else UNKNOWN
-            self._layers[layer] |= self._residual(after) | content
+            self._layers[layer] |= self._residual(after)
+            self._layers[layer] |= _content_measures(before, parts[0], parts[1], after) if parts else UNKNOWN
 
         return hook
 
     def _residual(self, states: Tensor) -> dict[str, Any]:
-        if states.ndim != 2:
+        if states.ndim != 2 or states.shape[1] != self._width:  # or side by side (Qwen4)
             shape = tuple(states.shape)
             raise ModelError(
                 f"its blocks pass on several residual streams per token (shape {shape}); only one can be measured"
