@@ -41,9 +41,10 @@ ROOMS = {
     "studies": "analysis/studies",
     "claims": "analysis/claims",
     "heads": "packages/keyquery/src/keyquery/heads",
+    "rotary": "packages/keyquery/src/keyquery/rotary.py",
 }
 PACKAGES = {"boundpaper": "packages/boundpaper/src/", "keyquery": "packages/keyquery/src/"}
-DEFAULT = ("statistics", "studies", "claims")  # heads compile anew for each fault, minutes of the processor: by name
+DEFAULT = ("statistics", "studies", "claims")  # the others compile anew for each fault, minutes of the processor
 COMPARING = (
     "golden",
     "ledger",
@@ -101,7 +102,8 @@ def plant_fault(file: Path, number: int) -> Mutant:
 
 
 def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
-    for step in (node for node in tree.body if isinstance(node, ast.FunctionDef) or declared(node)):
+    steps = (each for node in tree.body for each in (node.body if isinstance(node, ast.ClassDef) else [node]))
+    for step in (node for node in steps if isinstance(node, ast.FunctionDef) or declared(node)):
         for node in _expressions_of(step):
             for change in _possible_changes(node):
                 yield node, change
@@ -211,8 +213,8 @@ def tests_of(mutated: str) -> list[str]:
             continue
         elif any(mutated in imported_files(ROOT / other) for other in near) or _through_package(mutated, test):
             through.append(name)
-    if room == "heads":  # its own tests judge it; those of experiments read models
-        own = [name for name in direct + through if "/heads/" in name]
+    if room in ("heads", "rotary"):  # their own tests judge them; those of experiments read models
+        own = [name for name in direct + through * (room == "heads") if "/heads/" in name]
         return sorted(own, key=lambda name: Path(mutated).stem not in name)
     return sorted(direct, key=lambda name: f"test_{room}" not in name and f"/{room}/" not in name) + through
 
@@ -332,7 +334,8 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
     chosen: list[Mutant] = []
     rooms = only or DEFAULT
     for number, room in enumerate(rooms):
-        files = sorted((ROOT / ROOMS[room]).rglob("*.py"), key=lambda file: (file.name, file))
+        place = ROOT / ROOMS[room]
+        files = sorted([place] if place.is_file() else place.rglob("*.py"), key=lambda file: (file.name, file))
         files = [file for file in files if not files_only or file.name in files_only]
         sites = [(file, each) for file in files for each in range(count_faults(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
