@@ -63,8 +63,8 @@ def table(
         note=(
             "Late queries have keys that stand farther apart: the row of any distance mixes that with the place. "
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
-            f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with random "
-            f"weights have a sway of {random[0]} in the first and {random[1]} in the last "
+            f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with "
+            f"random weights have a sway of {random[0]} in the first and {random[1]} in the last "
             f"({int(null['seeds'].max())} initialisations). "
             "Exploratory; intervals: Student's over seeds."
         ),
