@@ -45,7 +45,7 @@ ROOMS = {
 }
 PACKAGES = {"boundpaper": "packages/boundpaper/src/", "keyquery": "packages/keyquery/src/"}
 DEFAULT = ("statistics", "studies", "claims")  # the others compile anew for each fault, minutes of the processor
-COMPARING = (
+COMPARING = [
     "golden",
     "ledger",
     "kernels",
@@ -57,7 +57,7 @@ COMPARING = (
     "paper",
     "figures",
     "tables",
-)
+]
 TURNING = "test_claims_both_ways.py"
 SUITES = {"packages/boundpaper/": "not latex", "packages/keyquery/": "not models", "": "not models and not latex"}
 """Which tests of a suite run, by its folder: each suite knows its own markers, and runs by itself."""

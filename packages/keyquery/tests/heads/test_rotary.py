@@ -202,8 +202,8 @@ def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
     rng, places = np.random.default_rng(0), np.arange(n)
     head = Head(
         queries=rng.normal(size=(n, d)).astype(np.float32), query_positions=places,
-        query_documents=np.zeros(n, dtype=np.int64), keys=np.zeros((2, d), dtype=np.float32),
-        key_positions=places[:2], key_documents=np.zeros(2, dtype=np.int64), context=n, buckets=bins,
+        query_documents=np.zeros(n, dtype=np.int64), keys=np.zeros((3, d), dtype=np.float32),
+        key_positions=places[:3], key_documents=np.zeros(3, dtype=np.int64), context=n, buckets=bins,
         rotary=from_theta(10_000.0, d),
     )  # fmt: skip
     binned(head, bins, aligned=True)  # what is compiled is no memory of the head
