@@ -21,6 +21,7 @@ import itertools
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -41,22 +42,11 @@ ROOMS = {
     "studies": "analysis/studies",
     "claims": "analysis/claims",
     "heads": "packages/keyquery/src/keyquery/heads",
+    "rotary": "packages/keyquery/src/keyquery/rotary.py",
 }
 PACKAGES = {"boundpaper": "packages/boundpaper/src/", "keyquery": "packages/keyquery/src/"}
-DEFAULT = ("statistics", "studies", "claims")  # heads compile anew for each fault, minutes of the processor: by name
-COMPARING = (
-    "golden",
-    "ledger",
-    "kernels",
-    "thesis",
-    "tour",
-    "cli",
-    "freshness",
-    "changes",
-    "paper",
-    "figures",
-    "tables",
-)
+DEFAULT = ("statistics", "studies", "claims")  # the others compile anew for each fault, minutes of the processor
+COMPARING = "golden|ledger|kernels|thesis|tour|cli|freshness|changes|paper|figures|tables"  # in names of tests
 TURNING = "test_claims_both_ways.py"
 SUITES = {"packages/boundpaper/": "not latex", "packages/keyquery/": "not models", "": "not models and not latex"}
 """Which tests of a suite run, by its folder: each suite knows its own markers, and runs by itself."""
@@ -101,7 +91,8 @@ def plant_fault(file: Path, number: int) -> Mutant:
 
 
 def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
-    for step in (node for node in tree.body if isinstance(node, ast.FunctionDef) or declared(node)):
+    steps = (each for node in tree.body for each in (node.body if isinstance(node, ast.ClassDef) else [node]))
+    for step in (node for node in steps if isinstance(node, ast.FunctionDef) or declared(node)):
         for node in _expressions_of(step):
             for change in _possible_changes(node):
                 yield node, change
@@ -202,7 +193,7 @@ def tests_of(mutated: str) -> list[str]:
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, through = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
-        if any(word in test.name for word in COMPARING):
+        if re.search(COMPARING, test.name):
             continue
         near, name = imported_files(test) | called_claims(test), test.relative_to(ROOT).as_posix()
         if mutated in near:
@@ -211,8 +202,8 @@ def tests_of(mutated: str) -> list[str]:
             continue
         elif any(mutated in imported_files(ROOT / other) for other in near) or _through_package(mutated, test):
             through.append(name)
-    if room == "heads":  # its own tests judge it; those of experiments read models
-        own = [name for name in direct + through if "/heads/" in name]
+    if room in ("heads", "rotary"):  # their own tests judge them; those of experiments read models
+        own = [name for name in direct + through * (room == "heads") if "/heads/" in name]
         return sorted(own, key=lambda name: Path(mutated).stem not in name)
     return sorted(direct, key=lambda name: f"test_{room}" not in name and f"/{room}/" not in name) + through
 
@@ -332,7 +323,8 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
     chosen: list[Mutant] = []
     rooms = only or DEFAULT
     for number, room in enumerate(rooms):
-        files = sorted((ROOT / ROOMS[room]).rglob("*.py"), key=lambda file: (file.name, file))
+        place = ROOT / ROOMS[room]
+        files = sorted([place] if place.is_file() else place.rglob("*.py"), key=lambda file: (file.name, file))
         files = [file for file in files if not files_only or file.name in files_only]
         sites = [(file, each) for file in files for each in range(count_faults(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one

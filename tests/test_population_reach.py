@@ -48,7 +48,7 @@ def test_reach_tests_are_exact_sign_flips_over_seeds_with_holm_correction():
     assert table.loc["B_change", "p"] == pytest.approx(np.mean(np.array(flips) >= abs(given.mean()) - 1e-12))
     assert table.loc["C_change", "p"] == pytest.approx(2 / 256)
     assert table.loc["C_less_B", "difference"] == pytest.approx(-0.19)
-    assert table["p_holm_least"].unique() == pytest.approx([6 / 256])
+    assert table["p_holm_least"].dropna().unique() == pytest.approx([6 / 256])
     assert table.loc["C_change", "p_holm"] == pytest.approx(6 / 256)
 
 

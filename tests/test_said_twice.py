@@ -1,9 +1,11 @@
-"""Two sections of one document: what its words say of one thing, compared."""
+"""Two sections of one document: what its words say of one thing, compared; those of the thesis with its text."""
+
+import re
 
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis.worded import thesis_worded_conflicts
+from analysis.claims.thesis.worded import thesis_worded_conflicts, thesis_worded_own
 from analysis.studies.ledger.said_twice import worded_conflicts
 from boundpaper.errors import DataError
 from boundpaper.store.reader import read
@@ -49,3 +51,31 @@ def test_ledger_has_no_conflict_that_holds_on_both_sides():
     table = read(ROOT, "worded_conflicts")
     assert not table["unjudged"].any()
     assert 0 < table["conflict"].sum() < len(table)
+    assert not table.loc[table["document"] == "thesis", "conflict"].any()
+
+
+OWN = read(ROOT, "said_twice").query("document == 'thesis'")
+
+
+def section(place):
+    """The text of a chapter, or of one of its sections; `In brief` is its box."""
+    name, _, title = place.partition(": ")
+    text = (ROOT / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
+    if not title:
+        return text
+    begin, end = ("begin{inbrief}", "end{inbrief}") if title == "In brief" else (f"section{{{title}", r"section{")
+    return text.partition(begin)[2].partition(end)[0]
+
+
+@pytest.mark.parametrize(("place", "says", "word"), OWN[["place", "says", "word"]].itertuples(index=False))
+def test_statement_of_the_thesis_is_printed_and_has_its_word(place, says, word):
+    assert says in section(place)
+    assert any(re.search(rf"(?i)\b{each}", says) for each in word.split("/"))
+
+
+@pytest.mark.parametrize("row", range(len(OWN)))
+def test_statement_of_the_thesis_that_is_turned_around_is_a_conflict(row):
+    turned = OWN.reset_index(drop=True)
+    turned.loc[row, "word"] = "the opposite"
+    assert thesis_worded_own(OWN).verdict == "holds"
+    assert thesis_worded_own(turned).verdict == "contradicted"

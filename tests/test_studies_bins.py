@@ -1,5 +1,8 @@
 """What buckets keep of a mean query: against drawn queries and published scalings, and what follows for conclusions."""
 
+import inspect
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,21 +25,18 @@ def given(name):
 
 
 def tables(**changed):
-    names = (
-        *("captured_models", "decile_profiles", "bin_profiles", "training_trajectory", "training_equal_positions"),
-        *("training_positions", "length_decline", "bin_bounds", "bin_factors"),
-    )
+    names = [*[*inspect.signature(bins.bin_fates).parameters][4:], "bin_bounds", "bin_factors"]
     return {**{name: given(name) for name in names}, "claims": CLAIMS, **changed}
 
 
 def conclusions(**changed):
     row = {"conclusion": "one", "chapter": "models", "statement": "It falls.", "compares": "fall", "places": "tenths"}
-    row |= {"outcome": "", "entities": "qwen3-4b", "claims": "thesis_one"}
+    row |= {"outcome": "", "entities": "qwen3-4b", "claims": "thesis_one", "reason": "why"}
     return pd.DataFrame([row | changed])
 
 
-def factors(along=1.2, between=1.5, even=1.5):
-    given = {"along": along, "between": between, "even": even}
+def factors(along=1.2, back=1.2, between=1.5, even=1.5, random=1.2):
+    given = {"along": along, "back": back, "between": between, "even": even, "random": random}
     return pd.DataFrame([{"factor": name, "value": value, "captures": 2} for name, value in given.items()])
 
 
@@ -111,8 +111,21 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
     [
         ({}, {"along": 1.6}, "survives"),  # its plasticity falls from .724 to .503: a factor of 1.67
         ({}, {"along": 1.7}, "open"),
-        ({"compares": "rise", "entities": "llama3.1-8b"}, {"along": 1.01}, "survives"),
-        ({"compares": "rise", "entities": "llama3.1-8b"}, {"along": 1.1}, "open"),
+        ({"compares": "rise", "entities": "llama3.1-8b"}, {"back": 1.01}, "survives"),
+        ({"compares": "rise", "entities": "llama3.1-8b"}, {"back": 1.1}, "open"),
+        ({"compares": "no rise", "entities": "llama3.2-3b"}, {"along": 1.001, "back": 2}, "survives"),
+        ({"compares": "no rise", "entities": "llama3.2-3b"}, {"along": 1.01}, "open"),
+        ({"compares": "halves"}, {"along": 1.01, "back": 1.01}, "survives"),
+        ({"compares": "halves"}, {"along": 1.01, "back": 1.3}, "open"),
+        ({"compares": "straight", "entities": "ministral3-14b | qwen3-14b"}, {"along": 1.01, "back": 1.01}, "survives"),
+        ({"compares": "fall of random weights", "places": "fifths", "entities": "random-llama"}, {}, "survives"),
+        ({"compares": "fall of random weights", "places": "fifths", "entities": "random-llama"}, {"random": 3}, "open"),
+        ({"compares": "no relation of levels by length", "places": "", "entities": "qwen3-4b"}, {}, "open"),
+        (
+            {"compares": "no relation along one capture", "places": "", "outcome": "ruler", "entities": "llama3.1-8b"},
+            {},
+            "open",
+        ),
         ({"compares": "no plasticity"}, {}, "survives"),
         ({"compares": "one network", "entities": "llama3.1-8b llama3.2-11b"}, {}, "survives"),
         ({"compares": "level", "places": "fifths"}, {}, "falls"),
@@ -150,8 +163,28 @@ def test_relation_needs_the_smallest_factor_that_undoes_it():
 
 @pytest.mark.parametrize(
     ("changed", "told"),
-    [({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"), ({"claims": "thesis_three"}, "no claim 'thesis_three'")],
+    [
+        ({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"),
+        ({"claims": "thesis_three"}, "no claim 'thesis_three'"),
+        ({"compares": "no plasticity", "reason": None}, "say in `reason` why"),
+    ],
 )
-def test_unknown_name_in_conclusions_is_refused(changed, told):
+def test_unknown_name_or_missing_reason_in_conclusions_is_refused(changed, told):
     with pytest.raises(DataError, match=told):
         bins.bin_fates(conclusions(**changed), **tables())
+
+
+@pytest.mark.parametrize("chapter", ["crossmodel", "training", "benchmarks"])
+def test_every_marked_statement_of_public_models_is_among_the_conclusions(chapter):
+    text = (ROOT / f"paper/chapters/{chapter}.tex.j2").read_text(encoding="utf-8")
+    marked = {name.partition(".")[0] for name in re.findall(r"mark\('([^']+)'", text)}
+    assert marked - set(" ".join(given("bin_conclusions")["claims"]).split()) == set()
+
+
+def test_sign_of_a_wanted_relation_counts_by_length():
+    """Scores against plasticity at every length, as far apart as can be, show no positive relation; with it, all do."""
+    lengths = given("lbp_lengths")
+    for sign, needed in ((1, True), (-1, False)):
+        same = lengths.assign(lbp=sign * lengths["plasticity"])
+        asked = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")
+        assert (bins.bin_fates(asked, **tables(lbp_lengths=same)).iloc[0]["needed"] == 1.0) == needed

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from analysis.studies.benchmarks.capture_noise import capture_noise
-from analysis.studies.benchmarks.decline_variants import decline_joint, decline_variants
+from analysis.studies.benchmarks.decline_variants import decline_joint
 from boundpaper.statistics.guards import fired
 from boundpaper.store.reader import read
 from conftest import ROOT
@@ -39,21 +39,6 @@ def planted(drops, falls, seed=0):
         }
     )
     return pd.DataFrame(rows), models
-
-
-def test_every_variant_is_the_coefficient_of_its_models():
-    lengths, models = read(ROOT, "lbp_lengths"), read(ROOT, "matched_models")
-    table = decline_variants(lengths, models)
-    assert len(table) == 3 * 2 * 3 * 3
-    scores = lengths[lengths["mode"] == "thinking"].pivot(index="model", columns="length", values="lbp")
-    for metric, sign in (("ap_drop", 1), ("total_drop", -1)):
-        rows = models[models["in_source"].astype(bool)]
-        loss = rows["model"].map(1 - scores["128k"] / scores["16k"])
-        found = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
-        result = found.set_index("coefficient")["estimate"]
-        assert result["pearson"] == pytest.approx(stats.pearsonr(sign * rows[metric], loss).statistic)
-        assert result["spearman"] == pytest.approx(stats.spearmanr(sign * rows[metric], loss).statistic)
-        assert result["kendall"] == pytest.approx(stats.kendalltau(sign * rows[metric], loss).statistic)
 
 
 def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():

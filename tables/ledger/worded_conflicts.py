@@ -7,7 +7,8 @@ from boundpaper.tables import Column, Table, text
 
 def table(worded_conflicts: pd.DataFrame) -> Table:
     """One row per subject about which the sections of a document differ."""
-    rows = worded_conflicts[worded_conflicts["conflict"]].copy()
+    documents = worded_conflicts[worded_conflicts["document"] != "thesis"]
+    rows = documents[documents["conflict"]].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]
     return Table(
         rows=rows,
@@ -21,7 +22,7 @@ def table(worded_conflicts: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             f"Subjects on which two sections of one document differ in words, {len(rows)} of "
-            f"{len(worded_conflicts)} that are declared to occur more than once. Unit: one subject."
+            f"{len(documents)} that are declared to occur more than once. Unit: one subject."
         ),
         short="Contradictions in words",
         note=(

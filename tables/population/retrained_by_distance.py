@@ -5,29 +5,33 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed
 
 QUANTITIES = {"sway": "Sway", "position_part": "Position part"}
-PLACES = {0: "first", 384: "last"}
 ARMS = ("A", "B")
-NULL = {"size": "5 x 128", "positional": "rope", "estimator": "aligned_full", "width": 1}
+NULL = {"own_size": True, "positional": "rope", "estimator": "aligned_full", "width": 1}
 
 
 def table(
     retrained_levels: pd.DataFrame,
     retrained_distances: pd.DataFrame,
     null_levels: pd.DataFrame,
+    population_plan: pd.DataFrame,
+    plasticity_settings: pd.DataFrame,
 ) -> Table:
     """One row per arm and distance between two keys, at the primary base; first and last quarter of the texts."""
-    asked = "estimator == 'aligned_full' and width == 16 and texts == 'one' and weights == 'all'"
-    chosen = retrained_levels.query(asked)
+    base = str(population_plan.set_index("role").loc["primary", "base"])
+    width = int(plasticity_settings.set_index("setting").loc["second_bin", "value"])
+    asked = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"
+    chosen = retrained_levels[retrained_levels["width"] == width].query(asked)
+    places = {int(retrained_levels["low"].min()): "first", int(retrained_levels["low"].max()): "last"}
     far = int(retrained_levels["high"].max())
     whole = chosen.assign(apart_low=0, apart_high=far)
     limited = retrained_distances[retrained_distances["apart_high"] < far]
     limited = limited[(limited["away_low"] == 0) & (limited["away_high"] == far)]
     both = pd.concat([whole, limited], ignore_index=True)
-    both = both[(both["base"].astype(str) == "400") & both["arm"].isin(ARMS) & both["quantity"].isin(QUANTITIES)]
-    both = both[both["low"].isin(PLACES)]
+    both = both[(both["base"].astype(str) == base) & both["arm"].isin(ARMS) & both["quantity"].isin(QUANTITIES)]
+    both = both[both["low"].isin(places)]
     cells, parts = ["arm", "apart_low", "apart_high"], ["value", "ci_low", "ci_high"]
     rows = both.pivot(index=cells, columns=["quantity", "low"], values=parts)
-    rows.columns = [f"{name[1]} {PLACES[int(name[2])]} {name[0]}" for name in rows.columns]
+    rows.columns = [f"{name[1]} {places[int(name[2])]} {name[0]}" for name in rows.columns]
     rows = rows.dropna().reset_index().sort_values(["arm", "apart_high", "apart_low"], ignore_index=True)
     rows["shown"] = [
         "any" if high == far else f"{low} to {high} words"
@@ -43,24 +47,25 @@ def table(
             ci=(f"{quantity} {place} ci_low", f"{quantity} {place} ci_high"),
         )
         for quantity, name in QUANTITIES.items()
-        for place in PLACES.values()
+        for place in places.values()
     ]  # fmt: skip
-    random = [fixed(2).show(level[place], "plain") for place in PLACES.values()]
+    random = [fixed(2).show(level[place], "plain") for place in places.values()]
     return Table(
         rows=rows,
         columns=[Column("shown", "Keys apart"), *columns],
         groups="part",
         size="footnotesize",
         caption=(
-            "Exchange of positions by the distance between the two keys, base 400, "
+            f"Exchange of positions by the distance between the two keys, base {base}, "
             f"{seeds} seeds: first training length of the texts and last of four. Unit: one seed; means over heads."
         ),
         short="Exchange of positions by the distance between the keys",
         note=(
             "Late queries have keys that stand farther apart: the row of any distance mixes that with the place. "
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
-            f"before the 64 words of a bin, networks of this size with random weights have a sway of {random[0]} in "
-            f"the first and {random[1]} in the last ({int(null['seeds'].max())} initialisations). "
+            f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with "
+            f"random weights have a sway of {random[0]} in the first and {random[1]} in the last "
+            f"({int(null['seeds'].max())} initialisations). "
             "Exploratory; intervals: Student's over seeds."
         ),
     )

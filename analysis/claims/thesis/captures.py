@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.studies.crossmodel._kept import one_position_plasticity
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
@@ -80,6 +81,45 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
         recomputed=f"{apart:.3f} against {spread:.3f}",
         n=len(scored),
     )
+
+
+@claim("thesis, Attention plasticity across models")
+def thesis_estimator_turns(
+    bin_kept: pd.DataFrame, bin_bounds: pd.DataFrame, bin_factors: pd.DataFrame, decile_profiles: pd.DataFrame
+) -> list[Verdict]:
+    """Pooling queries that rotation turned raises plasticity, and can make a part of its fall (post hoc)."""
+    widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
+    added = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
+    grown = bin_factors.set_index("factor")["value"].astype(float)
+    first, last = (decile_profiles[name].astype(float) for name in ("d0", "d9"))
+    undone = {name: one_position_plasticity(last, grown[name]) - last for name in ("along", "random")}
+    share = {name: pd.Series(each / (first - last)) for name, each in undone.items()}
+    made = [f"{100 * each.min():.0f} to {100 * each.max():.0f} %" for each in (added, share["along"], share["random"])]
+    return [
+        judge(
+            bool((added > 0).all()),
+            f"{made[0]} of plasticity in the widest bins of {len(added)} captures is what turning adds. Of an even "
+            f"mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
+            f"{100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
+            f"{100 * bin_bounds['kept_least'].min():.0f} % and more, so that up to all of a late value can be of it.",
+            recomputed=made[0],
+            n=len(added),
+            key="level",
+            statement="Where both estimators were measured, pooling queries that rotation turned raises plasticity.",
+        ),
+        judge(
+            bool((share["along"] < 1).all()),
+            f"What bins keep grows by {grown['along']:.2f} along a context at most, in bins of up to "
+            f"{int(widest['width'].max()):,} tokens; that much makes {made[1]} of the fall from the first decile to "
+            f"the last of {len(first)} models. The {grown['random']:.2f} of random weights would make {made[2]}.",
+            otherwise="not supported",
+            recomputed=made[1],
+            n=len(first),
+            key="fall",
+            statement="As far as trained models were measured both ways, turning makes a part of the fall of the "
+            "captured models and not all of it.",
+        ),
+    ]
 
 
 @claim("thesis, Methods")

@@ -4,11 +4,13 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge
 
+OWN = "thesis"
+
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
     """Of things that a document speaks of in two sections, some are said in ways that exclude each other."""
-    values = said_twice.groupby(["document", "about"])["word"].nunique()
+    values = said_twice[said_twice["document"] != OWN].groupby(["document", "about"])["word"].nunique()
     counts = (values > 1).groupby("document").sum()
     return judge(
         bool(counts.sum()),
@@ -16,5 +18,19 @@ def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
         + ", ".join(f"{count} in document {document}" for document, count in counts.items())
         + "; which statements are of one thing was decided while reading.",
         recomputed=str(counts.sum()),
+        n=len(values),
+    )
+
+
+@claim("thesis, The claims")
+def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
+    """Of things that this thesis speaks of in two sections, as far as they are declared, none is said in two ways."""
+    values = said_twice[said_twice["document"] == OWN].groupby("about")["word"].nunique()
+    twice = values.index[values > 1]
+    return judge(
+        twice.empty,
+        f"{len(values)} things in {int((said_twice['document'] == OWN).sum())} statements"
+        + (f"; said in two ways: {', '.join(twice)}." if len(twice) else ", each with one word."),
+        recomputed=str(len(twice)),
         n=len(values),
     )

@@ -23,36 +23,11 @@ STUDY = "decline_joint"
 
 @dataclass(frozen=True)
 class _Variant:
-    """One way to correlate the two: which drop, which start length, which mode, which models, and which coefficient."""
+    """One way to correlate the two, by the length from which the loss counts."""
 
-    metric: str
-    mode: str
     start: str
-    n: int
-    coefficient: Method
     size: Callable[[IntArray], FloatArray]
     tie: float
-
-
-def decline_variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """The correlation of drop and relative loss of score in every variant, positive if both are large together.
-
-    `ap_drop` over the models of source 002 and over all scored ones, and the total drop over the models that have it,
-    each against 1 - s(128k)/s(start) from three starting lengths, in both modes, by three coefficients. Single variants
-    have no p here: `length_decline_tests` has those from 8k, `decline_joint` tests them all as one.
-    """
-    models, variants = _variants(lbp_lengths, matched_models)
-    identity = np.arange(len(models))[None, :]
-    return pd.DataFrame(
-        {
-            "metric": [one.metric for one in variants],
-            "mode": [one.mode for one in variants],
-            "start": [one.start for one in variants],
-            "n": [one.n for one in variants],
-            "coefficient": [one.coefficient for one in variants],
-            "estimate": [float(one.size(identity)[0]) for one in variants],
-        }
-    )
 
 
 def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +106,7 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
         def size(index: IntArray, statistic: Callable[[IntArray], FloatArray] = statistic, n: int = n) -> FloatArray:
             return statistic(index[:, :n])
 
-        variants.append(_Variant(metric, mode, start, n, method, size, tie_tolerance(drop[:n], loss[:n], method)))
+        variants.append(_Variant(start, size, tie_tolerance(drop[:n], loss[:n], method)))
     return models, variants
 
 

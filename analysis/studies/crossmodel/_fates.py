@@ -1,5 +1,6 @@
 """Whether a conclusion on public models changes if rotation inside buckets is counted."""
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,39 +9,59 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr, t
 
-from analysis.studies.crossmodel._kept import FloatArray, agreement, one_position_plasticity
+from analysis.studies.crossmodel._kept import FloatArray, agreement
 from boundpaper.errors import DataError
 
 LEVEL = 0.05
 FACTORS = np.round(np.exp(np.arange(0, 1.6, 0.01)), 4)  # tried, from 1 to 4.9
 NAMED = {"captured", "checkpoints", "scored"}
+LAST = "lc-32k-to-64k-step-20000"  # SmolLM3 as it is beside other models
 
 
 class ConclusionInputs:
     """The values that conclusions are about, and the factors that each needs."""
 
-    def __init__(self, *given: Any) -> None:
-        captured, deciles, bins, trajectory, equal, self.positions, decline, self.bounds, self.seen = given
+    def __init__(self, tables: dict[str, pd.DataFrame]) -> None:
+        by_model = {name: table.set_index("model") for name, table in tables.items() if "model" in table}
+        captured, trajectory = by_model["captured_models"], tables["training_trajectory"].set_index("checkpoint")
+        self.positions, self.bounds = tables["training_positions"], tables["bin_bounds"].set_index("capture")
+        self.seen = dict(
+            zip(tables["bin_factors"]["factor"], tables["bin_factors"]["value"].astype(float), strict=True)
+        )
+        self.seen["either"] = max(self.seen["along"], self.seen["back"])
         columns = {"ap_overall": "overall", "ap_first_20": "first fifth", "ap_last_20": "last fifth"}
-        values = [captured.set_index("model"), trajectory.set_index("checkpoint")]
-        table = pd.concat([each[[*columns]].rename(columns=columns) for each in values])
-        table = table.join(deciles.set_index("model")[[f"d{place}" for place in range(10)]])
-        table = table.join(bins.set_index("model")[["0-8K"]])
+        values = [captured, trajectory]
+        own = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
+        table = pd.concat([each[[*columns]].rename(columns=columns) for each in (*values, own)])
+        table = table.join(by_model["decile_profiles"][[f"d{place}" for place in range(10)]])
+        table = table.join(by_model["bin_profiles"][["0-8K"]])
+        table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
+        same = by_model["training_comparison"].rename(index={"smollm3-3b": LAST})
+        table = table.join(
+            pd.DataFrame({"first of 64K": same["far_same"] + same["drop_same"], "last of 64K": same["far_same"]})
+        )
         shared = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
-        self.values = table.join(equal.set_index("checkpoint")[[*shared]].rename(columns=shared))
-        once = decline[decline["mode"] == "nonthinking"].set_index("model")
+        self.values = table.join(
+            tables["training_equal_positions"].set_index("checkpoint")[[*shared]].rename(columns=shared)
+        )
+        decline = by_model["length_decline"]
+        once = decline[decline["mode"] == "nonthinking"]
         windows = pd.concat([each["bias_window"] for each in values])
         self.outcomes = {"decline": once["decline"], "lbp": once["lbp"], "bias_window": windows}
-        self.more = captured.set_index("model")[["family", "log_parameters"]]
+        self.outcomes |= {"points": once["lbp_8k"] - once["lbp_128k"], "ruler": captured["ruler_128k"]}
+        self.more = captured[["family", "log_parameters"]]
         self.scored = [str(each) for each in once.index]
+        lengths, ruler = tables["lbp_lengths"], tables["ruler_lengths"].rename(columns={"ruler": "score"})
+        lengths = pd.concat([lengths.rename(columns={"lbp": "score"}), ruler.assign(mode="ruler")])
+        self.lengths = lengths.dropna(subset=["plasticity"])
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
         """Return a conclusion's needed factor, the factor seen, its fate, and the reason why a number is missing."""
         sides = [self._captures_named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
-            return None, None, "survives", "no plasticity enters"
+            return None, None, "survives", ""
         if row.compares == "one network":
-            return None, 1.0, "survives", "one rotation and one set of weights: buckets keep as much"
+            return None, 1.0, "survives", ""
         if row.compares == "level":
             kept = self.bounds.loc[sides[0], "kept_low"].min()
             return 1.0, float(1 / kept), "falls", ""
@@ -54,52 +75,94 @@ class ConclusionInputs:
             inside = self.bounds["family"] == "SmolLM3"
             groups = {"captured": [*self.bounds.index[~inside]], "checkpoints": [*self.bounds.index[inside]]}
             names = [str(each) for each in (groups | {"scored": self.scored})[names[0]]]
-        if absent := sorted(set(names) - set(self.bounds.index)):
+        if absent := sorted(set(names) - set(self.values.index)):
             raise DataError(f"bin_conclusions, {row.conclusion}: no capture {absent[0]!r}; see bin_bounds for names")
         return names
 
     def _ends(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Return rho at the first and at the last position."""
-        one, two = {"fifths": ("first fifth", "last fifth"), "tenths": ("d0", "d9")}.get(places) or places.split()
+        known = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
+        one, two = known.get(places, places.replace(" ", ", ")).split(", ")
         return agreement(self.values.loc[[*names], one]), agreement(self.values.loc[[*names], two])
 
-    def _apart(self, names: Sequence[str]) -> float:
-        """Return the factor by which rotations and widths of the captures make `kept` differ, for an even mean."""
-        return float(self.bounds.loc[[*names], "kept_high"].max() / self.bounds.loc[[*names], "kept_low"].min())
+    def _deciles(self, names: Sequence[str]) -> FloatArray:
+        return self.values.loc[[*names], [f"d{place}" for place in range(10)]].to_numpy(dtype=np.float64)
+
+    def _level(self, names: Sequence[str]) -> float:
+        """Return the factor between what captures keep: by rotation and width for an even mean, times how far that was
+        off; none can have kept more than all, nor less than its own values allow.
+        """
+        bounds = self.bounds.loc[[*names]]
+        apart = float(bounds["kept_high"].max() / bounds["kept_low"].min())
+        return float(min(self.seen["even"] * apart, 1 / bounds["kept_least"].min()))
 
     def _seen_factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
         names = [name for side in sides for name in side]
-        # no capture can have kept more than all, nor less than its own values allow
-        level = min(self.seen["even"] * self._apart(names), float(1 / self.bounds.loc[names, "kept_least"].min()))
-        if row.compares == "fall":
+        if row.compares in ("fall", "fall of random weights"):
             first, last = self._ends(row.places, names)
-            return float((last / first).min()), self.seen["along"]
-        if row.compares == "rise":
-            deciles = agreement(self.values.loc[names, [f"d{place}" for place in range(10)]])
-            rises = [max(one[i] / one[j] for i, j in itertools.combinations(range(10), 2)) for one in deciles]
-            return float(min(rises)), self.seen["along"]
+            return float((last / first).min()), self.seen["along" if row.compares == "fall" else "random"]
+        if row.compares in ("rise", "no rise"):
+            deciles = agreement(self._deciles(names))
+            steps = [[one[i] / one[j] for i, j in itertools.combinations(range(10), 2)] for one in deciles]
+            if row.compares == "rise":
+                return float(min(map(max, steps))), self.seen["back"]
+            return float(1 / max(map(max, steps))), self.seen["along"]
+        if row.compares in ("halves", "straight"):
+            turned = self._halves_turned if row.compares == "halves" else self._straightness_turned
+            return _least(lambda factor: turned(sides, factor)), self.seen["either"]
         if row.compares == "levels of two":
             less, more = (agreement(self.values.loc[side, row.places].dropna()) for side in sides)
-            return float(less.min() / more.max()), level
+            return float(less.min() / more.max()), self._level(names)
         if row.compares in ("drops", "no difference"):
             return self._factor_for_equal_drops(row, sides), self.seen["between"]
         if row.compares == "gathered":  # phases differ by a factor; changes along one capture are left aside
-            return self._factor_between_phases(), level
-        of_levels = "levels" in row.compares
-        return self._factor_that_removes(row, names), level if of_levels else self.seen["between"]
+            return self._factor_between_phases(), self._level(names)
+        if row.compares == "no relation along one capture":
+            part = self.lengths[(self.lengths["model"] == names[0]) & (self.lengths["mode"] == row.outcome)]
+            rho, score = agreement(part["plasticity"]), part["score"].to_numpy(dtype=np.float64)
+            return _relation(lambda powers: np.diff(_plastic(rho, powers)), np.diff(score), len(rho), True), self.seen[
+                "either"
+            ]
+        if row.compares == "no relation of levels by length":
+            found = []
+            for _, part in self.lengths[self.lengths["mode"] != "ruler"].groupby(["mode", "length"]):
+                make = functools.partial(_plastic, agreement(part["plasticity"]))
+                found.append(_relation(make, part["score"].to_numpy(dtype=np.float64), len(part), True, towards=1.0))
+            return min((each for each in found if each is not None), default=None), self._level(names)
+        found = [self._factor_that_removes(row, side) for side in sides]
+        needed = min((each for each in found if each is not None), default=None)
+        return needed, self._level(names) if "levels" in row.compares else self.seen["between"]
+
+    def _halves_turned(self, sides: list[list[str]], factor: float) -> bool:
+        """Tell whether some choice of what is kept at each place makes a second half fall more than the first."""
+        rho = agreement(self._deciles(sides[0])[:, [0, 4, 5, 9]])
+        one, two, three, four = (_plastic(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
+        return bool((one - two <= three - four).any())
+
+    def _straightness_turned(self, sides: list[list[str]], factor: float) -> bool:
+        """Tell whether, by some choice of what is kept at each place, a line explains the first side as well as the
+        second, by the least R squared of each.
+        """
+        ends = []
+        for side, best in zip(sides, (np.max, np.min), strict=True):
+            values = _plastic(agreement(self._deciles(side)), _choices(10)[:, None] * np.log(factor))
+            left = values - values.mean(-1, keepdims=True)
+            line = np.arange(10) - 4.5
+            ends.append(best((left @ line) ** 2 / ((left**2).sum(-1) * (line @ line)), axis=0).min())
+        return bool(ends[0] >= ends[1])
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
         """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
         ends = [self._ends(row.places, [name for name in side if self._has(row.places, name)]) for side in sides]
-        drops = [_drop(*end, 1.0).mean() for end in ends]
         if row.compares == "no difference":
             return 1.0  # any difference would undo it
-        order = np.sign(drops[1] - drops[0])
-        for factor in FACTORS:
-            one, two = (_drop(*end, factor**power).mean() for end, power in zip(ends, (-0.5, 0.5), strict=True))
-            if np.sign(two - one) != order:
-                return float(factor)
-        return None
+        order = np.sign(np.subtract(*(_drop(*end, 0.0).mean() for end in ends)))
+
+        def turned(factor: float) -> bool:
+            drops = (_drop(*end, power * np.log(factor)).mean() for end, power in zip(ends, (-0.5, 0.5), strict=True))
+            return bool(np.sign(np.subtract(*drops)) != order)
+
+        return _least(turned)
 
     def _has(self, places: str, name: str) -> bool:
         """Tell whether a capture has values at both positions."""
@@ -118,46 +181,74 @@ class ConclusionInputs:
         elif "equal size" in row.compares:
             taken = [*taken, self.more.loc[names, "log_parameters"].to_numpy(dtype=np.float64)]
         basis = np.column_stack([np.asarray(each, dtype=np.float64) for each in taken])
-        free = len(names) - basis.shape[1] - 1
-        critical = float(t.ppf(1 - LEVEL / 2, free) / np.sqrt(free + t.ppf(1 - LEVEL / 2, free) ** 2))
-        absent = str(row.compares).startswith("no ")
-        make = self._values_by_exponent(row, names)
-        sign = np.sign(_both_correlations(make(np.zeros((1, len(names))), 1.0), outcome, basis)[0])
-        signs = np.array(list(itertools.product((-0.5, 0.5), repeat=len(names))))
-        for factor in FACTORS:
-            found = _both_correlations(make(signs, float(factor)), outcome, basis)
-            if (np.abs(found).max() >= critical) if absent else (found * sign).min() <= 0:
-                return float(factor)
-        return None
-
-    def _values_by_exponent(self, row: Any, names: list[str]) -> Callable[[FloatArray, float], FloatArray]:
-        """Return a function for the values of the captures at each choice of exponents, shape (choices, captures)."""
         if "levels" in row.compares:
             level = agreement(self.values.loc[names, row.places])
-            return lambda signs, factor: one_position_plasticity(2 / np.pi * np.arccos(level), factor**signs)
-        first, last = self._ends(row.places, names)
-        return lambda signs, factor: _drop(first, last, factor**signs)
+            return _relation(
+                lambda powers: _plastic(level, powers), outcome, len(names), row.compares[:3] == "no ", basis
+            )
+        ends = self._ends(row.places, names)
+        return _relation(lambda powers: _drop(*ends, powers), outcome, len(names), row.compares[:3] == "no ", basis)
 
     def _factor_between_phases(self) -> float | None:
         """Return the factor between phases at which plasticity follows position as closely as position times bias."""
         table = self.positions
         width = table["checkpoint"].map(self.bounds["width"]).to_numpy()
-        rho = agreement(table["plasticity"])
-        for factor in FACTORS:
-            for powers in itertools.product((-0.5, 0.5), repeat=len(set(width))):
-                by_width = dict(zip(sorted(set(width)), powers, strict=True))
+        rho, wide = agreement(table["plasticity"]), sorted(set(width))
+
+        def turned(factor: float) -> bool:
+            for powers in _choices(len(wide)):
+                by_width = dict(zip(wide, powers, strict=True))
                 scaled = rho / factor ** np.array([by_width[each] for each in width])
                 one, two = (abs(spearmanr(scaled, table[name])[0]) for name in ("gathered_bias", "middle"))
                 if one <= two:
-                    return float(factor)
-        return None
+                    return True
+            return False
+
+        return _least(turned)
 
 
-def _drop(first: FloatArray, last: FloatArray, change: float | FloatArray) -> FloatArray:
-    """Return first minus last plasticity, if buckets keep `change` times as much at the last position as at first."""
-    ends = (2 / np.pi * np.arccos(np.clip(each, -1.0, 1.0)) for each in (first, last / change))
-    one, two = ends
-    return np.asarray(one - two)
+def _least(turned: Callable[[float], bool]) -> float | None:
+    """Return the smallest of the tried factors that turns a conclusion; None if none does."""
+    return next((float(factor) for factor in FACTORS if turned(float(factor))), None)
+
+
+def _choices(places: int) -> FloatArray:
+    """Return all ways to keep a root of a factor more or less at each place: exponents, shape (choices, places)."""
+    return np.array(list(itertools.product((-0.5, 0.5), repeat=places)))
+
+
+def _plastic(rho: FloatArray, powers: FloatArray | float) -> FloatArray:
+    """Return the plasticity at one position for rho as captured, where buckets keep exp(powers)."""
+    return np.asarray(2 / np.pi * np.arccos(np.clip(rho / np.exp(powers), -1.0, 1.0)))
+
+
+def _drop(first: FloatArray, last: FloatArray, powers: FloatArray | float) -> FloatArray:
+    """Return first minus last plasticity, if buckets keep exp(powers) times as much at the last place."""
+    return np.asarray(_plastic(first, 0.0) - _plastic(last, powers))
+
+
+def _relation(
+    make: Callable[[FloatArray], FloatArray],
+    outcome: FloatArray,
+    units: int,
+    absent: bool,
+    basis: FloatArray | None = None,
+    towards: float = 0.0,
+) -> float | None:
+    """Return the least factor that removes a correlation by some choice of units, or shows one that was not seen, of
+    the sign `towards` or of any.
+    """
+    basis = np.ones((len(outcome), 1)) if basis is None else basis
+    free = len(outcome) - basis.shape[1] - 1
+    critical = float(t.ppf(1 - LEVEL / 2, free) / np.sqrt(free + t.ppf(1 - LEVEL / 2, free) ** 2))
+    sign = np.sign(_both_correlations(make(np.zeros((1, units))), outcome, basis)[0])
+
+    def turned(factor: float) -> bool:
+        found = _both_correlations(make(_choices(units) * np.log(factor)), outcome, basis)
+        shown = found * towards if towards else np.abs(found)
+        return bool(shown.max() >= critical if absent else (found * sign).min() <= 0)
+
+    return _least(turned)
 
 
 def _both_correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:

@@ -101,17 +101,31 @@ def bin_kept(
     return pd.DataFrame(rows)
 
 
-def bin_factors(bin_kept: pd.DataFrame) -> pd.DataFrame:
+def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFrame:
     """Factors by which `kept` differs, as measured in the widest bins.
 
-    `along`: the largest growth from the first place to the last in one capture; `between`: the ratio of the largest to
-    the least such change; `even`: the ratio of the largest to the least of `kept` over what an even mean would keep.
+    `along`: the largest growth from the first place to the last in one capture, `back` the largest fall; `between`: the
+    ratio of the largest to the least such change; `even`: the ratio of the largest to the least of `kept` over what an
+    even mean would keep. `random`: the largest growth in networks of random weights, from `null_levels`.
     """
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
     ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
     change, off = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
-    found = {"along": max(change.max(), 1.0), "between": change.max() / change.min(), "even": off.max() / off.min()}
-    return pd.DataFrame([{"factor": name, "value": value, "captures": len(ends)} for name, value in found.items()])
+    random = null_levels[(null_levels["positional"] == "rope") & (null_levels["quantity"] == "plasticity")]
+    rho = random.assign(rho=agreement(random["value"])).pivot(
+        index="size", columns=["estimator", "width", "place"], values="rho"
+    )
+    one, wide = rho["aligned_full"][1], rho["bucket_full"][random["width"].max()]
+    grown = (wide["last"] / one["last"]) / (wide["first"] / one["first"])
+    found = {
+        "along": max(change.max(), 1.0),
+        "back": max(1 / change.min(), 1.0),
+        "between": change.max() / change.min(),
+    }
+    found |= {"even": off.max() / off.min(), "random": grown.max()}
+    captures = [len(ends)] * 4 + [int(grown.notna().sum())]
+    named = zip(found.items(), captures, strict=True)
+    return pd.DataFrame([{"factor": name, "value": value, "captures": count} for (name, value), count in named])
 
 
 def bin_fates(
@@ -122,10 +136,15 @@ def bin_fates(
     captured_models: pd.DataFrame,
     decile_profiles: pd.DataFrame,
     bin_profiles: pd.DataFrame,
+    equal_positions: pd.DataFrame,
+    measured_models: pd.DataFrame,
     training_trajectory: pd.DataFrame,
     training_equal_positions: pd.DataFrame,
     training_positions: pd.DataFrame,
+    training_comparison: pd.DataFrame,
     length_decline: pd.DataFrame,
+    lbp_lengths: pd.DataFrame,
+    ruler_lengths: pd.DataFrame,
 ) -> pd.DataFrame:
     """The fate of each conclusion on public models once rotation inside buckets is taken into account.
 
@@ -133,33 +152,33 @@ def bin_fates(
     for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times
     that of the rotations and widths for an even mean where captures are compared. A conclusion `survives` where no
     plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise; a
-    level `falls`. `verdicts` are those of the ledger, which judges what was measured. Raises DataError when a
-    conclusion names a capture, a claim or a comparison that is not there.
+    level `falls`. `verdicts` are those of the ledger, which judges what was measured; `note` has the reason that was
+    given for the comparison. Raises DataError when a conclusion names a capture, a claim or a comparison that is not
+    there, or says that no plasticity enters and gives no reason.
     """
     known = ConclusionInputs(
-        captured_models, decile_profiles, bin_profiles, training_trajectory, training_equal_positions,
-        training_positions, length_decline, bin_bounds.set_index("capture"),
-        dict(zip(bin_factors["factor"], bin_factors["value"].astype(float), strict=True)),
-    )  # fmt: skip
+        {name: table for name, table in locals().items() if name not in ("bin_conclusions", "claims")}
+    )
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []
     for row in each(bin_conclusions):
-        asked = str(row.claims).split()
+        asked, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
         held = functions[functions["function"].isin(asked)]
         if missing := sorted(set(asked) - set(held["function"])):
             raise DataError(f"bin_conclusions, {row.conclusion}: no claim {missing[0]!r} in the ledger; mend its name")
         needed, seen, fate, note = known.fate(row)
+        if needed is None and not (note or reason):
+            raise DataError(
+                f"bin_conclusions, {row.conclusion}: say in `reason` why rotation inside buckets is no matter"
+            )
         rows.append(
             {
-                "conclusion": row.conclusion,
-                "chapter": row.chapter,
-                "statement": row.statement,
-                "compares": row.compares,
+                **{name: getattr(row, name) for name in ("conclusion", "chapter", "statement", "compares")},
                 "needed": needed,
                 "seen": seen,
                 "fate": fate,
                 "verdicts": ", ".join(sorted(set(held["verdict"].astype(str)))),
-                "note": note,
+                "note": "; ".join(filter(None, (reason, note))),
             }
         )
     return pd.DataFrame(rows)

@@ -1,13 +1,14 @@
 """Test whether plasticity falls beyond the training length, where keys are no longer found; post hoc."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from analysis.population.recipe import BASES
 from analysis.studies.population._effects import corrected, effect_columns, over_seeds
 
-BASE = 400  # the rotary base of the arms that the plan contrasts
 TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
 
 
@@ -16,7 +17,7 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 
     Every trained model of the smaller base is in, whether or not it met the criterion.
     """
-    values = _means_by_length(population_reach, population_models)
+    values = _means_by_length(population_reach, population_models, BASES[0])
     rows = []
     for _, part in values.groupby(["arm", "low"]):
         seeds = part["plasticity"].to_numpy(dtype=np.float64)
@@ -39,29 +40,30 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 
 
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Three comparisons over seeds, Holm-corrected together: how plasticity changes from the first to the last length.
+    """Three comparisons a base over seeds, Holm-corrected together: how plasticity changes from first to last length.
 
-    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. Exact sign
-    flips over seeds, with Student's interval beside them.
+    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. A larger base
+    stands in the name. Exact sign flips over seeds, with Student's interval beside them.
     """
-    wide = _means_by_length(population_reach, population_models).pivot_table(
-        index="seed", columns=["arm", "low"], values="plasticity"
-    )
     rows: list[dict[str, Any]] = []
-    for item, (one, two, change) in TESTED.items():
+    for base, (item, (one, two, change)) in itertools.product(BASES, TESTED.items()):
+        wide = _means_by_length(population_reach, population_models, base).pivot_table(
+            index="seed", columns=["arm", "low"], values="plasticity"
+        )
         lows = sorted(wide[one].columns) if one in wide else []
         first, last = (
             (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
         )
         given = (first - last).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
         note = "" if len(given) > 1 else "fewer than two seeds have both"
-        rows.append({"item": item, **effect_columns(given), "seeds": len(given), "note": note})
-    return corrected(pd.DataFrame(rows).assign(family="reach"), "family").drop(columns="family")
+        name = item if base == BASES[0] else f"{item}_{base}"
+        rows.append({"item": name, "base": base, **effect_columns(given), "seeds": len(given), "note": note})
+    return corrected(pd.DataFrame(rows), "base").drop(columns="base")
 
 
-def _means_by_length(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def _means_by_length(reach: pd.DataFrame, models: pd.DataFrame, base: int) -> pd.DataFrame:
     """Return one row per model and training length: the mean over the heads that have a value."""
-    known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
+    known = models.loc[models["base"] == base, ["model", "arm", "seed"]]
     whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
     joined: pd.DataFrame = whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)
     return joined

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.population.recipe import SUBJECTS
+from analysis.population.recipe import SUBJECTS, PopulationRecipe
 from analysis.studies.population._effects import over_seeds
 from analysis.studies.population._retrained import ALIGNED, ALL, COST, PLACE, head_costs
 
@@ -68,8 +68,10 @@ def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataF
 def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
     """Networks with random weights by size, positional kind, estimator and width: means over seeds with an interval.
 
-    Plasticity and sway of the first and the last training length, and `change`, the last less the first.
+    Plasticity and sway of the first and the last training length, and `change`, the last less the first. `own_size`:
+    whether the population's models are as large.
     """
+    own = f"{PopulationRecipe().layers} x {PopulationRecipe().width}"
     cells = ["size", "positional", "estimator", "width"]
     rows = []
     for key, part in null_initialisations.groupby(cells):
@@ -79,7 +81,8 @@ def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
             for place, values in (("first", first), ("last", last), ("change", last - first)):
                 low, high = over_seeds(values.to_numpy(dtype=np.float64))
                 told = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
-                rows.append(told | {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)})
+                told |= {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)}
+                rows.append(told | {"own_size": told["size"] == own})
     return pd.DataFrame(rows)
 
 

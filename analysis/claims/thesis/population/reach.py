@@ -20,7 +20,9 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
     Post hoc: what crowding out says of the far end, of models that were trained on, over all of their heads.
     """
     verdicts = []
-    for item, (sign, statement) in STATEMENTS.items():
+    for item in population_reach_tests["item"]:
+        sign, statement = STATEMENTS[str(item).removesuffix("_10000")]
+        statement += " At base 10,000." if str(item).endswith("_10000") else ""
         row = pick(population_reach_tests, item=item)
         verdicts.append(judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds (post hoc)"))
     return [left_open(verdict) for verdict in verdicts]

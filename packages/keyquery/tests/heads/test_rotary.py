@@ -1,5 +1,6 @@
 """Queries turned to one position: what is left is content, whatever the width of a bin."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,9 @@ from scipy.special import ndtr
 
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.head import Head
+from keyquery.heads.laws import binned
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
-from keyquery.rotary import NO_ROTATION, Rotary, bin_centres, from_record
+from keyquery.rotary import NO_ROTATION, Rotary, bin_centres, from_record, from_theta, rotation_records
 
 CONTEXT, BINS, DOCUMENTS, D = 512, 8, 400, 12
 FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # eight of the twelve dimensions
@@ -180,3 +182,56 @@ def test_centres_lie_in_their_bins(context, bins):
     for place, middle in enumerate(middles):
         members = np.flatnonzero(np.arange(context) * bins // context == place)
         assert middle == members[len(members) // 2]
+
+
+@pytest.mark.parametrize("rotary", KINDS[:5])
+@pytest.mark.parametrize("step", [1, 3])
+def test_turn_of_many_positions_matches_the_definition_with_and_without_the_compiler(rotary, step):
+    """More tokens than two short tables hold, all of a range or every third of it, both layouts and any start."""
+    tokens = step * np.arange(-700, 700)
+    rows = np.random.default_rng(4).normal(size=(len(tokens), D))
+    wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
+    for compiled in (True, False):
+        np.testing.assert_allclose(rotary.turned(rows, tokens, compiled=compiled), wanted, atol=1e-10)
+    assert NO_ROTATION.turned(rows, tokens) is rows
+
+
+def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
+    """Angles are those of a bin's width, once: one for each of 131,072 queries would take four copies of them."""
+    n, d, bins = 131_072, 64, 64
+    rng, places = np.random.default_rng(0), np.arange(n)
+    head = Head(
+        queries=rng.normal(size=(n, d)).astype(np.float32), query_positions=places,
+        query_documents=np.zeros(n, dtype=np.int64), keys=np.zeros((3, d), dtype=np.float32),
+        key_positions=places[:3], key_documents=np.zeros(3, dtype=np.int64), context=n, buckets=bins,
+        rotary=from_theta(10_000.0, d),
+    )  # fmt: skip
+    binned(head, bins, aligned=True)  # what is compiled is no memory of the head
+    tracemalloc.start()
+    turned = binned(head, bins, aligned=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert turned.queries.nbytes == head.queries.nbytes
+    assert peak < 2 * head.queries.nbytes
+
+
+def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
+    made_of = from_theta(16.0, 8, layout="interleaved", start=2, factor=1.5)
+    assert made_of == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
+    assert (made_of.end, made_of.still, NO_ROTATION.still) == (10, False, True)
+    assert from_theta(2.0, 2).frequencies == (1.0,)
+    for base, dimensions, words in (
+        (0.0, 8, "base 0.0"),
+        (np.inf, 8, "base inf"),
+        (4.0, 0, "0 dim"),
+        (4.0, 3, "3 dim"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            from_theta(base, dimensions)
+
+
+def test_layers_of_one_rotation_are_one_record():
+    found = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
+    one, refused, still = rotation_records(found)
+    assert (one["layers"], refused, still["layers"]) == ([0, 2], {"layers": [1], "refused": "not known"}, [3])
+    assert from_record(one) == FAST
