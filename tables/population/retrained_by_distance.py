@@ -18,7 +18,7 @@ def table(
 ) -> Table:
     """One row per arm and distance between two keys, at the primary base; first and last quarter of the texts."""
     base = str(population_plan.set_index("role").loc["primary", "base"])
-    width = int(plasticity_settings.set_index("setting").loc["second_bin", "value"])
+    width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
     asked = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"
     chosen = retrained_levels[retrained_levels["width"] == width].query(asked)
     places = {int(retrained_levels["low"].min()): "first", int(retrained_levels["low"].max()): "last"}
