@@ -18,19 +18,18 @@ def table(
 ) -> Table:
     """One row per arm and distance between two keys, at the primary base; first and last quarter of the texts."""
     base = str(population_plan.set_index("role").loc["primary", "base"])
-    width = int(plasticity_settings.set_index("setting").loc["second_bin", "value"])
+    width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
     asked = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"
     chosen = retrained_levels[retrained_levels["width"] == width].query(asked)
     places = {int(retrained_levels["low"].min()): "first", int(retrained_levels["low"].max()): "last"}
     far = int(retrained_levels["high"].max())
-    whole = chosen.assign(apart_low=0, apart_high=far)
     limited = retrained_distances[retrained_distances["apart_high"] < far]
     limited = limited[(limited["away_low"] == 0) & (limited["away_high"] == far)]
-    both = pd.concat([whole, limited], ignore_index=True)
-    both = both[(both["base"].astype(str) == base) & both["arm"].isin(ARMS) & both["quantity"].isin(QUANTITIES)]
-    both = both[both["low"].isin(places)]
-    cells, parts = ["arm", "apart_low", "apart_high"], ["value", "ci_low", "ci_high"]
-    rows = both.pivot(index=cells, columns=["quantity", "low"], values=parts)
+    both = pd.concat([chosen.assign(apart_low=0, apart_high=far), limited], ignore_index=True)
+    both = both[(both["base"].astype(str) == base) & both["arm"].isin(ARMS)]
+    both = both[both["quantity"].isin(QUANTITIES) & both["low"].isin(places)]
+    cells = ["arm", "apart_low", "apart_high"]
+    rows = both.pivot(index=cells, columns=["quantity", "low"], values=["value", "ci_low", "ci_high"])
     rows.columns = [f"{name[1]} {places[int(name[2])]} {name[0]}" for name in rows.columns]
     rows = rows.dropna().reset_index().sort_values(["arm", "apart_high", "apart_low"], ignore_index=True)
     rows["shown"] = [
@@ -39,8 +38,7 @@ def table(
     ]
     rows["part"] = "Arm " + rows["arm"]
     null = null_levels[(null_levels[list(NULL)] == pd.Series(NULL)).all(axis=1) & (null_levels["quantity"] == "sway")]
-    level = null.set_index("place")["value"]
-    seeds = int(limited["seeds"].max())
+    level, seeds = null.set_index("place")["value"], int(limited["seeds"].max())
     columns = [
         Column(
             f"{quantity} {place} value", place, fixed(2), group=name,
