@@ -14,12 +14,13 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     top = 10 * math.ceil(lbp_lengths["lbp"].max() / 10)
     shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
     x = Axis(label="length (tokens)", scale="log", base=2, ticks=shown)
+    level = Axis(label="plasticity", low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8])
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
     rows_of = [
         (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", told, Axis(label="score", low=0, high=top))
         for mode, told in words("mode").items()
     ]
-    rows_of.append((binned, "plasticity", "plasticity", Axis(label="plasticity", low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8])))
+    rows_of.append((binned, "plasticity", "plasticity", level))
     families = list(dict.fromkeys(matched_models["family"]))
     panels = [
         Panel(

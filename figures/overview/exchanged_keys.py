@@ -7,7 +7,6 @@ import pandas as pd
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
 
 KEYS = {"as they stand": (90.0, 40.0), "exchanged": (40.0, 90.0)}  # drawn positions of keys 1 and 2
-QUERY = 120.0
 BASE, ARM = 400, "B"
 
 
@@ -29,11 +28,12 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         ],
         x=Axis(label="words", low=0, high=140, ticks=[0, 50, 100]),
         y=Axis(low=0.4, high=2.6, ticks=dict(zip((2, 1), KEYS, strict=True))),
-        rules=[Rule(at=QUERY, axis="x", label="query")],
+        rules=[Rule(at=120, axis="x", label="query")],
     )
     panels, leads = [stands], [step / 20 for step in range(-60, 81)]
     for sign, name in zip((1, -1), KEYS, strict=True):
         law, changed = NormalDist(content + sign * position, 1), 2 * sign * position
+        low = min(0, changed)
         panels.append(
             Panel(
                 title=name,
@@ -42,7 +42,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share of queries", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=min(0, changed)), Shade(low=min(0, changed), high=max(0, changed), label="turned")],
+                shades=[Shade(low=None, high=low), Shade(low=low, high=max(0, changed), label="turned")],
                 rules=[Rule(at=law.mean, axis="x")],
                 annotations=[
                     Annotation(x=x, y=y, text=text, anchor="center", entity=f"series-{key}")
@@ -53,16 +53,16 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         )
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=25,
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
-            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark: queries whose winner turns. "
-            "Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: of all measured pairs "
-            f"{100 * swayed:.0f} % turn, of this one the dark part (arm {ARM}, base {BASE}, training length)."
+            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark: queries whose "
+            "winner turns. Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: of all "
+            f"measured pairs {100 * swayed:.0f} % turn, of this one the dark part (arm {ARM}, base {BASE}, training "
+            "length)."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

@@ -7,7 +7,6 @@ import pandas as pd
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
 
 REACH = 100  # scores are drawn from minus this to this
-STEP = 2
 BIN = 10  # scores over which a share of queries is counted
 HIGHEST = 2.5  # ratio of mean and spread at which the curve ends
 PLACES = {"first": "early in the text", "last": "late in the text"}
@@ -17,7 +16,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
     """Return the figure, for the first model's pairs of keys at all distances."""
     row = pretrained_competition[pretrained_competition["distance"] == 0].iloc[0]
     panels, ratios = [], []
-    scores = [float(score) for score in range(-REACH, REACH + 1, STEP)]
+    scores = [float(score) for score in range(-REACH, REACH + 1, 2)]
     for place, title in PLACES.items():
         law = NormalDist(row[f"gap_{place}"], row[f"spread_{place}"])
         ratios.append(law.mean / law.stdev)
@@ -50,7 +49,6 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
     )
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=27,
         caption=(

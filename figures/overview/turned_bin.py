@@ -34,7 +34,6 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     )
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=27,
         caption=(

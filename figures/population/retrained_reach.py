@@ -25,18 +25,22 @@ def figure(
     words = plasticity_settings.set_index("setting")["value"]
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
     rows = rows[rows["estimator"] == "aligned_full"]
+    rows = rows.assign(value=rows["value"] * rows["quantity"].map({"sway": 100.0}).fillna(1.0))
     panels: list[Panel] = []
     shown = bases(rows)
     for base in shown:
         for quantity, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
-            legend, factor = not panels, 100 if quantity == "sway" else 1
-            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=factor * first, legend=legend)]
+            legend = not panels
+            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend)]
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*seed_bundles(others, factor, legend=legend), *mean[: len(first)]],  # A without seeds, which hide B
+                    series=[
+                        *seed_bundles(others, legend=legend),
+                        *mean[: len(first)],
+                    ],  # A without seeds, which hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

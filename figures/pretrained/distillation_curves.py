@@ -42,7 +42,6 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
             panel("loss", "held-out loss", {"teacher": taught, "before any step": float(untouched["loss"])}),
             panel("kl", "divergence from the teacher", {"before any step": float(untouched["kl"])}),
         ],
-        columns=2,
         letters=True,
         height=40,
         caption=(

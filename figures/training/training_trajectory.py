@@ -29,6 +29,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
     data = rows.assign(bias_token=1e3 * rows["bias_strength"])
     annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]
+    lifted = {name: float(end[name]) + 0.07 * (scale.high or 0) for name, _, scale in panels}
     low, high = int(rows["context"].min()), int(rows["context"].max())
     return Figure(
         panels=[
@@ -41,7 +42,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 y=scale,
                 annotations=[
                     Annotation(
-                        x=last + 0.3, y=float(end[name]) + 0.07 * (scale.high or 0), text=_since(end[name] / annealed[name]), anchor="above left"
+                        x=last + 0.3, y=lifted[name], text=_since(end[name] / annealed[name]), anchor="above left"
                     )
                 ],
                 shades=[

@@ -34,7 +34,8 @@ def table(pretrained_competition: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over the "
-            "queries of a bin, in the first bin in which every head has pairs and in the last. Means over heads and pairs."
+            "queries of a bin, in the first bin in which every head has pairs and in the last. Means over heads "
+            "and pairs."
         ),
         short="Mean and spread of the score difference",
         note=(
