@@ -1,6 +1,7 @@
 """The command that runs experiments on several models, a job a model on a real Slurm of one node: `make test-slurm`."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -40,5 +41,6 @@ def test_two_models_are_a_job_each_with_all_options_and_equal_a_local_run(tmp_pa
     times = [dict(word.partition("=")[::2] for word in job.split() if "Time=" in word) for job in jobs]
     first, second = sorted(times, key=lambda each: each["StartTime"])
     assert second["StartTime"] >= first["EndTime"], "one at a time"
+    shutil.rmtree(root / "out/experiments")  # so that nothing is reused
     assert tables(root) == there
     assert there[0] != there[1]
