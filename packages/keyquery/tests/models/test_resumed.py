@@ -136,7 +136,7 @@ def test_answers_reuse_known_states_of_an_identified_model() -> None:
     acting = [
         evaluation.Condition(str(at), (Intervention("mlp", "zero", layers=(at,)),), decode=True) for at in range(3)
     ]
-    said, ran = [], list[int]()
+    said, counts, ran = [], list[int](), list[int]()
     for facts in ({}, {"fingerprint": "of these weights"}):
         asked = subject(planted_model(), facts=facts)
         items = asked.book.items(asked.book.tasks()[0], 3, 0, asked.tokenizer)
@@ -147,7 +147,7 @@ def test_answers_reuse_known_states_of_an_identified_model() -> None:
         untouched_blocks(asked.model, [], cached=True)  # tries it on texts of its own
         ran.clear()
         said.append([evaluation.answers(asked, items, each) for each in (evaluation.BASELINE, *acting)])
-        said.append([sum(length > 1 for length in ran)])
-    assert said[0] == said[2]
-    whole, resumed = said[1][0], said[3][0]
+        counts.append(sum(length > 1 for length in ran))
+    assert said[0] == said[1]
+    whole, resumed = counts
     assert resumed == whole // 4 + whole // 12 * (3 + 2 + 1)
