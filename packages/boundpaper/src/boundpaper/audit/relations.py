@@ -180,6 +180,10 @@ def fares(
     if cued and width and (times or formula in _SIGNED):  # a range of few tells little: how far from no change they lie
         second = sorted(abs(one.value - times) for one in shown)[-2]
         width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
+    elif width and not cued and not total:  # where one operand hardly varies, the result repeats the other
+        sizes = [[abs(one.value) for one in each.numbers if one] or [0.0] for each in columns]
+        parts = [(max(each) - min(each)) / (1 if formula == "-" else max(*each, 1e-9)) for each in sizes]
+        width = max(1e-9, min(width, min(parts) * (1 if formula == "-" else max(sizes[0]))))
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, turned, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
@@ -260,7 +264,7 @@ def _believed_total(held: ColumnRelation) -> bool:
     row, expected = held.broken[0]
     printed, *_ = numbers = held.cells(row)
     counts = all(one.decimals == 0 and not one.unit for one in numbers)
-    near = abs(expected.middle - printed.value) <= 0.1 * abs(printed.value)
+    near = abs(expected.middle - printed.value) <= 0.01 * abs(printed.value)  # farther off, it may be of other things
     return broken == 1 and held.formula == "+" and len(numbers) > 3 and counts and near
 
 
