@@ -60,7 +60,7 @@ PLANTED = [
         table(["Year", "Born", "Died", "Lost"], *changed([[*r, r[1]] for r in COUNTS], 3, 2, "74")),
         "Total = 74",
     ),
-    ("total", table(["Year", "Born"], *changed([r[:2] for r in COUNTS], 3, 1, "169")), "Total = 159"),
+    ("total", table(["Year", "Born"], *changed([r[:2] for r in COUNTS], 3, 1, "159")), "Total = 159"),
     ("same-quantity", twice(changed(SEEN, 1, 2, "24.71")), "blue lamp, Night = 24.71"),
     ("same-quantity", twice(changed(SEEN, 0, 1, "14.81")), "red lamp, Day = 14.81"),
     ("arithmetic", "The height falls from 20.0 to 15.0 cm, a 35% reduction.", "a 35%"),
