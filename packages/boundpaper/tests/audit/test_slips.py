@@ -60,15 +60,13 @@ PLANTED = [
         table(["Year", "Born", "Died", "Lost"], *changed([[*r, r[1]] for r in COUNTS], 3, 2, "74")),
         "Total = 74",
     ),
-    ("total", table(["Year", "Born"], *changed([r[:2] for r in COUNTS], 3, 1, "159")), "Total = 159"),
+    ("total", table(["Year", "Born"], *changed([r[:2] for r in COUNTS], 3, 1, "161")), "Total = 161"),
     ("same-quantity", twice(changed(SEEN, 1, 2, "24.71")), "blue lamp, Night = 24.71"),
     ("same-quantity", twice(changed(SEEN, 0, 1, "14.81")), "red lamp, Day = 14.81"),
     ("arithmetic", "The height falls from 20.0 to 15.0 cm, a 35% reduction.", "a 35%"),
     ("arithmetic", "Accuracy improves from 71.2% to 75.9% (+6.7 points).", "+6.7 points"),
     ("arithmetic", "It needs 12.0 s -> 4.0 s (2.5x faster).", "2.5x"),
     ("arithmetic", "We saw a 30% increase from 12.0 to 18.0 cm.", "30% increase"),
-    ("arithmetic", "The mill is 725x more costly than the lamp (1815x vs 2.9x).", "725x more costly"),
-    ("arithmetic", "This is a 40% lower cost than before (12.0 vs 16.0).", "40% lower"),
     ("arithmetic", "The lamp is right in 12 of 20 trials (65%).", "12 of 20"),
     ("arithmetic", "Only 25% (7 of 20) grew.", "25% (7 of 20"),
     ("arithmetic", "The drop is 12.5 - 3.1 = 9.9 in all.", "12.5 - 3.1 = 9.9"),
@@ -150,6 +148,16 @@ RIGHT = [
     "# P\n\n## 1. Lamps\n\n## 2. Pots\n\n## 12. Beans\n\n## 6. Soil\n\n## 8. Water\n",
     short("Wing,Seen,Best;left,461,-1.0;right,318,-4.0;upper,728,-1.0;lower,572,-2.0;Total,2079,-1.0"),
     short("Run,Slow,Fast,Speedup;a,30.00,8.00,3.75x;b,181.76,43.52,4.17x;c,99.00,9.00,11.00x"),
+    short(
+        "Run,Low,Mid,High,Avg score;a,0.50,0.60,0.70,0.60;b,0.31,0.42,0.53,0.42;c,0.2,0.3,0.4,0.3;d,0.4,0.49,0.52,0.47"
+    ),
+    short(
+        "Load,Send,p95,p99;a,0.05,1.40,1.45;b,0.06,1.70,1.76;c,0.05,2.15,2.20;d,0.05,3.04,3.09;e,0.05,4.73,4.83;f,0.05,8.02,8.07"
+    ),
+    short(
+        "Run,Rate,Median,Mean;a,100%,2.5,2.6;b,24%,2.9,3.0;c,100%,1.4,1.4;d,100%,3.7,3.8;e,100%,5.1,5.2;f,100%,1.8,1.8"
+    ),
+    short("Kind,Found,Recall,Total;a,5,1.000,5;b,6,1.000,6;c,8,1.000,8;d,4,1.000,4;e,9,1.000,9;All,63,0.840,75"),
     "# Changelog\n\n## 1.2 Lamps\n\n## 1.2 Beans\n\n## 1.5 Pots\n",
     "Requires Python 3.11, version 2.0 to 3.0 of numpy, 50-65K tokens, a batch of 8 - 16, ids 3-5.",
     "Table 5.1. Gains.\n\nTable 5.2. Losses, from Table 6 of the study.\n\nTable 5.3. Sums.",
