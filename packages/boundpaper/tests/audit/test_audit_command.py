@@ -115,7 +115,7 @@ def test_sarif_output_is_valid_against_its_schema(folder):
     (folder / "a b.md").write_text(TABLE, encoding="utf-8")
     both = f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n"
     (folder / "b.md").write_text(both, encoding="utf-8")
-    log = json.loads(run("a b.md", "b.md", "--format", "sarif").output)
+    log = json.loads(run("a b.md", "b.md", "--level", "note", "--format", "sarif").output)
     schema = sarif_schema()
     assert schema["$id"].endswith("sarif-schema-2.1.0.json")
     jsonschema.validate(log, schema)
@@ -182,12 +182,12 @@ def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
     (folder / "a.md").write_text("\n".join(lines), encoding="utf-8")
     (folder / "b.md").write_text("\n".join(lines).replace("12.75", "12.57"), encoding="utf-8")
     assert run("a.md", "b.md").exit_code == 0
-    joint = run("a.md", "b.md", "--joint")
-    assert "b.md:6: warning [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
+    joint = run("a.md", "b.md", "--joint", "--level", "note")
+    assert "b.md:6: note [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
     assert "also a.md:6" in joint.output
-    page = run("a.md", "b.md", "--joint", "--format", "html").output
+    page = run("a.md", "b.md", "--joint", "--level", "note", "--format", "html").output
     assert '<pre id="a.md:6" class="other">| old lamp' in page
-    assert '<pre id="b.md:6" class="warning">| old lamp' in page
+    assert '<pre id="b.md:6" class="note">| old lamp' in page
     assert '<a href="#a.md:6">a.md:6</a>' in page
     heads = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
     (folder / "a.md").write_text(heads[0], encoding="utf-8")

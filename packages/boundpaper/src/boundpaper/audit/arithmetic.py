@@ -35,7 +35,6 @@ _CHANGE = (
     "lower|more|fewer|less"
 )
 _LEADS = re.compile(rf"(?<![→⟶>])(?<!\bto\s)(?P<c>{_N})\s?(?:\w+ )?(?:{_CHANGE})?,?\s?\(?(?:from )?{_ABOUT}$")
-_BRACKETS = re.compile(rf"(?P<c>{_N})[^.;:,()\ue000-\uf8ff]{{0,60}}\((?:from )?$")
 _CUE = re.compile(
     rf"(?i){_CHANGE}|increas|decreas|improv|reduc|\brose|\bfell|declin|grow|grew|\bcut|shrink|shrank|sav|doubl|tripl|halv|from\b"
 )
@@ -108,8 +107,6 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
             continue
         lead = _LEADS.search(before) if gap in ("to", "→", "->", "⟶") else None
-        brackets = _BRACKETS.search(before) if sentence.signed[match.end() : match.end() + 1] == ")" else None
-        lead = lead or (brackets if brackets and _CUE.search(brackets[0]) else None)
         beside = _BESIDE.match(sentence.signed, match.end())
         changes = [sentence.number(each["c"]) for each in (lead, beside) if each]
         changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]

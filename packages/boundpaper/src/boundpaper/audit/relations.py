@@ -32,7 +32,6 @@ _CUES = {  # words of a head by the formula that they tell of
     "/": "ratio speedup speed-up factor relative times x", "+": "total sum",
     "share": "share percent percentage ratio rate relative fraction",
     "change": f"{_MORE} speedup diff", "relative": f"{_MORE} relative", "drop": _LESS, "lost": _LESS,
-    "mean": "mean average avg",
 }  # fmt: skip
 _SIGNED = ("-", "change", "relative", "drop", "lost")
 _TOTAL_NAME = re.compile(
@@ -97,8 +96,6 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         best: list[tuple[tuple[float, ...], ColumnRelation]] = []
         formulas = cued or (() if table.sideways else ("-", "/"))
         for formula, ((first, second), distance) in product(formulas, zip(pairs, far, strict=True)):
-            if formula in ("+", "mean") and first.index > second.index:
-                continue
             if held := fares(table, formula, (target, first, second), most=most, cued=bool(cued)):
                 fitting = sum(any(_units_fit(each, held.cells(row), False) for row in held.kept) for each in cued)
                 tried = sum(each <= distance for each in far) * (fitting or 2)
@@ -180,6 +177,9 @@ def fares(
     if cued and width and (times or formula in _SIGNED):  # a range of few tells little: how far from no change they lie
         second = sorted(abs(one.value - times) for one in shown)[-2]
         width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
+    elif width and formula == "-" and not cued and not total:  # where an operand hardly varies, the other says it all
+        sizes = [[one.value for one in each.numbers if one] or [0.0] for each in columns]
+        width = max(1e-9, min(max(each) - min(each) for each in sizes))
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, turned, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
@@ -216,6 +216,9 @@ def fares(
             sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken) or 2 * copies > len(kept):
         return None  # where most are turned, the other order of the operands says the same; copies say nothing
+    results = {one and one.value for one in map(columns[0].numbers.__getitem__, kept)}
+    if broken and not total and len(results) == 1 < len(kept):
+        return None  # nor does a constant
     return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), min(chance, sharp), total)
 
 
@@ -223,14 +226,14 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
     """Return whether the units of result and operands fit a formula; numbers in times (`x`) have no sum."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
+    if formula == "+" and numbers[0].decimals < max(one.decimals for one in numbers[1:]):
+        return False  # a sum has all digits of its parts
     if total:  # a share of all between shares of parts is no sum of them
         whole = formula == "+" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
         return len({unit, *units}) == 1 and not whole
-    if len(set(units)) > 1:
-        return False
-    if formula in ("-", "+", "mean"):
+    if formula in ("-", "+") and len(set(units)) == 1:
         return unit in ("", units[0]) or (unit in ("points", "%") and units[0] in ("%", "points", ""))
-    return unit in {"/": ("", "x"), "relative": ("",), "lost": ("",)}.get(formula, ("", "%"))
+    return len(set(units)) == 1 and unit in {"/": ("", "x"), "relative": ("",), "lost": ("",)}.get(formula, ("", "%"))
 
 
 def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
@@ -259,9 +262,8 @@ def _believed_total(held: ColumnRelation) -> bool:
         return (held.chance < 0.01 and kept >= 2 * broken) or (held.chance < 0.1 and broken == 1 and _slip(held) <= 1)
     row, expected = held.broken[0]
     printed, *_ = numbers = held.cells(row)
-    counts = all(one.decimals == 0 and not one.unit for one in numbers)
-    near = abs(expected.middle - printed.value) <= 0.1 * abs(printed.value)
-    return broken == 1 and held.formula == "+" and len(numbers) > 3 and counts and near
+    counts = held.formula == "+" and len(numbers) > 3 and all(one.decimals == 0 and not one.unit for one in numbers)
+    return broken == 1 and counts and abs(expected.middle - printed.value) <= 0.02 * abs(printed.value)
 
 
 def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:

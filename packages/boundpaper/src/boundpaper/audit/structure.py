@@ -41,10 +41,11 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
     levels = Counter((path, len(outer)) for path, outer in under)
     for (path, parent), numbered in under.items():
         falls = [two for (one, _), (two, _) in pairwise(numbered) if one > two]
-        absent = max(last for last, _ in numbered) - len({last for last, _ in numbered})
-        if len(numbered) < 3 or levels[path, len(parent)] > 1 or (falls and absent > 1):
-            continue  # numbers that fall and leave out several are names of something else
-        apart = len(falls) == 1 != falls[0] and len({number for number, _ in numbered}) == len(numbered)
+        told = {last for last, _ in numbered}
+        slips = max(told) + len(numbered) - 2 * len(told) + len(falls)  # numbers left out, repeated, out of order
+        if len(numbered) < max(3, 3 * slips) or levels[path, len(parent)] > 1:
+            continue  # numbers with many slips are names of something else
+        apart = len(falls) == 1 != falls[0] and len(told) == len(numbered)
         for (first, before), (second, heading) in pairwise(numbered):
             if second == first:
                 why = f"follows a section of the same number, {before.text!r}"
@@ -54,8 +55,8 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
                 why = f"follows {before.text!r}: a number is left out"
             else:
                 continue
-            level, what = LEVELS[second != first], f"heading {heading.text!r}"
-            yield Finding("section-number", level, heading.place, what, why, values=(heading.text, before.text))
+            level, what, values = LEVELS[second != first], f"heading {heading.text!r}", (heading.text, before.text)
+            yield Finding("section-number", level, heading.place, what, why, values=values)
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
@@ -98,5 +99,4 @@ def _labels(document: ReadDocument) -> Iterator[Finding]:
     labels = dict(document.labels)
     for name, place in document.references:
         if name not in labels:
-            why = "no \\label of the document has this name"
-            yield Finding("reference", "error", place, f"\\ref{{{name}}}", why, values=(name,))
+            yield Finding("reference", "error", place, f"\\ref{{{name}}}", "no \\label has this name", values=(name,))
