@@ -125,7 +125,7 @@ def test_formula_with_non_mathematical_commands_is_refused(formula):
 
 
 def test_data_inside_a_formula_are_refused():
-    with pytest.raises(SpecError, match="holds text of the data"):
+    with pytest.raises(SpecError, match="has text from the data"):
         prose(f"$n = {armour.armoured('^2')}$", "latex")
 
 
@@ -147,7 +147,7 @@ def test_harmless_latex_that_resembles_file_access_is_accepted():
 
 
 def test_unescaped_data_in_latex_are_refused():
-    with pytest.raises(SpecError, match=r"'\$' of the data reached its LaTeX unescaped"):
+    with pytest.raises(SpecError, match=r"'\$' from the data is not escaped in its LaTeX"):
         armour.guarded_latex(armour.armoured("$"), "figure f")
 
 

@@ -104,7 +104,7 @@ def test_contradicted_claim_changes_when_its_number_is_corrected():
 
     (answer,) = mutate_claim("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).answers.values()
     assert answer.verdict == "contradicted"
-    assert answer.turned == "stated: what is reported replaced by what was recomputed"
+    assert answer.turned == "stated: reported values replaced by recomputed values"
 
 
 def test_each_verdict_of_a_claim_must_change():

@@ -47,7 +47,7 @@ def test_other_changed_cells_are_summarised_by_column():
         "p_adjusted (a new column): differs in 2 rows, for example a",
         "p_value: no longer a column",
     ]
-    assert changes(one, LEDGER + "b,2,holds,so,0.2\na,1,holds,so,0.1\n") == ["the rows stand in another order"]
+    assert changes(one, LEDGER + "b,2,holds,so,0.2\na,1,holds,so,0.1\n") == ["the order of the rows differs"]
 
 
 # --- the command
@@ -111,7 +111,7 @@ def test_check_outside_a_git_checkout_is_refused(project, tmp_path):
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no checkout above it either
     done = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
     assert done.returncode == 1
-    assert "is no checkout" in done.stderr
+    assert "is not a git repository" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -117,7 +117,7 @@ def test_artifact_rows_are_filtered_formatted_and_extended():
 
 
 def test_an_unknown_key_and_an_absent_cell_are_named():
-    with pytest.raises(SpecError, match=r"'\{layer\}.' cannot be filled in: 'layer'; there are value, within, cell"):
+    with pytest.raises(SpecError, match=r"'\{layer\}.' cannot be filled in: 'layer'; known are value, within, cell"):
         Relation(cell=A, follows=A, because="{layer}.").verdicts({"table": CELLS})
     with pytest.raises(DataError, match="0 rows have model='z'"):
         Relation(cell=A, follows=TABLE(model="z"), because=".").verdicts({"table": CELLS})

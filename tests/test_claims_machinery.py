@@ -31,8 +31,8 @@ def printed(*cells, words=False, **columns):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"verdict": "maybe"}, "none of holds"),
-        ({"kind": "guess"}, "none of statement"),
+        ({"verdict": "maybe"}, "use one of holds"),
+        ({"kind": "guess"}, "use one of statement"),
         ({"reason": "  "}, "a reader can check"),
         ({"p_value": float("nan")}, "p_value is nan"),
         ({"ci_low": float("inf")}, "ci_low is inf"),
@@ -166,7 +166,7 @@ def test_judge_and_untestable_return_the_requested_verdicts():
     assert judge(False, "no").verdict == "contradicted"
     assert judge(False, "no", otherwise="not supported", recomputed=0.25).recomputed == "0.2500"
     assert untestable("a run would tell").verdict == "not testable"
-    with pytest.raises(ValueError, match="none of holds"):
+    with pytest.raises(ValueError, match="use one of holds"):
         judge(False, "no", otherwise="wrong")
 
 
@@ -294,8 +294,8 @@ def test_a_claim_without_statement_or_place_is_refused(build, given):
     ("arguments", "said"),
     [
         ('"002"', "write the document and the section"),
-        ('"002, Results", failure="unitt"', "failure 'unitt', which is none of number"),
-        ('"002, Results", severity="large"', "severity 'large', which is none of headline"),
+        ('"002, Results", failure="unitt"', "the unknown failure 'unitt'; use one of number"),
+        ('"002, Results", severity="large"', "the unknown severity 'large'; use one of headline"),
     ],
 )
 def test_arguments_of_the_claim_decorator_are_checked(build, arguments, said):
@@ -366,7 +366,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
 
 def test_empty_ledger_is_refused(tmp_path):
     job = Job(tmp_path, "ledger", "claims", "packages/boundpaper/src/boundpaper/claims/ledger.py", "build", {}, ())
-    with pytest.raises(SpecError, match="holds no claim"):
+    with pytest.raises(SpecError, match="contains no claim"):
         _ledger.build(job)
 
 

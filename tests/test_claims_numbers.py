@@ -59,7 +59,7 @@ def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
         [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
     )
     assert [each["quantity"] for each in judged] == ["a ratio", ""]
-    assert [each["reason"] for each in judged] == ["", "quantity: to be named"]
+    assert [each["reason"] for each in judged] == ["", "quantity not yet named"]
 
 
 def test_number_repeated_for_one_quantity_is_accepted():

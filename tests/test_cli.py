@@ -54,11 +54,11 @@ def test_table_prints_every_format(warm):
     [
         (["table", "ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
         (["why", "table:ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
-        (["why", "tabel:ap_drop"], ["no kind 'tabel'", "did you mean table"]),
+        (["why", "tabel:ap_drop"], ["unknown kind 'tabel'", "did you mean table"]),
         (["tabel", "ap_drop"], ["No such command 'tabel'", "Did you mean table"]),
         (["figure", "nothing"], ["no figure called 'nothing'"]),
         (["table", "ap_drop", "--format", "word"], ["'word' is not one of"]),
-        (["list", "tabel"], ["no kind 'tabel'", "did you mean table"]),
+        (["list", "tabel"], ["unknown kind 'tabel'", "did you mean table"]),
         (["claims", "--verdict", "contradictd"], ["no 'contradictd'", "contradicted"]),
         (["table"], ["Missing argument"]),
     ],

@@ -223,7 +223,7 @@ def test_interrupted_run_resumes_and_repeats_only_with_again(
         replaced(patched, crosslayer_balance, stopped)
         done = run(*asked)
     assert done.exit_code == 130
-    assert "what was finished is kept" in done.stderr
+    assert "finished work is kept" in done.stderr
     assert counted == ["m"]
     before = lines(project, "massive_values")
     done = run(*asked)

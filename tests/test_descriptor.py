@@ -103,7 +103,7 @@ def test_keys_declared_beside_columns_are_expanded(described):
         ("  fields: [{model: Key, kind: text}]\n", "scores, model: unknown key 'kind'; known: type"),
         ("  fields: [{model: 7}]\n", "scores, model: '7' is not a text"),
         ("  fields: [model, 7]\n", "scores: field 2 has no `name`"),
-        ("  fields: model\n", "scores: `schema` holds no list of `fields`"),
+        ("  fields: model\n", "scores: `schema` has no list of `fields`"),
         (
             "  kind: table\n  fields: [model]\n",
             "scores: `kind` is 'table'; a table is a source, a result, a measurement",
@@ -132,7 +132,7 @@ def test_table_is_checked_against_the_expanded_description(described):
     table = root / "artifacts/results/scores.csv"
     table.write_text("\n".join(rows) + "\n")
     assert check(root, "scores") == []
-    for old, new, words in (("a,0", "c,0", "'c' is none of a, b"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
+    for old, new, words in (("a,0", "c,0", "'c' is not one of"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
         table.write_text("\n".join(rows).replace(old, new) + "\n")
         assert words in str(check(root, "scores")[0])
 

@@ -114,7 +114,7 @@ def test_axis_covers_its_shaded_ranges_and_given_limits_may_not_cut_them():
     free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).places[0].x
     assert free.low <= -0.5
     assert free.high >= 3.0
-    with pytest.raises(SpecError, match=r"shaded range 0 to 3 leaves the limits given for axis x, 0 to 2"):
+    with pytest.raises(SpecError, match=r"shaded range 0 to 3 exceeds the given limits of axis x, 0 to 2"):
         tex(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=0, high=3)], x=Axis(low=0, high=2)), "t")
 
 
@@ -132,7 +132,7 @@ def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
         tex(Figure(panels=[one, other], caption="A caption."), "t")
     twice = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
-    with pytest.raises(SpecError, match="the legend's 'a' is drawn in two ways"):
+    with pytest.raises(SpecError, match="the legend's 'a' has two looks"):
         tex(panel(*twice, Line(x=[0, 1], y=[1, 2], label="b")), "t")
 
 
@@ -208,7 +208,7 @@ def test_space_between_row_groups_follows_a_column_not_a_count():
     assert spaces(space="part") == [2, 5]
     assert spaces(space="name") == [], "rows that are alone need no space"
     assert spaces(space=1) == [1, 2, 3, 4, 5, 6]
-    with pytest.raises(SpecError, match="space is 1"):
+    with pytest.raises(SpecError, match="space must be 1"):
         spaces(space=4)
 
 

@@ -104,7 +104,7 @@ def test_figure_is_refused_in_unsupported_formats_and_folders():
     figure = bp.Figure(panels=[bp.Panel(series=[bp.Line(x=[1, 2], y=[1, 2])])], caption="Growth.")
     with pytest.raises(bp.errors.SpecError, match=r"x\.jpg: a figure is saved as \.pdf, \.png"):
         figure.save("x.jpg")
-    with pytest.raises(bp.errors.SpecError, match="make it first"):
+    with pytest.raises(bp.errors.SpecError, match="create it first"):
         figure.save("none/x.pdf")
 
 

@@ -52,7 +52,7 @@ def line(y, x=RUNS["value"]):
 
 def test_two_units_on_one_axis_are_refused(told):
     said = told(line(RUNS["loss"]), line(RUNS["time"]))
-    assert said.startswith("panel 1, axis y: 'loss' of runs (nats) and 'time' of runs (ms) have different units by ")
+    assert said.startswith("panel 1, axis y: 'loss' of runs (nats) and 'time' of runs (ms) have different units in ")
     assert told(Points(x=RUNS["loss"], y=[1, 2, 3]), line([1, 2, 3], x=RUNS["correct"])).startswith("panel 1, axis x:")
     assert told(Bars(x=RUNS["loss"], y=RUNS["run"], horizontal=True, reported=RUNS["time"])).startswith(
         "panel 1, axis x"
@@ -83,7 +83,7 @@ def test_equal_units_under_two_names_are_accepted(told):
 )
 def test_a_label_with_another_unit_is_refused(told, column, axis):
     assert told(line(RUNS[column]), y=axis).startswith(f"panel 1, axis y: the label {axis.label!r} says ")
-    assert f"for {column!r} of runs; mend one of them" in told(line(RUNS[column]), y=axis)
+    assert f"for {column!r} of runs; correct one of them" in told(line(RUNS[column]), y=axis)
 
 
 @pytest.mark.parametrize(

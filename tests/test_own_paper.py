@@ -128,7 +128,7 @@ def test_make_test_of_a_fresh_frame_passes_before_and_after_its_first_commit(tmp
 def test_diff_without_git_explains_how_to_begin_and_compares_once_it_exists(frame):
     done = run(frame, "diff", "HEAD")
     assert done.returncode == 1
-    assert "is no checkout of git; begin one: git init && git add -A" in done.stderr
+    assert "is not a git repository; create one: git init && git add -A" in done.stderr
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
         assert shell(frame, "git", *command).returncode == 0

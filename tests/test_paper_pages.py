@@ -72,7 +72,7 @@ def test_half_empty_page_is_reported():
 def test_heading_alone_at_the_foot_is_reported():
     heading = replace(lines("1.1 Questions", top=682.0)[0], size=13.6, right=200.0)
     made = page(2, [*lines(*[TEXT] * 45), heading], [(1, "1.1 Questions")])
-    assert told(made) == ["page 2: the heading '1.1 Questions' stands alone at its foot"]
+    assert told(made) == ["page 2: the heading '1.1 Questions' is alone at the foot of the page"]
     assert told(full(2, "1.1 Questions, said in the text")) == []
 
 
@@ -80,17 +80,17 @@ def test_successive_float_pages_while_text_waits_are_reported():
     called = full(2, "Tables 1.1 and 1.2 say so.")
     one, two = page(3, floats([], "Table 1.1: One", 70.0)), page(4, floats([], "Table 1.2: Two", 70.0))
     assert told(called, one) == []
-    assert told(called, one, two) == ["page 3: 2 pages of floats in a row while text waits, allowed 1"]
+    assert told(called, one, two) == ["page 3: 2 pages of floats in a row before text, allowed 1"]
 
 
 def test_exhibits_far_from_their_call_or_uncalled_are_reported():
     called = full(2, "In Figures 1.1 and 1.2 and Table 1.1 it falls.")
     far = page(6, floats([TEXT] * 12, "Figure 1.2: Two"))
     assert told(called, full(3), full(4), full(5), far) == [
-        "page 6: Figure 1.2 stands 4 pages from its call, allowed 2"
+        "page 6: Figure 1.2 is 4 pages from its reference, allowed 2"
     ]
     alone = page(3, floats([TEXT] * 12, "Table 1.3: Never"))
-    assert told(called, alone) == ["page 3: Table 1.3 is called nowhere in the text"]
+    assert told(called, alone) == ["page 3: Table 1.3 is not referred to in the text"]
 
 
 def test_continued_table_without_rows_is_reported():
@@ -104,7 +104,7 @@ def test_continued_table_without_rows_is_reported():
 def test_line_beyond_the_margin_is_reported():
     wide = full(2, headings=[])
     wide = replace(wide, lines=(*wide.lines[:-1], replace(wide.lines[-1], right=520.5)))
-    assert told(wide) == [f"page 2: {TEXT[:40]!r} passes the edge by 6.5 pt"]
+    assert told(wide) == [f"page 2: {TEXT[:40]!r} extends beyond the text by 6.5 pt"]
 
 
 def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
@@ -112,9 +112,9 @@ def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
     (tmp_path / "paper").mkdir()
     whole = (ROOT / "paper/layout.yaml").read_text()
     for text, words in (
-        ("text_lines: 10\n", "no `fill`, which it needs"),
+        ("text_lines: 10\n", "the required key `fill` is missing"),
         (whole.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
-        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number from 0"),
+        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number of at least 0"),
         ("- 1\n", r"\[1\] is not a mapping"),
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)

@@ -202,10 +202,10 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
         ({"title": 3}, "title: 3 is not a text"),
         ({"items": "many"}, "items: 'many' is not a whole number"),
         ({"items": True}, "items: True is not a whole number"),
-        ({"items": -1}, "items: -1 is not a whole number from 0"),
-        ({"tokens": 4}, "tokens: 4 is not a whole number from 8"),
+        ({"items": -1}, "items: -1 is not a whole number of at least 0"),
+        ({"tokens": 4}, "tokens: 4 is not a whole number of at least 8"),
         ({"memory": -1}, "memory: -1 is not above 0"),
-        ({"seeds": [0, "one"]}, r"seeds\[1\]: 'one' is not a whole number from 0"),
+        ({"seeds": [0, "one"]}, r"seeds\[1\]: 'one' is not a whole number of at least 0"),
         ({"seeds": []}, "seeds is empty"),
         ({"experiments": ["sink"]}, r"experiments: 'sink' is not an experiment; did you mean sinks\?"),
         ({"experiments": ["xyz"]}, "they are attention_patterns, .*, or all"),
@@ -218,7 +218,7 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
         ({"settings": {"sinks": {"swept_items": "all"}}}, "settings.sinks: swept_items: 'all' is not a whole number"),
         ({"models": []}, "models is empty"),
         ({"models": ["tiny-rope"]}, r"models\[0\]: 'tiny-rope' is not a mapping"),
-        ({"models": [{"name": "m"}]}, r"models\[m\]: no `id`, which it needs"),
+        ({"models": [{"name": "m"}]}, r"models\[m\]: the required key `id` is missing"),
         (
             {"models": [{"name": "m", "id": "a/m", "quantise": "nf4"}]},
             r"models\[m\]: unknown key 'quantise'; did you mean 'quantize'\?",
@@ -246,7 +246,7 @@ def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: s
         ("title: [", "mine.yaml:2: did not find"),
         ("a: &a [x]\n" + "".join(f"b{n}: &{chr(98 + n)} [{f'*{chr(97 + n)}, ' * 30}]\n" for n in range(9)), "aliases"),
         ("just words", "not a mapping of keys to values"),
-        ("title: x\n", "no `models`, which it needs"),
+        ("title: x\n", "the required key `models` is missing"),
     ],
 )
 def test_unreadable_recipe_files_are_refused(content: str, message: str, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_unknown_reference_is_a_fault(root, table, old, new, words):
             "places",
             "beans2026",
             "beans2062",
-            "places.csv: row 2, citation: names 'beans2062', which paper/references.bib",
+            "places.csv: row 2, citation: names 'beans2062', which is not in paper/references.bib",
         ),
         ("places", "Heights,beans2026", "Heights,shcherbTRUE", "row 2, citation: names 'shcherbTRUE'"),
         ("documents", "beans2026", "Beans2026", "documents.csv: row 2, citation: names 'Beans2026'"),
@@ -110,11 +110,11 @@ def test_citation_column_is_checked_against_the_bibliography(root, table, old, n
 
 
 CHANGED = [
-    (lambda facts: facts["settings"].update(taus=[0.9]), "is not the manifest that was written"),
-    (lambda facts: facts["model"].update(fingerprint="1"), "is not the manifest that was written"),
-    (lambda facts: facts["hashes"].clear(), "is not the manifest that was written"),
-    (lambda facts: facts.pop("settings"), "is not the manifest that was written"),
-    (lambda facts: facts.update(seconds=2), "is not the manifest that was written"),
+    (lambda facts: facts["settings"].update(taus=[0.9]), "was changed since it was sealed"),
+    (lambda facts: facts["model"].update(fingerprint="1"), "was changed since it was sealed"),
+    (lambda facts: facts["hashes"].clear(), "was changed since it was sealed"),
+    (lambda facts: facts.pop("settings"), "was changed since it was sealed"),
+    (lambda facts: facts.update(seconds=2), "was changed since it was sealed"),
     (lambda facts: facts.update(settings=[]), "settings: [] is not a mapping"),
     (lambda facts: facts.update(model="x"), "model: 'x' is not a mapping"),
     (lambda facts: facts.update(hashes={"texts": "0"}), "hashes.texts: '0' is not a mapping"),
@@ -161,7 +161,7 @@ def test_changed_cached_value_is_recomputed(tmp_path, change):
     assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([1, 2], True)
     assert '"value": [1, 2]' in file.read_text()
     file.write_text(file.read_text().replace('"value": [1, 2]', change))
-    with pytest.raises(ValueError, match="not what was kept"):
+    with pytest.raises(ValueError, match="the content was changed"):
         JSON.load(file)
     assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([0], False)
 

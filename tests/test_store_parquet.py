@@ -166,7 +166,7 @@ def test_a_cut_damaged_or_foreign_file(root):
 def test_text_named_parquet_is_reported(root):
     path = put(root, "sinks", "m", many())
     path.write_bytes(many().encode())
-    assert lone(root, "artifacts/measurements/sinks/m.parquet: holds text and no Parquet; give it the ending .csv")
+    assert lone(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
 
 
 def test_a_changed_cell_breaks_the_seal(root):
@@ -186,7 +186,7 @@ def test_a_changed_cell_breaks_the_seal(root):
         ("value", ["1", "many"], "row 3, value: 'many' is not a number"),
         ("value", [None, 1.0], "row 2, value: empty, but required"),
         ("layer", [1.5, 2.0], "row 2, layer: '1.5' is not an integer"),
-        ("side", ["rope", "nope"], "row 3, side: 'nope' is none of rope, drope"),
+        ("side", ["rope", "nope"], "row 3, side: 'nope' is not one of rope, drope"),
         ("reason", [["a"], ["b"]], "column reason is of type list"),
         ("unit", [pd.Timestamp(0), pd.Timestamp(1)], "column unit is of type timestamp"),
         ("value", None, "row 1, value: no column value"),
@@ -207,7 +207,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     frame = pd.read_csv(io.StringIO(many(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
-    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet lies beside it; to keep the one that m.json")
+    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json")
     with pytest.raises(DataError) as caught:
         read(root, "sinks")
     assert str(caught.value) == said

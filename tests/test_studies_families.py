@@ -98,11 +98,11 @@ def test_separately_measured_tests_are_corrected_separately():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "0 rows fit the test 'r' / 'a' / 'pearson' / 'model'"),
-        ([("*", "*", "*", "head", "one", "h", "primary")], "0 rows fit"),
+        ([], "0 rows match the test 'r' / 'a' / 'pearson' / 'model'"),
+        ([("*", "*", "*", "head", "one", "h", "primary")], "0 rows match"),
         (
             [("*", "a*", "*", "model", "one", "h", "primary"), ("*", "*", "pearson", "model", "two", "h", "primary")],
-            "2 rows fit",
+            "2 rows match",
         ),
     ],
 )

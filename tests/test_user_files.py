@@ -249,7 +249,7 @@ def test_a_wrong_value_is_refused_with_its_key(read, file, kind):
         key = next(str(part) for part in reversed(path) if isinstance(part, str))
         assert (
             key.rstrip("*s") in words
-            or "is not a text; say what the column" in words
+            or "is not a text; describe the column" in words
             or any(str(part) in words for part in path)
         ), words
     assert passed == [path for path in passed if (file, path[-1], kind) in OPEN]

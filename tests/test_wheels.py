@@ -115,7 +115,7 @@ def test_missing_package_is_reported_by_vendor(tmp_path):
 
 def test_package_with_a_newer_version_than_installed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(boundpaper, "__version__", LATER)
-    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but installed as .*; install it again"):
+    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but .* is installed; install it again"):
         write_wheels(tmp_path, ("boundpaper",))
 
 
@@ -147,7 +147,7 @@ def test_new_paper_builds_its_pdf_from_wheels(installed, paper):
 def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
     done = python(installed, tmp_path, "-c", DOOR, "check")
     assert done.returncode == 1
-    assert re.fullmatch(r"error: .*no project here or above; go to the folder that holds .*\n", done.stderr)
+    assert re.fullmatch(r"error: .*no project here or above; go to the folder with .*\n", done.stderr)
 
 
 def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):

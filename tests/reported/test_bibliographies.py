@@ -113,18 +113,18 @@ REFUSED = [
      1, "bean2020: author name 1, 'Alder, A., Birch, B., Cedar, C.', has too many commas; join names with ` and `"),
     ("\n@misc{a,\n title={T},\n author={Alder, A., Birch, B.}}", 4, "has too many commas"),
     ("@misc{a, title={T},\n author={Alder, A., Birch}}", 2, "its middle part would be a suffix such as Jr"),
-    ("@misc{a, title={T}, author={Alder, A.; Birch, B.}}", 1, "holds a semicolon; join names with ` and `"),
-    ("@misc{a, title={T}, author={Ada Alder & Ben Birch}}", 1, "holds an ampersand; join names with ` and `"),
+    ("@misc{a, title={T}, author={Alder, A.; Birch, B.}}", 1, "contains a semicolon; join names with ` and `"),
+    ("@misc{a, title={T}, author={Ada Alder & Ben Birch}}", 1, "contains an ampersand; join names with ` and `"),
     ("@misc{a, title={T}, author={Ada Alder and and Ben Birch}}", 1, "name 2 is empty"),
-    ("@misc{a, title={T}}\n@misc{A, title={U}}", 2, "the keys a (line 1) and A differ by capitals alone"),
-    ("@misc{a, title={T}}\n\n@book{a, title={U}}", 3, "the key a is there twice, first on line 1"),
+    ("@misc{a, title={T}}\n@misc{A, title={U}}", 2, "the keys a (line 1) and A differ only in case"),
+    ("@misc{a, title={T}}\n\n@book{a, title={U}}", 3, "the key a occurs twice, first on line 1"),
     ("@misc{a,\n title={T},\n year=2000,\n title={U}}", 4, "a: title is given twice, with different values"),
     ("@misc{a, title={T}, year=2000\n note={no comma}}", 2, "a comma between two fields is missing"),
-    ("@misc{a, title={never closed\n@misc{b, title={T}}\n", 1, "the entry that begins here has no end"),
+    ("@misc{a, title={never closed\n@misc{b, title={T}}\n", 1, "the entry that begins here does not end"),
     ("@misc{a, title={T}, journal = natur}", 1, "no @string defines 'natur'"),
     ("@misc{a, title={T}, month = March, year = 2000}", 1, "no @string defines 'March'; did you mean"),
-    ("@misc{a, titel={T}, year=2000}", 1, "no field is called 'titel'; did you mean 'title'?"),
-    ("@artcle{a, title={T}, year=2000}", 1, "no kind of entry is called @artcle; did you mean 'article'?"),
+    ("@misc{a, titel={T}, year=2000}", 1, "unknown field 'titel'; did you mean 'title'?"),
+    ("@artcle{a, title={T}, year=2000}", 1, "unknown kind of entry @artcle; did you mean 'article'?"),
     ("@misc{a, title={T},\n crossref={gone}}\n@misc{gine, title={G}}", 2,
      "which is no entry; did you mean 'gine'?"),
     ("@misc{a, title={T}, crossref={b}}\n@misc{b, title={U}, crossref={a}}", 1, "cannot inherit from itself"),
@@ -133,13 +133,13 @@ REFUSED = [
     ("@misc{a, title={A \\foo thing}}", 1, "uses \\foo, a command that the PDF or the site does not know"),
     ("@misc{a, title={From $5 to $10}}", 1, "write \\$ for a sign of money"),
     ("@misc{a, title={Жук}}", 1, "holds 'Ж' (U+0416, CYRILLIC CAPITAL LETTER ZHE)"),
-    ("@misc{a, title={T}, url={javascript:alert(1)}}", 1, "is not an address of the web; it must begin with http://"),
+    ("@misc{a, title={T}, url={javascript:alert(1)}}", 1, "is not a web address; it must begin with http://"),
     ("@misc{a, title={T}, url={https://a.org and https://b.org}}", 1, "holds a blank, which no address may"),
-    ("@misc{a, title={T}, doi={see the page}}", 1, "is no DOI; write it as in 10.1000/182"),
-    ("@misc{a#b, title={T}}", 1, "a key must do without the signs"),
+    ("@misc{a, title={T}, doi={see the page}}", 1, "is not a DOI; write it as in 10.1000/182"),
+    ("@misc{a#b, title={T}}", 1, "a key must not contain"),
     ("@set{a, entryset={b,c}}", 1, "@set joins entries, which BibTeX cannot"),
-    ("@misc{a, author={Ada Alder}, year=2000}", 1, "says nothing that could be printed; give at least a title"),
-    ('@preamble{"\\input{evil}"}', 1, "may define commands by \\newcommand alone"),
+    ("@misc{a, author={Ada Alder}, year=2000}", 1, "has nothing to print; give at least a title"),
+    ('@preamble{"\\input{evil}"}', 1, "may only define commands with \\newcommand"),
     ("".join(f"@misc{{k{n}, author={{Elm, E}}, title={{T{n}}}}}\n" for n in range(30)), 27,
      "k26: the 27th work of Elm, n.d., which no letter after the year can tell apart"),
     ("see @ the garden\n@misc{a, title={T}}", 1, "an @ begins an entry"),
@@ -240,7 +240,7 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
     places.write_text(places.read_text().rstrip("\n") + "\nbeans T1,thesis,Heights,Table 1,persent\n")
     done = run(root, "check")
     assert done.returncode == 1
-    assert "places.csv: row 2, citation: names 'persent', which paper/references.bib does not hold" in done.stderr
+    assert "places.csv: row 2, citation: names 'persent', which is not in paper/references.bib" in done.stderr
     assert "did you mean 'percent'?" in done.stderr
     (root / "paper/references.bib").write_text(REFUSED[0][0] + entries)
     for command in ("paper", "site", "check"):
@@ -288,9 +288,7 @@ def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path)
     text = f"@misc{{a, {title}{payload}}}"
     (tmp_path / "paper/references.bib").write_text(text)
     if parse(text).faults:
-        assert re.search(
-            "not an address of the web|which no address may|names no host|no DOI", str(parse(text).faults[0])
-        )
+        assert re.search("not a web address|which is not allowed|has no host|not a DOI", str(parse(text).faults[0]))
         return
     shown = cited_works(tmp_path)["a"].html
     tree = html5lib.parse(str(shown), namespaceHTMLElements=False)

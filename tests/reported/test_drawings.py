@@ -451,7 +451,7 @@ def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
         (lambda a: a.set_title("x", path_effects=[matplotlib.patheffects.withStroke(linewidth=3)]), "path effects"),
         (lambda a: a.spines.left.set_position("zero"), "the left spine"),
         (lambda a: a.tick_params(rotation=45), "rotation"),
-        (lambda a: a.invert_yaxis(), "runs backwards"),
+        (lambda a: a.invert_yaxis(), "is reversed"),
         (lambda a: a.eventplot([1, 2, 3]), "EventCollection"),
     ],
 )

@@ -115,7 +115,7 @@ def test_missing_value_in_a_required_column_or_key_is_a_fault(beans):
     beans.describe({"missingValues": ["NA", ""]})
     beans.field(missingValues=["NA"], constraints={"required": True})
     beans.write("lamp,height,source\nsun,NA,beans T1\n")
-    assert beans.faults() == [f"{TABLE}: row 2, height: 'NA' stands for no value, but one is required"]
+    assert beans.faults() == [f"{TABLE}: row 2, height: 'NA' means a missing value, but a value is required"]
 
 
 UNHEEDED_OF_FIELDS = [
@@ -147,7 +147,7 @@ def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
         beans.faults()
     said = str(caught.value)
     assert said.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
-    assert "not heeded" in said
+    assert "not supported" in said
     assert any(word in said for word in (*words, "jsonSchema"))
     assert "; " in said, "how to mend it"
     assert "\n" not in said
@@ -247,9 +247,9 @@ def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
 def test_size_hash_and_unique_keys_are_checked_against_the_file(beans):
     """`bytes`, `hash` and `uniqueKeys` say what a file is; each is checked."""
     beans.describe(bytes=54, hash="md5:0123456789abcdef0123456789abcdef")
-    assert "bytes, where `bytes` of artifacts/datapackage.yaml says 54" in beans.faults()[0]
+    assert "bytes, but `bytes` in artifacts/datapackage.yaml is 54" in beans.faults()[0]
     beans.describe(hash="0123456789abcdef0123456789abcdef")
-    assert "another md5 than `hash`" in beans.faults()[0]
+    assert "the md5 differs from `hash`" in beans.faults()[0]
     beans.describe({"uniqueKeys": [["source"], ["lamp", "source"]]})
     assert beans.faults() == [f"{TABLE}: row 3: the key appears twice (beans T1)"]
 
@@ -274,9 +274,9 @@ def test_trailing_blank_in_a_key_is_a_fault(beans):
 
 TWINS = [
     ("sun", " sun", "begins or ends with a blank; write 'sun'"),
-    ("full sun", "full\u00a0sun", "holds a no-break blank, or blanks one behind the other; write 'full sun'"),
-    ("full sun", "full  sun", "blanks one behind the other; write 'full sun'"),
-    ("sun", "sun\u200b", "holds a mark that is not seen; write 'sun'"),
+    ("full sun", "full\u00a0sun", "contains a no-break blank, or several blanks in a row; write 'full sun'"),
+    ("full sun", "full  sun", "several blanks in a row; write 'full sun'"),
+    ("sun", "sun\u200b", "contains an invisible character; write 'sun'"),
     ("caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9"), "has a letter and its accent as two characters"),
     ("\ufb01lament", "filament", "looks like '\ufb01lament' of row 2"),
     ("5 \u00b5m", "5 \u03bcm", "looks like '5 \u00b5m' of row 2"),
@@ -299,7 +299,7 @@ def test_look_alike_spellings_in_other_columns_are_a_fault(beans):
     beans.describe({"primaryKey": ["height"]})
     beans.write("lamp,height,source\nsun,1,beans T1\nneon,2,beans T1\nsun ,3,beans T1\nsun ,4,beans T1\n")
     assert beans.faults() == [
-        f"{TABLE}: row 4, lamp: 'sun ' looks like 'sun' of row 2, and is another word; spell both alike"
+        f"{TABLE}: row 4, lamp: 'sun ' looks like 'sun' of row 2, but is spelled differently; use one spelling"
     ]
 
 
@@ -397,4 +397,4 @@ def test_broken_yaml_is_reported_with_the_line_where_it_begins(beans):
     (beans.root / "artifacts/datapackage.yaml").write_text(f"{PLACES}- {{name: beans, fields: [lamp]\n{text[20:]}")
     with pytest.raises(DataError) as caught:
         beans.faults()
-    assert "in what begins at line 5: '- {name: beans, fields: [lamp]'" in str(caught.value)
+    assert "in the part that begins at line 5: '- {name: beans, fields: [lamp]'" in str(caught.value)

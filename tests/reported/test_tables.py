@@ -110,7 +110,7 @@ def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
 def test_missing_numeric_column_name_suggests_the_nearest() -> None:
     """A year that the frame lacks."""
     table = Table(rows=pd.DataFrame({"k": ["a"], 2019: [7]}), columns=[Column(2029, "V", integer())], caption="C.")
-    with pytest.raises(SpecError, match="reads '2029', which rows does not have; did you mean '2019'"):
+    with pytest.raises(SpecError, match="reads '2029', but rows has no such column; did you mean '2019'"):
         render(table, "t")
 
 

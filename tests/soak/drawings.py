@@ -332,7 +332,7 @@ def judge(made: Made) -> tuple[str, list[str]]:
         return "converted", faults + _lost_values(made, body)
     if "because of" not in figure.way:
         faults.append(f"no reason is given: {figure.way!r}")
-    if "while it was converted" in figure.way:
+    if "during conversion" in figure.way:
         faults.append(f"a fault of the conversion: {figure.way}")
     reason = figure.way.partition("because of ")[2].partition(";")[0]
     return f"drawn: {reason}", faults + _misplaced(made, body)

@@ -4,15 +4,15 @@
 >>> bp.fixed(1).show(18.42, "plain")
 '18.4'
 
-The names of `__init__.pyi` are offered here, and each is imported on its first use: this module stays light, since a
-build with nothing to do imports neither pandas nor YAML.
+The package offers the names listed in `__init__.pyi` and imports each on first use, so that a build with nothing to do
+imports neither pandas nor YAML.
 """
 
 __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import a name that the package offers from the module that defines it."""
+    """Import a name of the package from the module that defines it."""
     from boundpaper.offered import find
 
     return find(__name__, name)

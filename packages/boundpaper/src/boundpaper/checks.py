@@ -1,4 +1,4 @@
-"""Run all checks that need no step: tables, names that steps use, the bibliography and settings."""
+"""Run the checks that need no build: of tables, of names that steps use, of the bibliography and of settings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +17,10 @@ from boundpaper.store.schema import check as faults_of
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check found.
+    """The outcome of a check.
 
-    `tables` has what is wrong with each artifact that something is wrong with, `others` what is wrong with the
-    bibliography, chapters, metadata, limits of pages and steps, and `gaps` what the bibliography lacks and is set
-    without.
+    `tables` has the faults of each faulty artifact, `others` the faults of bibliography, chapters, metadata, page
+    limits and steps, and `gaps` the fields that the bibliography lacks and is printed without.
     """
 
     artifacts: int
@@ -31,12 +30,12 @@ class CheckOutcome:
 
     @property
     def faults(self) -> list[Fault]:
-        """All faults, those of tables first."""
+        """Return all faults, of tables first."""
         return [*chain.from_iterable(self.tables.values()), *self.others]
 
 
 def check_paper(root: Path, graph: Graph) -> CheckOutcome:
-    """Check a paper."""
+    """Check a paper's tables, names, bibliography and settings; return the outcome."""
     described = [entry["name"] for entry in full_package(root)["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}
@@ -46,7 +45,7 @@ def check_paper(root: Path, graph: Graph) -> CheckOutcome:
         *map(str, lint.find_unknown_citations(chapters(root), held.lines)),
         *_settings_faults(root),
     ]
-    if not tables and not words:  # tables that can be read
+    if not tables and not words:  # tables that could be read
         words += lint.cited_by_tables(root, held.lines)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
     return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])

@@ -1,4 +1,4 @@
-"""Define the project's errors, all of one base class; each says what went wrong, where, and how to mend it.
+"""Define the project's errors, with a common base class; messages say what is wrong, where, and how to correct it.
 
 The command line prints them without a traceback and exits with 1.
 
@@ -23,15 +23,15 @@ def install_line(extra: str = "") -> str:
 
 
 class ThesisError(Exception):
-    """A failure that the user can mend; its text is the whole message."""
+    """An error that the user can correct; its text is the whole message."""
 
 
 @contextmanager
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Prefix errors raised in this block with the name of the file or model that they are about.
+    """Prefix errors raised in this block with the name of a file or model.
 
-    `subject` is named as the user gave it; a message that holds it stays as it is. `kind` is that of the errors that
-    are meant.
+    `subject` is the name that the user gave; a message that contains it stays unchanged. `kind` is the class of the
+    errors to prefix.
     """
     try:
         yield
@@ -46,16 +46,16 @@ class DataError(ThesisError):
 
 
 class SpecError(ThesisError):
-    """A step, table, figure, claim or chapter is specified wrongly."""
+    """A step, table, figure, claim or chapter is not specified correctly."""
 
 
 class LatexError(ThesisError):
-    """LaTeX refused a document.
+    """LaTeX could not compile a document.
 
     Parameters
     ----------
     message : str
-        LaTeX's own message.
+        The message from LaTeX.
     file : str
         The generated file, relative to the project.
     line : int
@@ -72,18 +72,18 @@ class LatexError(ThesisError):
 
 
 class MissingDependency(ThesisError):
-    """A program or package is absent; the text ends with the line that installs it."""
+    """A program or package is absent; the text ends with the command that installs it."""
 
     @classmethod
     def package(cls, name: str | None, extra: str = "", purpose: str = "") -> MissingDependency:
-        """Make the error for a Python package that cannot be imported: its name, what needs it, how to install it.
+        """Return the error for a Python package that cannot be imported: its name, its purpose, and how to install it.
 
-        `extra` names the optional groups that bring the package, with commas; it is empty for what every installation
-        has. `purpose` continues the message, as in `for the executor slurm`.
+        `extra` names the optional groups with the package, separated by commas; empty if every installation has the
+        package. `purpose` continues the message, as in `for the executor slurm`.
         """
         reason = f" (needed {purpose})" if purpose else ""
         return cls(f"{name} is not installed{reason}; run: {install_line(extra)}")
 
 
 class ModelError(ThesisError):
-    """A model cannot be loaded, measured or changed as asked."""
+    """A model cannot be loaded, measured or modified as requested."""

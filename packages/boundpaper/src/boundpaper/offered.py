@@ -1,6 +1,6 @@
-"""Find names that a package offers at its top level: `__init__.pyi` says where each is defined; imported on first use.
+"""Find the top-level names of a package: `__init__.pyi` lists their modules, which are imported on first use.
 
-One list serves readers, type checkers, the package itself and the build, which must know what a step depends on.
+Readers, type checkers, the package and the build, which tracks the dependencies of steps, all use this one list.
 """
 
 import ast
@@ -11,9 +11,9 @@ from pathlib import Path
 
 
 def homes_in(stub: str) -> dict[str, tuple[str, str]]:
-    """Return module and original name of every name that a stub imports.
+    """Return the module and original name of every name that a stub imports.
 
-    A function that a stub declares is a folder of the package, which can be called: it has no name in the module.
+    A function declared in a stub is a callable subpackage; its original name is empty.
     """
     found: dict[str, tuple[str, str]] = {}
     for node in ast.parse(stub).body:
@@ -31,15 +31,15 @@ def _homes_of(package: str) -> dict[str, tuple[str, str]]:
 
 
 def names(package: str) -> list[str]:
-    """Return every name that a package offers."""
+    """Return every top-level name of a package."""
     return list(_homes_of(package))
 
 
 def find(package: str, name: str) -> object:
-    """Import and return the object that a package offers under a name.
+    """Import and return the object with a top-level name of a package.
 
-    The package is imported, with an `__init__.pyi` beside its `__init__.py`; `name` may also be `__all__`. Raises
-    AttributeError when it offers no such name; the nearest is named.
+    The package must be imported and have an `__init__.pyi`; `name` may also be `__all__`. Raises AttributeError for an
+    unknown name; the message suggests the nearest.
     """
     if name == "__all__":
         return names(package)

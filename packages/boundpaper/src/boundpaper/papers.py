@@ -1,7 +1,7 @@
 """Open a paper on disk from Python: its artifacts, faults, claims, and the origin of its numbers.
 
-Methods that only read artifacts work in this process. Methods that run code of the paper call its command line in a new
-process, so that a file saved a moment ago counts, and two papers may be open at once.
+Methods that only read artifacts run in this process. Methods that run code of the paper call its command line in a new
+process, so that saved changes take effect, and two papers can be open at once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its folder, and what can be asked of it.
+    """A paper in a folder, with methods to read, check and trace it.
 
     Attributes
     ----------
     root : Path
-        The folder.
+        The paper's folder.
 
     Examples
     --------
@@ -43,19 +43,19 @@ class Paper:
     root: Path
 
     def read(self, name: str) -> pd.DataFrame:
-        """Return an artifact as a frame, with the types that the data package gives its columns.
+        """Return an artifact as a DataFrame, with the column types of the data package.
 
-        A column `printed` gains `value`, `decimals`, `low` and `high`: the number, and the range that its digits leave.
+        A column `printed` adds `value`, `decimals`, `low` and `high`: the number, its decimals and its rounding range.
 
         Parameters
         ----------
         name : str
-            Of the artifact.
+            Name of the artifact.
 
         Raises
         ------
         DataError
-            When there is no such artifact, or its file is not the table that the data package describes.
+            When the artifact is unknown, or its file does not match the data package.
 
         Examples
         --------
@@ -68,7 +68,7 @@ class Paper:
         return read(self.root, name)
 
     def check(self) -> list[Fault]:
-        """Return every fault that `boundpaper check` finds, with file, row and field; an empty list if there is none.
+        """Return every fault that `boundpaper check` finds, with file, row and field; empty if there are none.
 
         Examples
         --------
@@ -83,37 +83,37 @@ class Paper:
         return check_paper(self.root, load(self.root, FactReader(self.root))).faults
 
     def claims(self) -> pd.DataFrame:
-        """Return the ledger, one row per verdict, after building whatever is out of date.
+        """Return the ledger, one row per verdict, after building all steps that are out of date.
 
         Raises
         ------
         ThesisError
-            When the paper has no claim, or one fails.
+            When the paper has no claims, or a claim fails.
 
         Examples
         --------
         >>> import boundpaper as bp
         >>> bp.new("chaff").claims()
         Traceback (most recent call last):
-        boundpaper.errors.ThesisError: ... analysis/claims holds no claim; ...
+        boundpaper.errors.ThesisError: ... analysis/claims contains no claim; ...
         """
         self._command("analyze", "claims")
         return self.read("claims")
 
     def trace(self, what: str, every: bool = False) -> list[str]:
-        """Return the lines that lead from a printed number, or an address, down to its source.
+        """Return the lines that trace a printed number or an address to its source.
 
         Parameters
         ----------
         what : str
             `0.935`, `table:NAME/ROW/COLUMN`, `claim:NAME`, or the name of any step.
         every : bool
-            Follow every place where a number stands.
+            Whether to trace every place with the number.
 
         Raises
         ------
         ThesisError
-            When it is found nowhere; the nearest is named.
+            When nothing is found; the message suggests the nearest.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Paper:
         return self._command("trace", *["--all"] * every, "--", what).splitlines()
 
     def _command(self, *words: str) -> str:
-        """Run a command in the paper's folder in a new process, and return what it prints."""
+        """Run a command in the paper's folder in a new process, and return its output."""
         done = subprocess.run(
             [sys.executable, "-m", "boundpaper", *words],
             cwd=self.root,
@@ -140,17 +140,17 @@ class Paper:
 
 
 def open(folder: str | Path = ".") -> Paper:
-    """Open the paper in a folder, or the nearest one above it.
+    """Open the paper in a folder or in the nearest folder above it.
 
     Parameters
     ----------
     folder : str or Path
-        The paper's folder, or one in it.
+        The paper's folder, or a folder inside it.
 
     Raises
     ------
     DataError
-        When there is none.
+        When there is no paper.
 
     Examples
     --------
@@ -163,24 +163,24 @@ def open(folder: str | Path = ".") -> Paper:
         raise DataError(f"{folder}: no such folder; give the folder of a paper")
     found = project_above(place)
     if found is None:
-        raise DataError(f"{place}: no paper here or above; name the folder that holds {MARK}, or begin one: new()")
+        raise DataError(f"{place}: no paper here or above; give the folder with {MARK}, or create a paper: new()")
     return Paper(found)
 
 
 def new(folder: str | Path, title: str = "A New Paper") -> Paper:
-    """Write the frame of a new paper into a folder and open it, as `boundpaper new` does.
+    """Write the files of a new paper into a folder, as `boundpaper new` does, and open it.
 
     Parameters
     ----------
     folder : str or Path
-        Made if it is not there.
+        The folder, created if absent.
     title : str
-        Of the paper.
+        Title of the paper.
 
     Raises
     ------
     SpecError
-        When there is something in the folder, or it lies inside another paper.
+        When the folder is not empty, or is inside another paper.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Find folders: of the project that a command works on, and of the packages whose code its steps run.
+"""Find the folder of the project that a command works on, and the folders of packages whose code its steps run.
 
-Both are given, or found by name, and never derived from where the engine's files lie: the engine may be installed
-anywhere.
+They are given or found by name, and never derived from the location of the engine, which may be installed anywhere.
 """
 
 import os
@@ -13,13 +12,13 @@ from pathlib import Path
 from boundpaper.errors import DataError
 
 GROUP = "boundpaper.commands"
-"""Entry points of this group name modules that bring commands; their packages count as code of the steps."""
+"""Entry point group of modules that add commands; their packages count as code of the steps."""
 MARK = "artifacts/datapackage.yaml"
-"""The file that tells a project's folder."""
+"""The file that identifies a project's folder."""
 ADOPTED = "boundpaper.toml"
-"""The file that tells the folder of a LaTeX paper that was adopted."""
+"""The file that identifies the folder of an adopted LaTeX paper."""
 VARIABLE = "BOUNDPAPER_ROOT"
-"""Tells processes that are started from here the project."""
+"""The environment variable that passes the project's folder to child processes."""
 
 
 def open_project(root: Path) -> None:
@@ -32,7 +31,7 @@ def open_project(root: Path) -> None:
 def project() -> Path:
     """Return the folder of the project that this process or its parent opened, else of the nearest project.
 
-    Raises DataError when no project was opened and none lies here or above.
+    Raises DataError when no project was opened and there is none here or above.
     """
     named = os.environ.get(VARIABLE)
     return Path(named) if named else nearest_project()
@@ -41,16 +40,16 @@ def project() -> Path:
 def nearest_project() -> Path:
     """Return the folder of the nearest project from the working directory upwards.
 
-    Raises DataError when none lies here or above.
+    Raises DataError when there is no project here or above.
     """
     found = None if nearest_adopted() else project_above(Path.cwd())
     if found is None:
-        raise DataError(f"{Path.cwd()}: no project here or above; go to the folder that holds {MARK}")
+        raise DataError(f"{Path.cwd()}: no project here or above; go to the folder with {MARK}")
     return found
 
 
 def nearest_adopted() -> Path | None:
-    """Return the folder of the adopted paper here or above; None if there is none or a project is nearer.
+    """Return the folder of the nearest adopted paper here or above; None without one or if a project is nearer.
 
     A project is recognised by `MARK`, an adopted paper by `ADOPTED`; a folder with both is a project.
     """
@@ -71,14 +70,14 @@ def project_or_none() -> Path | None:
 
 
 def project_above(folder: Path) -> Path | None:
-    """Return the project in a folder, or the nearest one above it; None if there is none."""
+    """Return the folder of the nearest project in a folder or above it; None if there is none."""
     return next((each for each in (folder, *folder.parents) if (each / MARK).is_file()), None)
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return the folders of packages whose code steps run, by name: those in the project's checkout, else installed.
+    """Return by name the folders of packages whose code steps run: in the project's checkout, else as installed.
 
-    Paths are relative to the project where a package lies inside it, else absolute.
+    Paths are relative to the project if the package is inside it, else absolute.
     """
     own = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return own if "boundpaper" in own else _installed_packages() | own
@@ -86,7 +85,7 @@ def package_folders(root: Path) -> dict[str, str]:
 
 @cache
 def _installed_packages() -> dict[str, str]:
-    """Return the folders of this package and of packages that add commands, as they are installed."""
+    """Return the installed folders of this package and of packages that add commands."""
     from importlib.metadata import entry_points
 
     names = {"boundpaper", *(point.module.partition(".")[0] for point in entry_points(group=GROUP))}
@@ -99,7 +98,7 @@ def _installed_packages() -> dict[str, str]:
 
 
 def shown_file(root: Path, file: str) -> str:
-    """Return a step's file as shown to readers, without this machine's folder of an installed package."""
+    """Return the displayed name of a step's file, without the installation folder of a package."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):
@@ -110,8 +109,8 @@ def shown_file(root: Path, file: str) -> str:
 def command_modules(root: Path | None) -> list[str]:
     """Return the modules of other packages that add commands, sorted.
 
-    In a checkout of the packages their `pyproject.toml` lists them, so that it runs without installation; elsewhere the
-    entry points of installed packages do.
+    A checkout needs no installation: the modules are listed in its `pyproject.toml` files; elsewhere, in the entry
+    points of installed packages.
     """
     described = sorted(root.glob("packages/*/pyproject.toml")) if root else []
     if not described:
@@ -125,7 +124,7 @@ def command_modules(root: Path | None) -> list[str]:
 
 
 def file_of(root: Path, module: str) -> str:
-    """Return the file of a dotted module name, as steps name it; empty if the module is in none of the packages."""
+    """Return the file of a dotted module name in the form that steps use; empty if no package has the module."""
     package, _, rest = module.partition(".")
     folder = package_folders(root).get(package)
     return f"{folder}/{rest.replace('.', '/')}.py" if folder else ""

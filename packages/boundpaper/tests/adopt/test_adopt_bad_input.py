@@ -73,7 +73,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
         "The bean", "$x_\\val$ The bean"
     )
     root = folder(tmp_path, main)
-    assert "values are named with \\boundval" in run(root, "init")
+    assert "the macro for values is called \\boundval" in run(root, "init")
     run(root, "lint", "--fix")
     assert r"\boundval{heights/bean,1/gain:.3f}" in (root / "main.tex").read_text()
     run(root, "flatten", "--in-place")
@@ -83,7 +83,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not tell all rows apart (bean again in row 4)"),
+        ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not identify each row (bean again in row 4)"),
         (
             'key = ["plant", "lamp"]',
             'key = ["plnt"]',
@@ -93,7 +93,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
         ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
         ('main = "main.tex"', "main = 3", "main is 3; give a text or a list of texts"),
-        ('"results/*.csv"', '"results/*.tsv"', "no file fits 'results/*.tsv'"),
+        ('"results/*.csv"', '"results/*.tsv"', "no file matches 'results/*.tsv'"),
         ('"results/*.csv"', '"*.tex"', "main.tex does not end in one of .csv"),
         ('"results/*.csv"', '"/etc/*.csv"', "matches no files here"),
         ("[tables", "[tables", None),
@@ -139,7 +139,7 @@ def test_data_files_of_equal_name_get_keys_with_their_folder(tmp_path):
     assert r"\bound@set{b-heights-csv/bean,1/gain}{0.8314}" in text
 
 
-@pytest.mark.parametrize(("pattern", "words"), [("(", "is not a regular expression"), ("(a+)+", "repeats a repeat")])
+@pytest.mark.parametrize(("pattern", "words"), [("(", "is not a regular expression"), ("(a+)+", "repeats an unb")])
 def test_invalid_or_slow_regex_in_lint_names_is_refused(tmp_path, pattern, words):
     root = begun(tmp_path / "x")
     with (root / "boundpaper.toml").open("a") as stream:

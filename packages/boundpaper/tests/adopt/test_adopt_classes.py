@@ -240,7 +240,7 @@ def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_name
         assert "columns of 229.5 pt, text of 469 pt" in told
         assert "figures are set in Palatino: pdfLaTeX has no " in told
     else:
-        assert f"the page was not measured ({program} is not installed); its sizes may be written under [page]" in told
+        assert f"the page was not measured ({program} is not installed); write its sizes under [page]" in told
 
 
 def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
@@ -290,7 +290,7 @@ def test_figure_is_rebuilt_only_when_its_data_change(tmp_path):
     (root / "figures/one.pdf").write_bytes(b"%PDF mine")
     assert "figures/one.pdf: another picture of this name is there" in run(root, "flatten", "-o", "plain", code=1)
     for old, new, words in (
-        ("WIDTH", ", width=190", "fig:one is 190 mm wide, and the text only 165: take width="),
+        ("WIDTH", ", width=190", "fig:one is 190 mm wide, but the text is 165: use width="),
         ("def figure", "def table", "figures/one.py: no function figure; write `def figure("),
         ("    return Figure", "    Figure", "figure() returned NoneType; end it with `return Figure"),
         ('["gain"]', '["gane"]', "figures/one.py:7: KeyError"),

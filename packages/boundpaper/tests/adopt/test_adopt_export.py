@@ -21,7 +21,7 @@ def _names(path):
 
 def test_zip_for_arxiv_holds_what_latex_reads_and_requires_the_bbl(tmp_path):
     root = begun(tmp_path, main=CITED, refs_dot_bib=BIB, secret_dot_txt="x", figures__unused_dot_pdf="x")
-    assert "main.bbl: not there, and arXiv wants it" in run(root, "zip", "--arxiv", code=1)
+    assert "main.bbl: absent, but arXiv requires it" in run(root, "zip", "--arxiv", code=1)
     (root / "main.bbl").write_text(BBL)
     run(root, "zip", "--arxiv")
     assert _names(root / "main-arxiv.zip") == ["bound/bound.tex", "bound/lock.json", "main.bbl", "main.tex", "refs.bib"]
@@ -62,7 +62,7 @@ def test_diff_and_trace_report_file_line_and_key(tmp_path):
         root, "trace", "main.tex:9"
     )
     assert run(root, "trace", "0.845") == run(root, "trace", "0.845")
-    assert "no bound value is there" in run(root, "trace", "main.tex:1", code=1)
+    assert "no bound value found" in run(root, "trace", "main.tex:1", code=1)
     assert "did you mean 'main.tex'?" in run(root, "trace", "main2.tex:1", code=1)
 
 

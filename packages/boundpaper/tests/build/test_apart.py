@@ -55,7 +55,7 @@ def test_killed_worker_fails_its_step_and_the_other_steps_go_on(root: Path) -> N
     outcome, _, _ = build(root)
     assert "numbered:s02" in outcome.failed
     assert len(outcome.failed) <= 3, "with it what the other processes had been given"
-    assert all("was ended from outside" in str(error) for error in outcome.failed.values())
+    assert all("was killed from outside" in str(error) for error in outcome.failed.values())
     assert len(outcome.built) + len(outcome.failed) == MANY + 4
     (root / "s02.txt").write_text("plain")
     assert set(build(root)[0].built) == set(outcome.failed)

@@ -68,11 +68,11 @@ def test_summary_of_many_changes_fits_a_page_with_verdicts_first():
     assert lines[16] == "... and 15 more verdicts; `python build.py claims --check` names them"
     assert lines[17:19] == ["result claims: 30 differences", "result gone: whole table: present -> (none)"]
     assert any(line.startswith("result t0: a, x: 1.0 -> 1.1") for line in lines) or lines[-1].startswith("... and")
-    assert lines[-1].endswith("more results; --all names every cell")
+    assert lines[-1].endswith("more results; --all lists every cell")
 
 
 def test_changes_refuse_an_unknown_revision_and_a_folder_without_git(root, tmp_path_factory):
     with pytest.raises(DataError, match="no revision 'v9'"):
         list(results(root, "v9", 0, root / RESULTS))
-    with pytest.raises(DataError, match="no checkout"):
+    with pytest.raises(DataError, match="not a git repository"):
         list(results(tmp_path_factory.mktemp("bare"), "HEAD", 0, root / RESULTS))

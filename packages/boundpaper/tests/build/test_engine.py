@@ -118,7 +118,7 @@ def test_an_exception_in_a_step_names_its_place(project):
 
 
 def test_a_faulty_step_fails_and_its_builder_does_not_run(project):
-    outcome = project.build(fault="a.txt:1: reads 'x', which no artifact is called")
+    outcome = project.build(fault="a.txt:1: reads 'x', but no artifact has this name")
     assert "no artifact" in str(outcome.failed["upper:a"])
     assert project.calls == ["upper:b"]
 
@@ -210,6 +210,6 @@ def test_build_state_holds_no_file_times(project):
 def test_a_device_is_never_replaced():
     from boundpaper.store.files import write
 
-    with pytest.raises(ThesisError, match="is not a file"):
+    with pytest.raises(ThesisError, match="not a file"):
         write(Path("/dev/null"), b"x")
     assert Path("/dev/null").is_char_device()

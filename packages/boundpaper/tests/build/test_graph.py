@@ -66,7 +66,7 @@ def test_order_puts_needs_first(tmp_path, write):
 def test_an_unknown_artifact_names_the_nearest(tmp_path, write):
     write("tables/typo.py", "def table(mean_scores): ...\n")
     fault = graph(tmp_path).steps["table:typo"].fault
-    assert fault.startswith("tables/typo.py:1: table:typo reads 'mean_scores', which no artifact is called")
+    assert fault.startswith("tables/typo.py:1: table:typo reads 'mean_scores', but no artifact has this name")
     assert "did you mean mean_score" in fault
 
 

@@ -64,7 +64,7 @@ def test_repeat_of_several_origins_inherits_the_worst_verdict_through_chains():
 
 
 def test_unknown_origin_suggests_the_nearest_and_a_circular_repeat_is_refused():
-    with pytest.raises(SpecError, match=r"repeats 'c004_later', which is no row .* did you mean c004_later_layers"):
+    with pytest.raises(SpecError, match=r"repeats 'c004_later', which is not a row .* did you mean c004_later_layers"):
         inherited([row("x", "holds", "c004_later"), row("c004_later_layers", "holds")])
     with pytest.raises(SpecError, match="in a circle: a -> b -> a"):
         inherited([row("a", "holds", "b"), row("b", "holds", "a")])

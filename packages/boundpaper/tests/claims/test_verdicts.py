@@ -24,11 +24,11 @@ from boundpaper.claims.build import severity
         ({"verdict": "holds", "margin": 10.0, "ci_low": -11.6, "ci_high": 13.6}, "within 10 of 0"),
         ({"verdict": "holds", "margin": 10.0}, "give ci_low and ci_high"),
         ({"verdict": "holds", "ci_low": 1.0}, "both ends or neither"),
-        ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "has its high end first"),
+        ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "has its ends in the wrong order"),
         ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),
         ({"verdict": "holds", "p_adjusted": 1.5}, "not a probability"),
         ({"verdict": "holds", "failure": "unit"}, "is not a failure"),
-        ({"verdict": "contradicted", "failure": "fate"}, "none of number"),
+        ({"verdict": "contradicted", "failure": "fate"}, "use one of number"),
     ],
 )
 def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, said):

@@ -224,7 +224,7 @@ def test_failure_of_the_conversion_is_reported_and_matplotlib_renders_the_figure
     monkeypatch.setattr(convert, "lay_out_page", broken)
     drawing, axes = axes_of()
     axes.plot([1, 2], [1, 2])
-    assert "because of StopIteration while it was converted (midway)" in from_matplotlib(drawing, caption="c").way
+    assert "because of StopIteration during conversion (midway)" in from_matplotlib(drawing, caption="c").way
 
 
 def test_without_latex_the_program_is_named(monkeypatch):
@@ -274,7 +274,7 @@ def test_unknown_artist_property_prevents_conversion_and_is_named():
         (lambda a: a.xaxis.tick_top(), "x axis"),
         (lambda a: a.tick_params(labelcolor="red"), "labelcolor"),
         (lambda a: a.get_xticklabels()[1].set_color("red"), "the color"),
-        (lambda a: a.set_xlim(3, 1), "runs backwards"),
+        (lambda a: a.set_xlim(3, 1), "is reversed"),
         (lambda a: a.set_axisbelow(True) or a.set_frame_on(False), "frame on"),
         (lambda a: a.plot([1], [1], label="l") and a.legend(labelcolor="red"), "the color"),
         (lambda a: a.plot([1], [1], label="l") and a.legend(title="t"), "the title of a legend"),

@@ -144,7 +144,7 @@ def test_moved_altered_and_removed_statements_are_distinguished():
     assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
     altered = place_rows([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
     assert altered.state == "altered"
-    assert "line 5, no longer stands; line 5 comes nearest" in altered.words
+    assert "line 5, is gone; line 5 is the most similar" in altered.words
     gone = place_rows([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
     assert (gone.state, gone.sentence) == ("gone", None)
     where = place_rows([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
@@ -191,9 +191,7 @@ def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: no such folder"):
         copies(tmp_path / "nowhere", {"a": []})
     (tmp_path / "notes.md").write_text("Nothing.")
-    with pytest.raises(
-        DataError, match=r"its files include no document that is judged here; those are a\*\.md, b\*\.md"
-    ):
+    with pytest.raises(DataError, match=r"no file here is a judged document; those are a\*\.md, b\*\.md"):
         copies(tmp_path, {"a": [], "b": []})
     (tmp_path / "a.md").write_bytes("größer".encode("latin-1"))
     with pytest.raises(DataError, match=r"a\.md:1: not UTF-8 \(byte 2\)"):
@@ -223,11 +221,9 @@ def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_pat
     assert made.parsed(root / "out/annotated/index.html") is not None
     missing = run(root, "annotate", str(tmp_path / "nowhere"))
     assert missing.returncode == 2
-    assert missing.stderr.strip().endswith(
-        "nowhere: no such folder; give the one that holds your copies of the documents"
-    )
+    assert missing.stderr.strip().endswith("nowhere: no such folder; give the folder with your copies of the documents")
     (folder / "recall.md").unlink()
     none = run(root, "annotate", str(folder))
     assert none.returncode == 1
-    assert "its files include no document that is judged here; those are recall*.md" in none.stderr
+    assert "no file here is a judged document; those are recall*.md" in none.stderr
     assert len(none.stderr.strip().splitlines()) == 1

@@ -51,14 +51,14 @@ def test_only_the_standard_library_is_imported() -> None:
 
 
 UNCLOSED = {
-    "one\n<% set lbp = use('lbp')\nIt's said.\n": "2: the tag <% set lbp = use('lbp') never ends: close it with %>",
-    "<% set lbp = use('a')\nprose << n('b') >>\n": "1: the tag <% set lbp = use('a') never ends: close it with %>",
+    "one\n<% set lbp = use('lbp')\nIt's said.\n": "2: the tag <% set lbp = use('lbp') is not closed: close it with %>",
+    "<% set lbp = use('a')\nprose << n('b') >>\n": "1: the tag <% set lbp = use('a') is not closed: close it with %>",
     "a\n\n<< n('ab', " + "'cd', " * 40: "3: the tag << n('ab'",
-    "<# why": "1: the tag <# why never ends: close it with #>",
+    "<# why": "1: the tag <# why is not closed: close it with #>",
     "<< table('firms' >>": "1: << table('firms' >> does not close its (: write ) before >>",
     "<< rows['a' >> and << n('a') >>": "1: << rows['a' >> does not close its [: write ] before >>",
-    "x\n<< n('a, value=2) >>": "2: the text in quotes 'a, value=2) >> never ends: close it with '",
-    "<% raw %> << ": "1: what follows <% raw %> << never ends: write <% endraw %>",
+    "x\n<< n('a, value=2) >>": "2: the text in quotes 'a, value=2) >> is not closed: close it with '",
+    "<% raw %> << ": "1: what follows <% raw %> << is not closed: write <% endraw %>",
 }
 
 

@@ -77,7 +77,7 @@ def test_crate_without_licence_is_refused_with_the_command_that_mends_it(root, t
         (root / "LICENSE").mkdir()
     elif content is not None:
         (root / "LICENSE").write_text(content)
-    with pytest.raises(SpecError, match=f"LICENSE: {fault}.*; write there") as caught:
+    with pytest.raises(SpecError, match=f"LICENSE: {fault}.*; write how") as caught:
         crate.lay_out(root, tmp_path / "crate")
     if fault != "cannot be read":
         command = str(caught.value).splitlines()[1]

@@ -329,11 +329,10 @@ def test_the_bibliography_is_checked_before_latex(
         document.build(job)
     last = REFERENCES.count("\n")
     assert str(caught.value).splitlines() == [
-        f"paper/references.bib:{last + 2}: bare: says nothing that could be printed; give at least a title",
-        f"paper/references.bib:{last + 5}: pea: url 'javascript:x' is not an address of the web; "
+        f"paper/references.bib:{last + 2}: bare: has nothing to print; give at least a title",
+        f"paper/references.bib:{last + 5}: pea: url 'javascript:x' is not a web address; "
         "it must begin with http:// or https://",
-        "tables/x.py:4: the table 'x' cites 'holm1997', which paper/references.bib does not hold; "
-        "did you mean 'holm1979'?",
+        "tables/x.py:4: the table 'x' cites 'holm1997', which is not in paper/references.bib; did you mean 'holm1979'?",
     ]
 
 
@@ -363,22 +362,22 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
         ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date: 2026 is not a text; put it in quotes"),
         ("title: T\ndate: 2026-05-01\n", "paper/metadata.yaml: date: 2026-05-01 is not a text; put it in quotes"),
         ("titel: T\n", "paper/metadata.yaml: unknown key 'titel'; did you mean 'title'?"),
-        ("title: T\ndate: D\nclass: acmart\n", "paper/metadata.yaml: class: a paper of chapters is set in the"),
-        ("documentclass: [IEEEtran]\n", "paper/metadata.yaml: documentclass: a paper of chapters"),
-        ("journal: PLOS\ntitel: T\n", "paper/metadata.yaml: journal: a paper of chapters"),
+        ("title: T\ndate: D\nclass: acmart\n", "paper/metadata.yaml: class: a paper built from chapters uses the"),
+        ("documentclass: [IEEEtran]\n", "paper/metadata.yaml: documentclass: a paper built from chapters"),
+        ("journal: PLOS\ntitel: T\n", "paper/metadata.yaml: journal: a paper built from chapters"),
         ("title: [\n", "paper/metadata.yaml:2: "),
         (
             "title: T\nauthor: A\ndate: D\nnames: ['(']\n",
             "paper/metadata.yaml: '(' in names is not a regular expression",
         ),
-        ("- a\n", "paper/metadata.yaml: must hold fields"),
+        ("- a\n", "paper/metadata.yaml: must contain fields"),
         (
             "title: T\ndate: D\nauthor: [{nmae: A}]\n",
             "paper/metadata.yaml: author[0]: unknown key 'nmae'; did you mean 'name'?",
         ),
         (
             "title: T\ndate: D\nauthor: [{name: A, orcid: '7'}]\n",
-            "paper/metadata.yaml: author[A].orcid: '7' is no ORCID",
+            "paper/metadata.yaml: author[A].orcid: '7' is not an ORCID",
         ),
         ("title: T\ndate: D\nchapters: one\n", "paper/metadata.yaml: chapters: 'one' is not a list"),
         (

@@ -121,7 +121,7 @@ def test_an_endless_figure_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     figure_pdf.build(write(tmp_path, "fine"))
     monkeypatch.setattr(latex, "FIGURE_TIMEOUT", 1.0)
     job = write(tmp_path, "endless", r"\def\x{\x}\x")
-    with pytest.raises(LatexError, match="took longer than 1 s and was ended"):
+    with pytest.raises(LatexError, match="took longer than 1 s and was stopped"):
         figure_pdf.build(job)
 
 

@@ -280,7 +280,7 @@ def test_bundle_with_a_local_folder_name_is_refused(tmp_path):
     (state / "thesis.fls").write_text("INPUT ./thesis.tex\n")
     (state / "thesis.bbl").write_text("")
     (tmp_path / "out/thesis.tex").write_text(f"see {tmp_path}/x\n")
-    with pytest.raises(SpecError, match=r"thesis\.tex: names the folder"):
+    with pytest.raises(SpecError, match=r"thesis\.tex: contains the local path"):
         bundle.make(tmp_path / "out")
     (tmp_path / "out/thesis.tex").write_text("fine\n")
     with tarfile.open(fileobj=io.BytesIO(bundle.make(tmp_path / "out"))) as archive:

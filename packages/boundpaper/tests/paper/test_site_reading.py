@@ -85,14 +85,14 @@ def test_run_in_headings_keep_levels_and_equations_are_focusable():
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        (r"\blink{words}", r"does not know \blink"),
-        (r"\begin{verse}words\end{verse}", "does not know the environment 'verse'"),
+        (r"\blink{words}", r"does not support \blink"),
+        (r"\begin{verse}words\end{verse}", "does not support the environment 'verse'"),
         (r"$\blink{x}$", r"with \blink"),
-        (r"\cref{sec:none}", "names 'sec:none', which no chapter labels"),
+        (r"\cref{sec:none}", "names 'sec:none', a label that no chapter defines"),
         (r"\citep{nobody}", "is not in the bibliography"),
         (r"\input{elsewhere/file}", "is neither a table nor a figure"),
-        (r"\verdictsign{perhaps}", "of the unknown verdict 'perhaps'"),
-        ("\\begin{itemize}\n\\item one", "has no end"),
+        (r"\verdictsign{perhaps}", "has the unknown verdict 'perhaps'"),
+        ("\\begin{itemize}\n\\item one", "is not closed"),
     ],
 )
 def test_unsupported_latex_is_reported_with_its_line(written, said):

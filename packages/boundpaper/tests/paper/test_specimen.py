@@ -120,7 +120,7 @@ def test_new_refuses_a_folder_that_is_not_empty(tmp_path):
 def test_new_refuses_a_folder_inside_a_paper(foreign):
     inside = run(foreign, "new", "here")
     assert inside.returncode == 2
-    assert "lies inside the paper" in inside.stderr
+    assert "is inside the paper" in inside.stderr
     assert not (foreign / "here").exists()
 
 
@@ -134,7 +134,7 @@ def test_new_empty_paper_passes_check_and_compiles(tmp_path):
     assert (root / "out/thesis.pdf").is_file()
     told = run(root, "claims")
     assert told.returncode == 1
-    assert "analysis/claims holds no claim; write one function with its statement as docstring" in told.stderr
+    assert "analysis/claims contains no claim; write a function with the statement as its docstring" in told.stderr
 
 
 @pytest.mark.latex

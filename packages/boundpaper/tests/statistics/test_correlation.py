@@ -222,7 +222,7 @@ def test_correlate_refuses_faulty_input():
         pearson([np.nan, 1], [1, 2], **META)
     with pytest.raises(ValueError, match="lbp has 2 values and ap has 3"):
         pearson([1, 2], [1, 2, 3], names=("lbp", "ap"), **META)
-    with pytest.raises(ValueError, match="p by t is for pearson only"):
+    with pytest.raises(ValueError, match="p='t' is only for pearson"):
         correlate([1, 2, 3], [1, 2, 4], "kendall", p="t", **META)
     with pytest.raises(ValueError, match="draws is 0"):
         pearson(np.arange(9), np.arange(9), draws=0, **META)

@@ -28,7 +28,7 @@ def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(th
     }
     inside, edge = ({pair for pair, gap in apart.items() if test(gap)} for test in (lambda g: g < 0, lambda g: g == 0))
     if not inside | edge:
-        with pytest.raises(ValueError, match="no number"):
+        with pytest.raises(ValueError, match="no counts"):
             possible_counts(thousandths / 1000, items, half_unit=0.0005)
         return
     assert inside <= set(possible_counts(thousandths / 1000, items, half_unit=0.0005).pairs) <= inside | edge
@@ -63,7 +63,7 @@ def test_a_zero_may_be_of_no_answer() -> None:
         (float("nan"), 10, 0.0, "no", "from 0 to 1"),
         (0.5, 0, 0.0, "no", "items"),
         (0.5, 10, -1.0, "no", "half_unit=-1.0"),
-        (0.3, 3, 0.0, "no", "no number of up to 3"),
+        (0.3, 3, 0.0, "no", "no counts of up to 3"),
         (0.5, 10, 0.0, "possible", "at least one answer"),
     ],
 )

@@ -85,5 +85,5 @@ def test_untestable_correlations_state_the_reason():
     assert "a correlation is undefined" in flat.note
     exact = dependent_correlations([1, 2, 3, 5], [1, 2, 3, 5], [2, 4, 6, 10], test="steiger", **META)
     assert exact.p_value is None
-    with pytest.raises(ValueError, match="no test 'hotelling'"):
+    with pytest.raises(ValueError, match="unknown test 'hotelling'"):
         dependent_correlations([1, 2, 4, 3], [1, 2, 1, 1], [2, 1, 3, 5], test="hotelling", **META)

@@ -65,9 +65,9 @@ def test_holm_family_can_be_given_per_row():
 
 
 def test_holm_refuses_faulty_input():
-    with pytest.raises(ValueError, match="adjusted already"):
+    with pytest.raises(ValueError, match="already adjusted"):
         holm(holm([row(0.1)]))
     with pytest.raises(ValueError, match="2 rows but 1 families"):
         holm([row(0.1), row(0.2)], ["one"])
-    with pytest.raises(ValueError, match="every p lies between 0 and 1"):
+    with pytest.raises(ValueError, match="every p must be between 0 and 1"):
         holm_p([0.1, 1.1])

@@ -111,7 +111,7 @@ def test_contrast_without_an_increase_has_no_ratio():
 
 
 def test_faulty_perplexities_are_refused():
-    with pytest.raises(ValueError, match="base must hold perplexities above 0"):
+    with pytest.raises(ValueError, match="base must be perplexities above 0"):
         log_perplexity_difference([0.0, 1], [1.0, 2], **META)
     with pytest.raises(ValueError, match=r"texts; give the same texts"):
         log_perplexity_difference([1.0], [1.0, 2], **META)

@@ -104,12 +104,12 @@ def test_one_sided_p_counts_one_tail():
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (pearson, {"p": "wald"}, "no p by 'wald'"),
-        (pearson, {"alternative": "bigger"}, "no alternative 'bigger'"),
-        (paired_t, {"alternative": "bigger"}, "no alternative 'bigger'"),
-        (pooled_t, {"alternative": "bigger"}, "no alternative 'bigger'"),
-        (wilcoxon, {"alternative": "bigger"}, "no alternative 'bigger'"),
-        (welch_t, {"effect": "cohen"}, "no effect 'cohen'"),
+        (pearson, {"p": "wald"}, "unknown p 'wald'"),
+        (pearson, {"alternative": "bigger"}, "bad alternative 'bigger'"),
+        (paired_t, {"alternative": "bigger"}, "bad alternative 'bigger'"),
+        (pooled_t, {"alternative": "bigger"}, "bad alternative 'bigger'"),
+        (wilcoxon, {"alternative": "bigger"}, "bad alternative 'bigger'"),
+        (welch_t, {"effect": "cohen"}, "unknown effect 'cohen'"),
     ],
 )
 def test_unknown_options_are_refused(function, options, message):
@@ -118,24 +118,24 @@ def test_unknown_options_are_refused(function, options, message):
 
 
 def test_unknown_coefficients_are_refused():
-    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+    with pytest.raises(ValueError, match="unknown coefficient 'phi'"):
         correlate(X, Y, "phi", **META)
-    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+    with pytest.raises(ValueError, match="unknown coefficient 'phi'"):
         partial(X, Y, G, method="phi", **META)
-    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+    with pytest.raises(ValueError, match="unknown coefficient 'phi'"):
         correlation_difference(X, Y, G, method="phi", **META)
-    with pytest.raises(ValueError, match="no alternative 'up'"):
+    with pytest.raises(ValueError, match="bad alternative 'up'"):
         permutation_p(0.1, lambda index: index[:, 0].astype(float), [np.arange(3)], alternative="up")
-    with pytest.raises(ValueError, match="no alternative 'up'"):
+    with pytest.raises(ValueError, match="bad alternative 'up'"):
         t_p(1.0, 3, "up")
-    with pytest.raises(ValueError, match="interval: no coefficient 'phi'"):
+    with pytest.raises(ValueError, match="interval: unknown coefficient 'phi'"):
         interval(0.5, 8, "phi")
-    with pytest.raises(ValueError, match="coefficient: no coefficient 'phi'"):
+    with pytest.raises(ValueError, match="coefficient: unknown coefficient 'phi'"):
         coefficient(X, Y, "phi")
     for method in ("phi", "kendall"):
         with pytest.raises(ValueError, match="overlapping: "):
             overlapping(0.5, 0.4, 0.3, 9, method)
-    with pytest.raises(ValueError, match="no choice unread='maybe'; choose one of no, possible, certain"):
+    with pytest.raises(ValueError, match="unknown unread='maybe'; choose one of no, possible, certain"):
         possible_counts(0.0, 10, unread="maybe")
 
 
@@ -147,7 +147,7 @@ def test_fractional_unit_counts_are_refused():
         lambda: smallest_d_s(4.5, 5),
         lambda: smallest_correlation(5.5),
     ):
-        with pytest.raises(ValueError, match=r"counts of \[\d\.5\]; items are counted whole"):
+        with pytest.raises(ValueError, match=r"counts of \[\d\.5\]; give whole counts"):
             counted()
 
 

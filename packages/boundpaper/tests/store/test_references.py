@@ -21,7 +21,7 @@ def root(tmp_path):
     ("content", "words"),
     [
         (b"model\nc", "cannot be read (ends in the middle of a line"),
-        (b"model\n", "cannot be read (holds a header and no row"),
+        (b"model\n", "cannot be read (has a header but no rows"),
         ("model\na\nb\n".encode("utf-16"), "cannot be read (is UTF-16; save it in UTF-8"),
         (gzip.compress(b"model\na\nb\n", mtime=0), "cannot be read (is packed by gzip"),
         (b"name\na\nb\n", "cannot be read (no column model, which a foreign key names"),
@@ -54,7 +54,7 @@ def test_changed_cells_are_not_reported_as_lost_rows(root):
     table.with_suffix(".json").write_bytes(sealed_text({"command": "x", "versions": {}}, table))
     table.write_text("value\n0.2\n0.5\n")
     [fault] = check(root, "sinks")
-    assert "(cells of its 2 rows were changed, by the seal in" in fault.message
+    assert "(cells of its 2 rows were changed, according to the seal in" in fault.message
     table.write_text("value\n0.1\n")
     [fault] = check(root, "sinks")
-    assert "(1 rows of 2, by the seal in" in fault.message
+    assert "(1 rows of 2, according to the seal in" in fault.message

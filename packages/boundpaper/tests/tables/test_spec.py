@@ -66,18 +66,18 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(Column("lbp", "*LBP", fixed(1))), "title of 'lbp': unbalanced"),
     (lambda: table(rows=pd.concat([frame(), frame()[["lbp"]]], axis=1)), "two columns named 'lbp'"),
     (lambda: table(Column("lbp", "LBP", fixed(1), best="max")), "best needs uncertainty= or ci="),
-    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="top")), "best is 'max' or 'min'"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="top")), "best must be 'max' or 'min'"),
     (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), uncertainty="lo")), "both uncertainty= and ci="),
     (lambda: table(Column("lbp", "LBP", uncertain())), "names neither"),
-    (lambda: table(Column("lbp", "LBP", scientific(1), ci=("lo", "hi"))), "takes no uncertainty= or ci=: scale"),
-    (lambda: table(Column("p", "p", pvalue(), ci=("lo", "hi"))), "pvalue takes no uncertainty="),
-    (lambda: table(Column("model", "M", ci=("lo", "hi"))), "holds text, which takes no"),
+    (lambda: table(Column("lbp", "LBP", scientific(1), ci=("lo", "hi"))), "cannot have uncertainty= or ci=: scale"),
+    (lambda: table(Column("p", "p", pvalue(), ci=("lo", "hi"))), "pvalue cannot have uncertainty="),
+    (lambda: table(Column("model", "M", ci=("lo", "hi"))), "is a text column, which cannot have"),
     (lambda: table(Column("lbp", "LBP", interval(1))), "give the estimate and ci="),
     (lambda: table(Column("lbp", "LBP", fixed(1), width=0.3)), "width= makes a paragraph"),
-    (lambda: table(Column("model", "M", width=1.5)), "share of the line"),
-    (lambda: table(Column("model", "M", width="30")), "width is a number with mm"),
+    (lambda: table(Column("model", "M", width=1.5)), "fraction of the line"),
+    (lambda: table(Column("model", "M", width="30")), "width must be a number with mm"),
     (lambda: table(Column("model", "M", align="middle")), "'left', 'right' or 'center'"),
-    (lambda: table(Column("lbp", "LBP")), "holds fractions and has no format"),
+    (lambda: table(Column("lbp", "LBP")), "has floats but no format"),
     (lambda: table(Column("why", "x"), rows=frame(why=["a", 1, "b"])), "mixes text and numbers"),
     (
         lambda: table(Column("lbp", "LBP", fixed(1), title_mark="ck"), marks={"check": "x"}),
@@ -89,9 +89,9 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     ),
     (lambda: table(group_style="line"), "'row' or 'rule'"),
     (lambda: table(size="huge"), "one of small, footnotesize, scriptsize"),
-    (lambda: table(levels=(0.01, 0.05)), "levels lie between 0 and 1"),
-    (lambda: table(space=4), "space is 1"),
-    (lambda: table(space="kind"), "reads 'kind', which rows does not have"),
+    (lambda: table(levels=(0.01, 0.05)), "levels must be between 0 and 1"),
+    (lambda: table(space=4), "space must be 1"),
+    (lambda: table(space="kind"), "reads 'kind', but rows has no such column"),
     (lambda: table(Column("model", "M", markup), rows=frame(model=["a$", "b", "c"])), "column 'M', row 1: unbalanced"),
 ]
 
@@ -112,11 +112,11 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(rows=frame(lbp=[1.0, math.inf, 2.0])), r"row 2 \(B-2B\): lbp is inf"),
     (
         lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])),
-        r"row 1 \(A-1B\) holds the text '1.0', but the column shows numbers",
+        r"row 1 \(A-1B\) is the text '1.0', but the column has numbers",
     ),
-    (lambda: table(rows=frame(lbp=[True, False, True])), "holds True, which is not a number"),
+    (lambda: table(rows=frame(lbp=[True, False, True])), "is True, which is not a number"),
     (lambda: table(Column("lbp", "LBP", text), rows=frame(lbp=[1.0, math.inf, 2.0])), "row 2 .*is inf"),
-    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"\[50.0, 40.0\], with its high end first"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"\[50.0, 40.0\], with the ends in the wrong"),
     (
         lambda: table(Column("lbp", "LBP", fixed(1), uncertainty="lo"), rows=frame(lo=[1, -1, 1])),
         "negative uncertainty -1",
@@ -125,7 +125,7 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
         lambda: table(Column("lbp", "LBP", fixed(1), uncertainty="lo"), rows=frame(lo=[1, None, 1])),
         "has a value but no lo",
     ),
-    (lambda: table(Column("lbp", "LBP", uncertain(), uncertainty="lo"), rows=frame(lo=[0, 0, 0])), "gives a precision"),
+    (lambda: table(Column("lbp", "LBP", uncertain(), uncertainty="lo"), rows=frame(lo=[0, 0, 0])), "the precision is"),
     (lambda: table(Column("lbp", "LBP", fixed(1), p="p"), rows=frame(p=[0.1, 1.2, 0.3])), r"row 2.*between 0 and 1"),
     (lambda: table(Column("p", "p", pvalue()), rows=frame(p=[0.1, 1.2, 0.3])), r"row 2.*between 0 and 1"),
     (lambda: table(Column("lbp", "LBP", printed())), "text of a document"),
@@ -222,7 +222,7 @@ def test_build_names_what_table_returned_instead_of_a_table(tmp_path: Path, monk
 
 
 def test_an_unknown_format_is_named() -> None:
-    with pytest.raises(SpecError, match=r"'markdwon': it is one of .*; did you mean 'markdown'"):
+    with pytest.raises(SpecError, match=r"'markdwon': use one of .*; did you mean 'markdown'"):
         render(table(), "t", "markdwon")
 
 

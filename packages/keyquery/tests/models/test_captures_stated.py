@@ -113,7 +113,7 @@ def test_heads_uses_the_stated_rotation(
     ("content", "words"),
     [
         ({"theta": 1e4}, "no layout; say how dimensions are paired: half or interleaved"),
-        ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not heeded"),
+        ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not supported"),
         ({"layout": "half"}, "give either theta or frequencies"),
         ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give either theta or frequencies"),
         ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),

@@ -1,5 +1,5 @@
-r"""Bind the numbers of an existing LaTeX paper to the data beside it ("adopt" it), and undo that on request.
+r"""Adopt an existing LaTeX paper: bind its numbers to the data files beside it, and undo the binding on request.
 
-`boundpaper.toml` names main file and data; `bound/` holds generated plain LaTeX, which is committed; the author's own
-files hold `\val{table/key/column:.3f}`.
+`boundpaper.toml` names the main file and the data; `bound/` contains generated plain LaTeX, which is committed; the
+author's files use `\val{table/key/column:.3f}`.
 """

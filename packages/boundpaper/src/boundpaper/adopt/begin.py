@@ -1,4 +1,4 @@
-"""Begin with a LaTeX paper: find its main file and data files, and write what `boundpaper init` adds to the folder."""
+"""Set up an adopted LaTeX paper (`boundpaper init`): find its main file and data files, and write the added files."""
 
 import re
 from collections import defaultdict
@@ -12,7 +12,7 @@ from boundpaper.places import ADOPTED, MARK
 from boundpaper.typeset.plural import counted
 
 LARGEST = 1_000_000
-"""Bytes of a data file that `init` takes: larger ones are records of runs, no results."""
+"""Largest data file in bytes that `init` adopts: larger files are records of runs, not results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
 _NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
 _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}]*)\}")
@@ -20,7 +20,7 @@ _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}
 
 @dataclass(frozen=True)
 class InitPlan:
-    """What `init` would write (the text of `boundpaper.toml`, the main file with its added line), and what it found."""
+    """What `init` would write (`boundpaper.toml` and the main file), and messages on what it found."""
 
     folder: Folder
     toml: str
@@ -29,15 +29,15 @@ class InitPlan:
 
 
 def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
-    """Find the main file, its document class, the data files and their keys.
+    """Find the main file, its document class, the data files and their key columns.
 
-    `mains` and `data` are found when empty; with `probe`, LaTeX is asked for the measures of the page. Raises SpecError
-    when there is no main file or several, no data, or a folder that was begun already.
+    Empty `mains` and `data` are searched for; with `probe`, LaTeX measures the page. Raises SpecError when there is no
+    main file or more than one, when there are no data, or when `init` already ran in the folder.
     """
     if (root / ADOPTED).is_file():
         raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")
     if (root / MARK).is_file():
-        raise SpecError(f"{root}: holds {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
+        raise SpecError(f"{root}: contains {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
     main = mains or _main_file(root)
     for name in main:
         if not (root / name).is_file():
@@ -54,7 +54,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
     for each in files:
         if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", each.code):
             macro = "boundval"
-            words.append(f"{each.shown} has a \\val of its own: values are named with \\boundval")
+            words.append(f"{each.shown} already defines \\val, so the macro for values is called \\boundval")
     folder = Folder(root, main, found, macro)
     kept = list(found)
     count, keys = 0, {}
@@ -69,9 +69,9 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
         for grid in one.grids.values():
             keys[name] = grid.key
             if grid.key == (BY_ROW,):
-                words.append(f"{file}: no columns tell its rows apart; they are addressed by number")
+                words.append(f"{file}: no columns identify its rows; rows are addressed by number")
     if not count:
-        raise SpecError("\n".join([f"{root}: no data file that can be read", *words]))
+        raise SpecError("\n".join([f"{root}: no data file can be read", *words]))
     folder = Folder(root, main, tuple(kept), macro)
     first = next(each for each in files if each.path == root / main[0])
     kind = _CLASS.search(first.code)
@@ -91,7 +91,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
 
 
 def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
-    """Return the `[page]` table of `boundpaper.toml` as LaTeX measures it, and messages on it for the author."""
+    """Return the `[page]` table of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
     from boundpaper.adopt.probe import measure_page
     from boundpaper.store import files
 
@@ -99,11 +99,11 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
         with files.temporary() as scratch:
             page, other = measure_page(main, scratch)
     except DataError as error:
-        return "", [f"the page was not measured ({error}); its sizes may be written under [page]"]
+        return "", [f"the page was not measured ({error}); write its sizes under [page] if you need them"]
     family = page.font or other
     words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
     if other:
-        words.append(f"figures are set in Palatino: pdfLaTeX has no {other}; `font` of [page] may name another")
+        words.append(f"figures are set in Palatino: pdfLaTeX has no {other}; set `font` under [page] to use another")
     return (
         f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
         f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
@@ -111,7 +111,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Find the main file: of the files with `\documentclass` and a body, the one in the topmost folder."""
+    r"""Find the main file: the file in the topmost folder that has `\documentclass` and a body."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in _files_below(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
@@ -126,7 +126,8 @@ def _main_file(root: Path) -> tuple[str, ...]:
         usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
         if len(usual) != 1:
             raise SpecError(
-                f"{', '.join(names)}: several files begin a document; name the main one, or all that have numbers: "
+                f"{', '.join(names)}: several files begin a document; name the main file, or every one that has "
+                "numbers: "
                 f"boundpaper init --main {names[0]}"
             )
         names = usual
@@ -145,7 +146,7 @@ def _files_below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
-    """Return patterns that match the data files, each made of a folder and an ending."""
+    """Return patterns that match the data files; each pattern is a folder and a file ending."""
     patterns: dict[str, None] = {}
     away = []
     for path in _files_below(root, cells.SUFFIXES):
@@ -156,9 +157,9 @@ def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
             why = (
                 "empty"
                 if not size
-                else f"{size / 1e6:.0f} MB, records rather than results; name it in data to have it"
+                else f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
                 if size > LARGEST
-                else "no data by its name"
+                else "its name is not that of data"
             )
             away.append(f"!{name}")
             words.append(f"left out: {name} ({why})")
@@ -174,7 +175,7 @@ def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
 
 def _settings_text(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
     lines = [
-        "# How this paper's numbers are bound to its data; `boundpaper build` reads it.",
+        "# Settings that bind this paper's numbers to its data; `boundpaper build` reads them.",
         f"main = {_as_toml_list(folder.mains)}",
         f"data = {_as_toml_list(folder.data, always=True)}",
     ]
@@ -194,7 +195,7 @@ def _as_toml_list(texts: tuple[str, ...], always: bool = False) -> str:
 
 
 def carry_out(planned: InitPlan) -> list[str]:
-    """Write what was planned, and build; return the names of the written files."""
+    """Write the planned files, and build; return the names of the written files."""
     from boundpaper.adopt.folder import read
     from boundpaper.store import files
 

@@ -36,7 +36,7 @@ class DataCell(NamedTuple):
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table of rows: its columns, its key columns, the key of each row, and the cells by row and column."""
+    """A table: its columns, its key columns, the key of each row, and the cells by row and column."""
 
     name: str
     file: str
@@ -64,7 +64,7 @@ class Data:
 
 
 def _nearest_address(address: str, known: Sequence[str]) -> str:
-    """Suggest the nearest address, compared part by part: comparing whole addresses with thousands takes seconds."""
+    """Suggest the nearest address; compare part by part, since comparing thousands of whole addresses takes seconds."""
     found: list[str] = []
     for part in address.split("/"):
         level = len(found)
@@ -97,7 +97,7 @@ _slug = cache(slug)
 def data_files(folder: Folder) -> dict[str, str]:
     """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
-    Raises SpecError for a pattern that fits no file, or a file of another kind.
+    Raises SpecError for a pattern that matches no file, or a file of an unknown format.
     """
     found: dict[str, None] = {}
     for pattern in folder.data:
@@ -107,7 +107,7 @@ def data_files(folder: Folder) -> dict[str, str]:
         except (ValueError, NotImplementedError) as error:
             raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
         if not paths:
-            raise SpecError(f"{ADOPTED}: data: no file fits {pattern!r}; mend the pattern, or put the file there")
+            raise SpecError(f"{ADOPTED}: data: no file matches {pattern!r}; correct the pattern, or put the file there")
         for each in paths:
             name = each.relative_to(folder.root).as_posix()
             if away:
@@ -128,7 +128,7 @@ def data_files(folder: Folder) -> dict[str, str]:
             alike = sum(other.endswith(longer) for other in whole)
             table = longer if alike == 1 or not above else table
         if table in named:
-            raise SpecError(f"{ADOPTED}: data: {named[table]} and {name} are both the table {table}; rename one")
+            raise SpecError(f"{ADOPTED}: data: {named[table]} and {name} both name the table {table}; rename one")
         named[table] = name
     return named
 
@@ -136,8 +136,8 @@ def data_files(folder: Folder) -> dict[str, str]:
 def load_data(folder: Folder) -> Data:
     """Read all data files.
 
-    Raises DataError for a file that cannot be read as what its name says, a key that names no column or not one row
-    each.
+    Raises DataError for a file that its ending does not describe, or a key that names no column or does not identify
+    the rows.
     """
     texts = {}
     for name, file in data_files(folder).items():
@@ -149,7 +149,7 @@ def load_data(folder: Folder) -> Data:
 
 
 def cells_of_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """Return the cells of files that were already read; `texts` maps the name of a table to (file, content)."""
+    """Return the cells of files already in memory; `texts` maps a table's name to (file, content)."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
     tables: dict[str, tuple[str, ...]] = {}
@@ -168,7 +168,7 @@ def cells_of_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Se
 
 
 def content_of(path: Path, file: str) -> bytes:
-    """Return the content of a data file; DataError if it cannot be read, or is not of the type that its ending says."""
+    """Return the content of a data file; raise DataError if it cannot be read or its ending does not match its type."""
     from boundpaper.store.text_file import text_of
 
     if path.suffix.lower() == ".parquet":
@@ -180,9 +180,9 @@ def content_of(path: Path, file: str) -> bytes:
 
 
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """Return header and rows of a table; for JSON that is not a list of flat objects, return its content.
+    """Return the header and rows of a table; return other JSON than a list of flat objects as parsed.
 
-    Raises DataError when the content is not what the file's name says, or a row has more or fewer cells than the
+    Raises DataError when the file's ending does not describe the content, or a row has more or fewer cells than the
     header.
     """
     suffix = PurePosixPath(file).suffix.lower()
@@ -197,7 +197,7 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     try:
         held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: not valid JSON ({error}); mend the file, or leave it out of data") from None
+        raise DataError(f"{file}: not valid JSON ({error}); correct the file, or leave it out of data") from None
     if isinstance(held, list) and held and all(isinstance(each, dict) and _is_flat(each) for each in held):
         header = list(dict.fromkeys(name for each in held for name in each))
         return header, [[each.get(name) for name in header] for each in held]
@@ -215,13 +215,13 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
     except (ValueError, csv.Error) as error:
         what = "is empty" if not text.strip() else f"is not a table ({error})"
-        raise DataError(f"{file}: {what}; mend the file, or leave it out of data") from None
+        raise DataError(f"{file}: {what}; correct the file, or leave it out of data") from None
     header = [name.strip() for name in header]
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(
-                f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; "
-                "mend the file, or leave it out"
+                f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; correct "
+                "the file, or leave it out"
             )
         if sign == ";":
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]
@@ -233,7 +233,7 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     import pyarrow.parquet as pq
 
     try:
-        # threads of Arrow may outlive the process that ends and abort it
+        # threads of Arrow may still run when the process ends, and abort it
         table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
@@ -244,7 +244,7 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
 def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
-    """Make a table of rows whose cells have addresses; `key` is guessed if it is None."""
+    """Make a table whose cells have addresses; guess the key columns if `key` is None."""
     doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
     if doubled:
         raise DataError(f"{file}: two columns would be called {doubled[0]}; rename one, or leave the file out of data")
@@ -260,7 +260,7 @@ def _table_of_rows(
         mark = ",".join(_slug(_text(row[place])) for place in places) if places else str(number - 1)
         if mark in grid:
             raise DataError(
-                f"{file}: {', '.join(chosen)} do not tell all rows apart ({mark} again in row {number}); "
+                f"{file}: {', '.join(chosen)} do not identify each row ({mark} again in row {number}); "
                 f'add a column to key of [tables.{name}] in {ADOPTED}, or set key = "{BY_ROW}"'
             )
         before = f"{name}/{mark}/" if chosen else f"{name}/"
@@ -273,7 +273,7 @@ def _table_of_rows(
 
 
 def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the fewest columns that identify each row, text columns first; or the row number if no columns do."""
+    """Return the fewest columns that identify each row, text columns first; if none do, the row number."""
     from itertools import combinations, islice
 
     if len(rows) == 1:
@@ -298,7 +298,7 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
 
 
 def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether all marks differ; reading stops at the first repeated mark."""
+    """Return whether all marks differ; stop reading at the first repeated mark."""
     seen: set[tuple[str, ...]] = set()
     for mark in marks:
         if mark in seen:
@@ -308,7 +308,7 @@ def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
-    """Return the leaf values of a JSON file's content by their paths."""
+    """Return the leaf values in the content of a JSON file by path."""
     found: dict[str, DataCell] = {}
     for path, value in _walk_leaves(content, ()):
         text = _text(value)
@@ -341,7 +341,7 @@ def _text(value: Any) -> str:
 
 
 def _number(text: str, value: Any) -> Decimal | None:
-    """Return the number in a cell; None for words, percentages with a percent sign, and true or false."""
+    """Return the number in a cell; None for words, booleans, and numbers with a percent sign."""
     if isinstance(value, bool) or not _NUMBER.fullmatch(text):
         return None
     return Decimal(text)

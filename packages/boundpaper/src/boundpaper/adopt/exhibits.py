@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
 OVER = 5.0
-"""Points by which the estimate of a table's width may be wrong."""
+"""Possible error in points of the estimated width of a table."""
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
-"""Packages that set a figure in the family of the text, formulas included."""
+"""LaTeX packages that set a figure, formulas included, in the font family of the text."""
 OUTLINES = {"cmss": "lmss", "cmtt": "lmtt"}
-"""Families of which another has the same letters as outlines."""
+"""Bitmap font families, and for each the family that has the same letters as outlines."""
 PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
 OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
@@ -31,8 +31,8 @@ OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     """Return the LaTeX of `tables/NAME.py`: a float over one or both page columns, the tabular alone, or its rows.
 
-    Raises SpecError when there is no such file, a parameter names no table of rows, or the table is wider than the
-    page; what the author's own code raises is told with its place.
+    Raises SpecError when the file is absent, a parameter names no table, or the table is wider than the page; also when
+    the author's code raises an error, with the place in that code.
     """
     from boundpaper.tables.latex import TablePlacement, latex
     from boundpaper.tables.read import read
@@ -55,8 +55,8 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     if cells.table.long and text > page:
         if chosen.paragraphs:
             raise SpecError(
-                f"tables/{name}.py: long=True splits the rows into floats on pages of two columns, where no column "
-                f"may break its text: take out width=, or use fewer columns"
+                f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
+                "wrap: remove width=, or use fewer columns"
             )
         words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
         high = text if cells.table.landscape else folder.page.height
@@ -66,21 +66,21 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
 
 
 def packages_of(made: str) -> list[str]:
-    """Packages that the LaTeX of a table needs, except those for citations, which the author chooses."""
+    """Return the packages that a table's LaTeX needs, except citation packages, which the author chooses."""
     packages = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
     return [each for each in (packages[1].split(", ") if packages else ()) if each != "natbib"]
 
 
 @dataclass(frozen=True)
 class IncludedFigure:
-    """A figure as the paper includes it: the LaTeX of its float, and the source from which its PDF is compiled."""
+    """A figure for the paper: the LaTeX of its float, and the source of its PDF."""
 
     text: str
     figure: Figure
     head: str
 
     def pdf(self, name: str) -> bytes:
-        """Compile the picture with pdflatex; LatexError or MissingDependency if that fails."""
+        """Compile the picture with pdflatex; raise LatexError or MissingDependency if that fails."""
         from boundpaper.paper.tex.alone import content_of
 
         return content_of(self.figure, "pdf", name, self.head)
@@ -89,9 +89,9 @@ class IncludedFigure:
 def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
     """Return the figure of `figures/NAME.py`: a float over one or both page columns that includes the PDF `path`.
 
-    A figure that gives no width of its own is as wide as a column. The first line of the float holds the digest of what
-    its picture is made of. Raises SpecError when there is no such file, a parameter names no data, or the figure is
-    wider than the page; what the author's own code raises is told with its place.
+    A figure without a width is as wide as a column. The first line of the float contains a digest of the picture's
+    source. Raises SpecError when the file is absent, a parameter names no data, or the figure is wider than the page;
+    also when the author's code raises an error, with the place in that code.
     """
     from boundpaper.figures.metrics import MM_PER_POINT
     from boundpaper.figures.render import float_tex, picture_files, preamble, tex
@@ -99,12 +99,12 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
 
     figure: Figure = _exhibit_of(folder, data, "figure", name)
     column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
-    if figure.width is TEXT_WIDTH_MM:  # the default itself, and no equal number that the author gave
+    if figure.width is TEXT_WIDTH_MM:  # the default object, not an equal number given by the author
         figure = replace(figure, width=column)
     if figure.width > text + 0.1:
         raise SpecError(
-            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, and the text only {text:.0f}: take "
-            f"width={text:.0f}, or leave width out for a column's"
+            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text:.0f}: use "
+            f"width={text:.0f}, or omit width to fill one column"
         )
     head = preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
@@ -117,7 +117,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
 
 
 def _font_commands(family: str) -> str:
-    """Return the LaTeX that chooses the font family of a figure's text and formulas; Palatino if none is given."""
+    """Return the LaTeX that sets the font family of a figure's text and formulas; Palatino by default."""
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:
@@ -130,7 +130,7 @@ def _with_cite_command(text: str, folder: Folder) -> str:
 
 
 def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:
-    """The Table or Figure that the function `table` or `figure` of `tables/NAME.py` or `figures/NAME.py` returns."""
+    """Return the Table or Figure that `table()` of `tables/NAME.py` or `figure()` of `figures/NAME.py` makes."""
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
 

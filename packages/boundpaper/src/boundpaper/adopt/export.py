@@ -1,4 +1,4 @@
-"""Export the flattened paper as an archive, a PDF with marked changes, Word or HTML, by means of other programs."""
+"""Export the flattened paper as an archive, a PDF with marked changes, Word or HTML, by running other programs."""
 
 import io
 import os
@@ -33,7 +33,7 @@ _DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
 def zip_for_arxiv(folder: Folder) -> bytes:
     """Zip the files that LaTeX reads: the main file and its inputs, `bound/`, included pictures, and the `.bbl`.
 
-    Raises SpecError when the paper cites and has no `.bbl`, which arXiv asks for.
+    Raises SpecError when the paper has citations but no `.bbl`, which arXiv requires.
     """
     paper = AdoptedPaper.read(folder)
     code = "\n".join(each.code for each in paper.sources)
@@ -47,12 +47,12 @@ def zip_for_arxiv(folder: Folder) -> bytes:
     for main in folder.mains:
         if _BIBLIOGRAPHY.search(code) and not (folder.root / main).with_suffix(".bbl").is_file():
             stem = Path(main).stem
-            raise SpecError(f"{stem}.bbl: not there, and arXiv wants it; run `latexmk -pdf {stem}` first")
+            raise SpecError(f"{stem}.bbl: absent, but arXiv requires it; run `latexmk -pdf {stem}` first")
     return _zip_files(folder, kept)
 
 
 def zip_for_editor(folder: Folder, since: str) -> bytes:
-    """Zip `bound/` and the files that differ from a git revision, to be uploaded to an online editor."""
+    """Zip `bound/` and the files that differ from a git revision, for upload to an online editor."""
     revision.require_revision(folder.root, since)
     changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
     new = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
@@ -66,15 +66,15 @@ def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
 
     outside = [path for path in paths if not path.is_relative_to(folder.paper)]
     if outside:
-        raise SpecError(f"{folder.shown(outside[0])}: lies outside of {folder.paper.name}, where LaTeX runs; move it")
+        raise SpecError(f"{folder.shown(outside[0])}: is outside {folder.paper.name}, where LaTeX runs; move it there")
     return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
 def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
-    """Compile the paper with the differences from a git revision marked.
+    """Return the PDF of the paper in which the differences from a git revision are marked.
 
-    latexdiff compares the flattened files, so that a number that is bound and has not moved is not marked. Raises
-    ThesisError when there is no such revision, a program is not installed, or LaTeX refuses the comparison.
+    latexdiff compares the flattened files, so that bound numbers whose values are the same are not marked. Raises
+    ThesisError when the revision is unknown, a program is not installed, or LaTeX cannot compile the result.
     """
     process.require("latexdiff")
     before = revision.unpack_files(folder.root, asked, scratch / "before")
@@ -86,23 +86,23 @@ def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
     flatten.write_flattened(folder, scratch / "new")
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
-        raise SpecError(f"{main}: is not there at {asked}; name a revision that has it")
+        raise SpecError(f"{main}: absent at {asked}; name a revision that has it")
     return marked_pdf(scratch, main)
 
 
 def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
-    """The PDF of a paper built from chapters, with its differences from a git revision marked.
+    """Return the PDF of a paper built from chapters, with the differences from a git revision marked.
 
-    What was committed is built in `scratch`, by its own `build.py`; `scratch/new` holds the paper as it is, flattened.
-    Raises ThesisError when there is no such revision, it does not build here, a program is not installed, or LaTeX
-    refuses the comparison.
+    The committed paper is built in `scratch` by the committed `build.py`; `scratch/new` contains the present paper,
+    flattened. Raises ThesisError when the revision is unknown or does not build here, a program is not installed, or
+    LaTeX cannot compile the result.
     """
     from boundpaper.paper.bundle import converters_text
 
     process.require("latexdiff")
     before = revision.unpack_files(root, asked, scratch / "before")
     if not (before / MARK).is_file():
-        raise SpecError(f"{asked} holds no paper ({MARK} is not there); name a revision that has it")
+        raise SpecError(f"{asked} contains no paper ({MARK} is absent); name a revision that has it")
     door = ("build.py",) if (before / "build.py").is_file() else ("-m", "boundpaper")
     argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
     own = {name: value for name, value in os.environ.items() if name != VARIABLE}
@@ -117,9 +117,9 @@ def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
 
 
 def marked_pdf(scratch: Path, main: str) -> bytes:
-    """Return the PDF of a main file in `new`, in which latexdiff marked the differences from the file in `old`."""
+    """Return the PDF of a main file in `new`; latexdiff marks the differences from the same file in `old`."""
     for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
-        file = source.read(text, text.name)  # latexdiff breaks \cmidrule(lr){2-3} apart, and LaTeX then never ends
+        file = source.read(text, text.name)  # latexdiff splits \cmidrule(lr){2-3}, on which LaTeX never ends
         text.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
     struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
     kind = "UNDERLINE" if struck else "CFONT"
@@ -139,7 +139,7 @@ def compile_pdf(folder: Path, document: str) -> bytes:
     from boundpaper.paper.tex import latex, log
 
     process.require("latexmk", "pdflatex")
-    made = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # an author's fonts may be made when they are used
+    made = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # LaTeX may generate an author's fonts on first use
     environment = latex.environment(bibliographies=".") | made
     argv = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-file-line-error", document)
     done = process.run(argv, folder, TIMEOUT, environment)
@@ -151,17 +151,17 @@ def compile_pdf(folder: Path, document: str) -> bytes:
 
 
 def convert_adopted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """Convert an adopted paper with `convert`, and return what `convert` returns."""
+    """Flatten an adopted paper into `scratch`, and return the result of `convert` on it."""
     flatten.write_flattened(folder, scratch / "plain")
-    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # the line of `bound/` is gone
+    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # without the line for `bound/`
 
 
 def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
-    """Convert a flattened paper to Word (`docx`) or one HTML page; also return messages on what was lost.
+    """Convert a flattened paper to Word (`docx`) or one HTML page; return it with messages on lost parts.
 
     Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures. `first` is
-    the number of the main file's first line in messages. Raises ThesisError when the program is not installed, or makes
-    nothing of the paper.
+    the number of the main file's first line in messages. Raises ThesisError when the program is not installed, or
+    writes no output.
     """
     from boundpaper.paper.tex import latex
 
@@ -175,7 +175,7 @@ def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, 
         cited = ("--citeproc",) if any(folder.glob("*.bib")) else ()
         argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
-    timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # or a file of Word would differ at every call
+    timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # otherwise a Word file differs at every call
     done = process.run(argv, folder, TIMEOUT, timeless)
     made = folder / f"paper.{form}"
     if done.returncode or not made.is_file():
@@ -185,8 +185,8 @@ def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, 
 
 
 def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
-    """Write a PNG beside each PDF that the texts include, and include the PNG; make floats over both columns usual
-    ones, since pandoc leaves out captions of the former; take tables out of the boxes that measure them.
+    """Replace each included PDF by a PNG written beside it, and two-column floats by plain floats, since pandoc drops
+    captions of the former; take tables out of the boxes that measure them.
     """
     for text in texts:
         file = source.read(text, text.name)
@@ -208,17 +208,17 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
 
 
 def _unboxed(text: str) -> str:
-    """Put each table where its box is used, since pandoc drops boxes; a box without a table stays as it is."""
+    """Put each table where its box is used, since pandoc drops boxes; leave a box without a table unchanged."""
     first, *boxes = text.split("\\sbox8{")
     for box in boxes:
-        end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after it closes the box
+        end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after the table closes the box
         before, used, after = box[end:].partition("\n")[2].partition("\\usebox8")
         first += before + box[:end] + after if used and "\\end{tabular" in box else "\\sbox8{" + box
     return first
 
 
 def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
-    """List numbers that occur less often in the converted paper than in the flattened one, and all drawings."""
+    """List the drawings, and the numbers that occur less often in the converted paper than in the flattened one."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
     there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
     wanted: Counter[str] = Counter()

@@ -11,9 +11,9 @@ from boundpaper.errors import SpecError, ThesisError
 
 
 def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
-    """Return by path the paper's pictures and its files, with every value filled in and `bound/` no longer input.
+    """Return the paper's files and pictures by path, with values filled in and without the line that inputs `bound/`.
 
-    Raises SpecError for a value that is not there, or whose key is an argument of a macro; in all places.
+    Raises SpecError that lists every place where a value is absent or its key is an argument of a macro.
     """
     faults: list[str] = []
     files = {each.path: each.encoded(_filled_text(paper, each, faults)) for each in paper.sources}
@@ -26,13 +26,13 @@ def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
 
 
 def _built_picture(paper: AdoptedPaper, name: str) -> bytes:
-    """Return the PDF of a figure as `build` wrote it, for a place beside the paper."""
+    """Return the PDF of a figure as `build` wrote it; raise SpecError if the paper has another picture of that name."""
     made = paper.folder.paper / picture_of(name)
     if not made.is_file():
-        raise SpecError(f"{paper.folder.shown(made)}: not there; run `boundpaper build`")
+        raise SpecError(f"{paper.folder.shown(made)}: no such file; run `boundpaper build`")
     own = paper.folder.paper / f"figures/{name}.pdf"
     if own.is_file() and own.read_bytes() != made.read_bytes():
-        raise SpecError(f"{paper.folder.shown(own)}: another picture of this name is there; rename one of the two")
+        raise SpecError(f"{paper.folder.shown(own)}: another picture has this name; rename one of the two")
     return made.read_bytes()
 
 
@@ -44,7 +44,7 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
             continue
         try:
             if re.search(r"#\d", use.key):
-                raise SpecError(f"{use.key} takes an argument of a macro; write the macro out where it is used")
+                raise SpecError(f"{use.key} contains an argument of a macro; expand the macro by hand where it is used")
             written = _filled_use(paper, use)
             joined = re.search(r"\\[A-Za-z]+$", written) and text[use.end : use.end + 1].isalpha()
             pieces += [text[position : use.start], written, " " if joined else ""]
@@ -54,7 +54,7 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
     text = "".join([*pieces, text[position:]])
     there = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
     asked = [each for each in paper.packages() if not re.search(rf"\b{each}\b", there)]
-    if asked:  # what `bound/` asked for stays asked for
+    if asked:  # keep the packages that `bound/` loads
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(asked)}}}", 1)
     return without_line(text)
 
@@ -66,17 +66,17 @@ def _filled_use(paper: AdoptedPaper, use: Use) -> str:
 
 
 def with_line(text: str, code: str) -> str:
-    r"""A main file with the line that inputs `bound/`, right after `\documentclass`; `code` is the file without
+    r"""Return a main file with the line that inputs `bound/` after `\documentclass`; `code` is the file without
     comments.
 
-    Raises SpecError when there is no `\documentclass` with its braces.
+    Raises SpecError when there is no `\documentclass` followed by closed braces.
     """
     match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
     if match is None:
-        raise SpecError("no \\documentclass{...} with closed brackets; after it, write the line " + source.LINE)
+        raise SpecError("no \\documentclass{...} with closed braces; after it, write the line " + source.LINE)
     end = text.find("\n", match.end())
     stop = "\r\n" if text[:end].endswith("\r") else "\n"
-    if end < 0 or code[match.end() : end].strip():  # more stands on the line
+    if end < 0 or code[match.end() : end].strip():  # the line goes on after the class
         return text[: match.end()] + f"{source.LINE}%\n" + text[match.end() :]
     return text[: end + 1] + source.LINE + stop + text[end + 1 :]
 
@@ -89,9 +89,9 @@ def without_line(text: str) -> str:
 
 
 def write_flattened(folder: Folder, target: Path | None) -> list[str]:
-    """Write the flattened files and all else that the paper needs into `target`; None overwrites the author's files.
+    """Write the flattened files and all else that the paper needs into `target`; None: overwrite the author's files.
 
-    Return the files as messages name them.
+    Return the names of the files for messages.
     """
     import shutil
 
@@ -103,7 +103,7 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
     names = {}
     for path in made:
         if not path.is_relative_to(folder.paper):
-            raise SpecError(f"{folder.shown(path)}: lies outside of {folder.paper.name}; move it there to flatten")
+            raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}; move it there to flatten")
         names[path] = path.relative_to(folder.paper)
     with files.new_folder(target) as draft:
         for path in needed_files(folder):
@@ -122,7 +122,7 @@ PARTS = frozenset({
 
 
 def needed_files(folder: Folder) -> list[Path]:
-    """Files beside the main file that LaTeX may read, except `bound/`, hidden files and LaTeX's own output."""
+    """Return files in the main file's folder that LaTeX may read, except `bound/`, hidden files and LaTeX's output."""
     made = {f"{Path(main).stem}.pdf" for main in folder.mains}
     found = []
     for path in sorted(folder.paper.rglob("*")):

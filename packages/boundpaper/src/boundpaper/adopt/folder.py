@@ -13,11 +13,11 @@ from boundpaper.store.text_file import held_in, text_of
 from boundpaper.suggestions import or_known
 
 GENERATED = "bound"
-"""The folder of what is generated, beside the main file."""
+"""The folder of generated files, beside the main file."""
 BY_ROW = "row"
-"""As the key of a table: its rows are told apart by their number."""
+"""As the key of a table: rows are identified by their number."""
 MOST_CELLS = 5_000
-"""Tables of at most so many cells are written out whole."""
+"""Largest number of cells in a table that is written to `bound/` whole."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "main": (str, list), "macro": (str,), "data": (list,), "cells": (int,), "tables": (dict,), "values": (dict,),
     "rows": (dict,), "page": (dict,), "lint": (dict,),
@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """Rows for a tabular of the author's: the table, its columns with their formats, the chosen rows, their order."""
+    """Rows for a tabular that the author writes: table, columns with formats, a row filter and an order."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,16 +45,16 @@ class TabularRows:
 
 @dataclass(frozen=True)
 class PageMeasures:
-    """Page measures that a probe document with the author's preamble gave.
+    """Page measures taken from a probe document with the author's preamble.
 
     Attributes
     ----------
     column, text, height : float
-        Widths of a column and of the whole text, and the text's height, in pt.
+        Column width, text width and text height, in pt.
     font, size : str, float
-        TeX's name of the family, and the size of the text in pt.
+        TeX's name of the font family, and the text size in pt.
     cite : {"natbib", "biblatex", "cite"}
-        How works are cited.
+        The package whose citation commands the paper uses.
     """
 
     column: float = 345.0
@@ -92,15 +92,14 @@ class Folder:
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """Return a path as messages show it."""
+        """Return a path in the form for messages."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def read(root: Path) -> Folder:
     """Read the `boundpaper.toml` of a folder.
 
-    Raises SpecError when the file is no TOML, or has a word that is not known or has no meaning here; the message names
-    it.
+    Raises SpecError that names the fault when the file is not valid TOML, or has an unknown or misplaced key.
     """
     settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_known(settings, _TYPES, "")
@@ -118,12 +117,12 @@ def read(root: Path) -> Folder:
     _require_known(lint, _LINT, "lint: ")
     mains = _texts(settings.get("main", []), "main")
     if not mains or not _texts(settings.get("data", []), "data"):
-        raise SpecError(f"{ADOPTED}: main and data are needed: the main file, and patterns of the files with numbers")
+        raise SpecError(f"{ADOPTED}: set main, the main file, and data, patterns of the files with numbers")
     for main in mains:
         if not (root / main).is_file():
             raise SpecError(f"{ADOPTED}: main names {main}, which is not there; name the file with \\documentclass")
     if len({PurePosixPath(main).parent for main in mains}) > 1:
-        raise SpecError(f"{ADOPTED}: main names files of two folders; give each folder a {ADOPTED} of its own")
+        raise SpecError(f"{ADOPTED}: main names files in two folders; write a {ADOPTED} in each folder")
     return Folder(
         root=root,
         mains=mains,
@@ -168,7 +167,7 @@ def _require_known(settings: Mapping[str, Any], words: Any, where: str) -> None:
 def _texts(value: Any, name: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
-        raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a text or a list of texts")
+        raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a string or a list of strings")
     return tuple(_read_text(each, name) for each in values)
 
 
@@ -181,7 +180,7 @@ def _read_patterns(value: Any, name: str) -> tuple[str, ...]:
 
 def _read_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise SpecError(f"{ADOPTED}: {name} holds {value!r}; give a text, in quotes")
+        raise SpecError(f"{ADOPTED}: {name} contains {value!r}; give a string, in quotes")
     return value
 
 

@@ -9,7 +9,7 @@ from boundpaper.errors import SpecError
 from boundpaper.typeset.numbers import Fixed, Scientific, Significant
 
 SPELLED = {",": ",", ";": "{,}", "_": r"\,"}
-"""How thousands are parted, by the sign of a format that asks for it."""
+"""LaTeX of each thousands separator, by its character in a format."""
 _FORMAT = re.compile(r"(?P<signs>[+!,;_]*)(?:\.(?P<digits>\d\d?))?(?P<kind>[fpndgex])")
 
 
@@ -20,13 +20,13 @@ class NumberFormat:
     Attributes
     ----------
     kind : str
-        `f` digits after the point, `d` whole, `p` a share times 100 (no sign), `n` without the zero before the
-        point, `g` significant digits, `e` with an exponent as programs write it, `x` as a power of ten.
+        `f` fixed digits after the point, `d` integer, `p` fraction times 100 (no percent sign), `n` without the zero
+        before the point, `g` significant digits, `e` exponent as in 1e-3, `x` power of ten.
     digits : int
     sign, bare : bool
-        Whether a plus is printed, and whether a minus is left out.
+        Whether a plus sign is printed, and whether a minus sign is omitted.
     thousands : str
-        What parts thousands; empty for nothing.
+        The thousands separator; empty for none.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class NumberFormat:
     thousands: str = ""
 
     def show(self, number: Decimal) -> str:
-        """Return a number as LaTeX in this format."""
+        """Return the LaTeX of a number in this format."""
         number = abs(number) if self.bare else number
         parted = bool(self.thousands)
         if self.kind in "ex":
@@ -62,14 +62,14 @@ def _power_in_latex(text: str, kind: str) -> str:
 def parse_format(text: str) -> NumberFormat:
     """Read a format.
 
-    Raises SpecError for a text that is none.
+    Raises SpecError for a text that is not a format.
     """
     match = _FORMAT.fullmatch(text)
     signs = match["signs"] if match else ""
     if match is None or (match["digits"] is None) != (match["kind"] == "d") or len(set(signs)) != len(signs):
-        raise SpecError(f"{text!r} is no format; write .3f, .1p (a share as a percentage), d, +.2f, ,d or .2e")
+        raise SpecError(f"{text!r} is not a format; write .3f, .1p (a fraction as a percentage), d, +.2f, ,d or .2e")
     parted = [SPELLED[sign] for sign in signs if sign in SPELLED]
     digits = int(match["digits"] or 0)
     if len(parted) > 1 or digits > 15 or (match["kind"] == "g" and not digits):
-        raise SpecError(f"{text!r} is no format; give one sign for thousands, and at most 15 digits")
+        raise SpecError(f"{text!r} is not a format; give one thousands separator, and at most 15 digits")
     return NumberFormat(match["kind"], digits, "+" in signs, "!" in signs, "".join(parted))

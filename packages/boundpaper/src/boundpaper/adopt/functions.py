@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 
 def load_functions(path: Path, file: str) -> dict[str, Function]:
-    """Public functions of a file by name, in order; SpecError with the line if the file fails."""
+    """Return a file's public functions by name, in order; raise SpecError with the line if importing the file fails."""
     import importlib.util
     import inspect
     import sys
@@ -40,9 +40,9 @@ def load_functions(path: Path, file: str) -> dict[str, Function]:
 
 
 def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
-    """Call a function with the data that its parameters name: a frame for a table, a dict for JSON.
+    """Call a function with the data that its parameters name: a DataFrame for a table, a dict for JSON.
 
-    Raises SpecError when a parameter names no data, or the function raises; with the file and the line.
+    Raises SpecError, with file and line, when a parameter names no data or the function raises.
     """
     import inspect
 
@@ -73,7 +73,7 @@ def _located_error(error: Exception, file: str, path: Path) -> SpecError:
 
 
 def leaf_values(data: Data, name: str) -> dict[str, float | str]:
-    """Return the leaf values of a JSON file by their paths; numbers stay numbers."""
+    """Return the leaf values of a JSON file by path; numbers are floats, all else is text."""
     cells = (data.cells[address] for address in data.tables[name])
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
 

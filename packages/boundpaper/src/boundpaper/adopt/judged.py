@@ -11,7 +11,7 @@ from boundpaper.suggestions import or_known
 
 FILE = "claims.py"
 FALSE = frozenset({"contradicted", "not supported"})
-"""Verdicts with which a paper should not be sent."""
+"""Verdicts that should keep a paper from being submitted."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class JudgedClaim:
 def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     """Return the verdicts of all claims by name; empty if there is no `claims.py`.
 
-    Raises SpecError when a function fails, returns no verdict, or says in no docstring what it states.
+    Raises SpecError when a function fails, returns no verdict, or has no docstring with its statement.
     """
     from boundpaper.claims.verdict import Verdict
 
@@ -39,7 +39,7 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     for name, function in load_functions(path, FILE).items() if path.is_file() else ():
         statement = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         if not statement:
-            raise SpecError(f"{FILE}: {name}: no docstring; its first paragraph is what the paper states")
+            raise SpecError(f"{FILE}: {name}: no docstring; write the paper's statement as its first paragraph")
         verdict = call_function(function, FILE, path, data)
         if not isinstance(verdict, Verdict):
             raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
@@ -48,7 +48,7 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
 
 
 def verdict_word(folder: Folder, data: Data, name: str) -> str:
-    """Return the verdict of one claim; if there is none, raise SpecError that names the nearest claim."""
+    """Return the verdict of one claim; for an unknown name, raise SpecError that suggests the nearest claim."""
     found = judge_claims(folder, data)
     if name not in found:
         raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")

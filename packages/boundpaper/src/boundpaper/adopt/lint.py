@@ -1,4 +1,4 @@
-"""List each number typed into the text with the cells that have its value, and typed numbers that are out of date."""
+"""List each number typed into the text, with the cells that have its value, and mark stale numbers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from boundpaper.adopt.source import LatexFile
 from boundpaper.typeset.rounding import round_half_up
 
 SAFE_DIGITS = 3
-"""Significant digits from which the only cell with a value is taken without a question; a whole number needs one more,
-for 512 and 784 are sizes of anything."""
+"""Fewest significant digits of a number that is bound to its only matching cell without asking; a whole number needs
+one more, since 512 and 784 are sizes of many things."""
 SHOWN = 3
-"""Cells that a message names."""
+"""Largest number of cells that a message names."""
 
 
 class Candidate(NamedTuple):
-    """A cell that may be the source of a typed number, and the format in which it prints as it was typed.
+    """A cell that may be the source of a typed number, and the format that prints it as typed.
 
-    It is `exact` if nothing is rounded, and `plain` if neither a factor of 100 nor another sign is guessed.
+    `exact`: the number is not rounded. `plain`: neither a factor of 100 nor a changed sign is assumed.
     """
 
     cell: DataCell
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
 
     @property
     def listed(self) -> bool:
-        """Whether the cell is an item of a JSON list: its position there does not say what it is."""
+        """Whether the cell is an item of a JSON list, whose position does not say what the number means."""
         return self.cell.place.rpartition(".")[2].isdigit()
 
     @property
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberFinding:
-    """A typed number, its candidate cells, and the cell that used to have its value."""
+    """A typed number, its candidate cells, and the cell that formerly had its value."""
 
     numeral: TypedNumber
     candidates: tuple[Candidate, ...]
@@ -59,7 +59,7 @@ class NumberFinding:
 
     @property
     def safe(self) -> bool:
-        """Whether the number can be bound without a question: one candidate, and enough digits."""
+        """Whether the number can be bound without asking: it has one candidate and enough digits."""
         if self.stale or len(self.candidates) != 1:
             return False
         only, decimals = self.candidates[0], self.numeral.decimals > 0
@@ -74,7 +74,7 @@ class NumberFinding:
                 f"{place}: {typed} is typed; {cell.address} was {cell.text} at {self.revision} and is {now} now (stale)"
             )
         if not self.candidates:
-            return f"{place}: {typed} is typed; no cell has it"
+            return f"{place}: {typed} is typed; no cell has this value"
         first = self.candidates[0]
         if self.safe:
             note = f"({first.cell.text}, the only cell; --fix binds it)"
@@ -95,26 +95,26 @@ class NumberFinding:
 
 @dataclass(frozen=True)
 class NumberIndex:
-    """The numbers of cells in ascending order, to look up those that round to a typed number."""
+    """Numeric cells in ascending order, to look up those that round to a typed number."""
 
     values: list[float] = field(default_factory=list)
     cells: list[DataCell] = field(default_factory=list)
 
     @classmethod
     def of(cls, cells: Iterable[DataCell]) -> NumberIndex:
-        """Sort the cells that are numbers."""
+        """Make an index of the cells that are numbers."""
         numbers = ((float(cell.number), cell) for cell in cells if cell.number is not None)
         pairs = sorted(numbers, key=lambda pair: pair[0])
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
     def near(self, low: Decimal, high: Decimal) -> list[DataCell]:
-        """Cells with values from `low` to `high`, widened by the rounding error of floats."""
+        """Return cells with values from `low` to `high`, a range widened by the rounding error of floats."""
         slack = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - slack) : bisect_right(self.values, float(high) + slack)]
 
 
 def boundable(data: Data) -> list[DataCell]:
-    """Return the cells that a number may be bound to: all except keys of rows."""
+    """Return the cells to which a number may be bound: all except row keys."""
     names = {
         row[column].address
         for grid in data.grids.values()
@@ -126,7 +126,7 @@ def boundable(data: Data) -> list[DataCell]:
 
 
 def candidates(numeral: TypedNumber, index: NumberIndex) -> list[Candidate]:
-    """Return cells that print as the typed number: unchanged, as a percentage, or without their minus sign."""
+    """Return cells whose value prints as the typed number: unchanged, as a percentage, or without the minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
     found: dict[str, Candidate] = {}
     share = re.sub(r"(?:\.(\d+)[fn]|d)$", rf".{numeral.decimals}p", numeral.form)
@@ -145,7 +145,7 @@ def candidates(numeral: TypedNumber, index: NumberIndex) -> list[Candidate]:
 
 
 def rank_candidates(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
-    """Order candidates so that cells whose address shares words with the text near the number come first."""
+    """Sort candidates: first the cells whose address shares words with the text near the number."""
     if len(found) < 2 or len(found) > 200:
         return found
     text = numeral.source.text
@@ -159,10 +159,9 @@ def rank_candidates(numeral: TypedNumber, found: list[Candidate]) -> list[Candid
 
 
 def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revision: str = "") -> list[NumberFinding]:
-    """Find the typed numbers of a paper.
+    """Return a finding for each number typed into a paper.
 
-    `before` holds the cells as they were at `revision`: a number that only the old value of a changed cell has is
-    stale.
+    `before` has the cells at `revision`: a number is stale if only the former value of a changed cell matches it.
     """
     folder = paper.folder
     index = NumberIndex.of(boundable(paper.data))
@@ -189,7 +188,7 @@ def _read_files(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
 
 
 def bind_numbers(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
-    """Bind the chosen numbers in the files, so that each is still printed as it was typed."""
+    """Return the files with the chosen numbers bound, each printed as it was typed."""
     by_file: dict[int, list[tuple[TypedNumber, Candidate]]] = {}
     for numeral, candidate in chosen:
         by_file.setdefault(id(numeral.source), []).append((numeral, candidate))

@@ -1,4 +1,4 @@
-"""Find the numbers that are typed into LaTeX, but not those of layout, units, names, years and references."""
+"""Find the numbers typed into LaTeX, except those in layout, units, names, years and references."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from boundpaper.adopt.formats import SPELLED
 from boundpaper.adopt.source import LatexFile
 from boundpaper.paper.visible import CITE, SILENT, blank_out, closing_places, without_commands
 
-# Commands whose braces hold no values, by how many of them; those of chapters and what whole papers have besides.
+# Commands whose arguments contain no values, with the number of arguments: commands of chapters, then of whole papers.
 _SILENT = SILENT | {
     "multicolumn": 2, "multirow": 2, "cmidrule": 1, "cline": 1, "resizebox": 2, "scalebox": 1, "raisebox": 1,
     "rotatebox": 1, "makebox": 0, "definecolor": 3, "colorbox": 1, "cellcolor": 1, "rowcolor": 1, "columncolor": 1,
@@ -69,9 +69,9 @@ YEARS = range(1900, 2100)
 class TypedNumber:
     """A typed number.
 
-    A sign that is part of it is inside `start` and `end`; `value` also has one that stands apart (`$-$0.3`). `decimals`
-    and `significant` count digits after the point, and those that tell something: zeros at the end of a whole number do
-    not. `form` is the format in which the number would be printed as it is typed, were it a cell's value.
+    `start` and `end` include an adjacent sign; `value` also has the sign of `$-$0.3`. `decimals` counts digits after
+    the point; `significant` counts significant digits, without zeros at the end of a whole number. `form` is the format
+    that prints the number as typed.
     """
 
     source: LatexFile
@@ -85,20 +85,20 @@ class TypedNumber:
 
     @property
     def text(self) -> str:
-        """The number as it is typed."""
+        """Return the number as it is typed."""
         return self.source.text[self.start : self.end]
 
     @property
     def place(self) -> str:
-        """The file and the line."""
+        """Return the file and the line."""
         return self.source.place(self.start)
 
 
 def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
-    """Return the numbers in a file that a reader sees: decimals, and whole numbers of three or more digits.
+    """Return the numbers in a file that readers see: decimals, and whole numbers of three or more digits.
 
-    `macro` is the command of bound values, whose keys are no numbers; `names` are regular expressions of names that
-    hold digits.
+    `macro` is the command of bound values, whose keys are skipped; `names` are regular expressions of names that
+    contain digits.
     """
     text = visible_text(file, macro, names)
     found = []
@@ -145,7 +145,7 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
 
 
 def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
-    """Return a file's text with everything but words and values replaced by blanks, so that offsets stay the same."""
+    """Return a file's text with everything but words and values replaced by blanks; offsets stay the same."""
     text = file.code
     text = blank_between(text, _DRAWN, "\\end{%s}", blank_out)
     for pattern in (_ASSIGNED, _LENGTH):
@@ -162,7 +162,7 @@ def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
 
 
 def blank_between(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
-    """Replace each part from a match of `opening` to the next `closing`; `%s` stands for the match's first group."""
+    """Replace each part from a match of `opening` to the next `closing`; `%s` is the first group of the match."""
     pieces, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):
@@ -179,7 +179,7 @@ def blank_between(text: str, opening: re.Pattern[str], closing: str, instead: Ca
 
 
 def _body_text(text: str) -> str:
-    r"""Return the text with its preamble blanked, except the title and what the author's own commands print."""
+    r"""Return the text with its preamble blanked, except the title and the text that the author's commands print."""
     begin = text.find(r"\begin{document}")
     end = source.END.search(text)
     stop = end.start() if end else len(text)
@@ -197,7 +197,7 @@ def _body_text(text: str) -> str:
 
 
 def _brace_groups(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the last of the brace groups that follow: a title, or the body of a definition."""
+    """Yield start and end of the last brace group that follows each match: a title, or the body of a definition."""
     last = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:

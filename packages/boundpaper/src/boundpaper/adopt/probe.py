@@ -1,4 +1,4 @@
-"""Ask LaTeX for properties of the author's preamble: column width, font, and how works are cited."""
+"""Ask LaTeX for properties of the author's preamble: column width, font, and citation package."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _OF_ANOTHER = re.compile(
     r"\\usepackage\s*+(?:\[[^\]]{0,300}\])?\s*+\{[^{}]{0,300}\b(fontspec|unicode-math|polyglossia|luacode)\b"
 )
 ENGINES = {"pdflatex": "-draftmode", "xelatex": "-no-pdf", "lualatex": "--draftmode"}
-"""Programs that set a paper, and the option by which each writes no page."""
+"""Programs that compile a paper, each with the option to write no pages."""
 _TITLE = re.compile(r"\\maketitle(?![A-Za-z@])")
 _ASKED = r"""x\par
 \makeatletter
@@ -33,7 +33,7 @@ _ASKED = r"""x\par
 
 
 def latex_program(main: LatexFile) -> str:
-    """Return the program that compiles a paper: as `% !TeX program = ...` says, else as the packages require."""
+    """Return the program that compiles a paper: from the line `% !TeX program = ...`, else from the packages."""
     found = _PROGRAM.search(main.text)
     if found and found[1].lower() in ENGINES:
         return found[1].lower()
@@ -42,11 +42,10 @@ def latex_program(main: LatexFile) -> str:
 
 
 def measure_page(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
-    """Page measures under a main file's preamble, and the font's name if pdfLaTeX does not have that font, else "".
+    """Return the page measures under a main file's preamble, and the name of a font that pdfLaTeX lacks, else "".
 
-    LaTeX is asked after the title and a first word, as some classes (acmart, revtex) begin two columns there. `scratch`
-    is an empty folder, in which LaTeX writes. Raises DataError when the program that sets the paper is missing or
-    refuses the preamble.
+    LaTeX measures after the title and a first word, where some classes (acmart, revtex) begin two columns. `scratch` is
+    an empty folder for LaTeX's output. Raises DataError when the LaTeX program is missing or rejects the preamble.
     """
     from boundpaper.build import process
     from boundpaper.paper.tex import latex
@@ -59,7 +58,7 @@ def measure_page(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     head = main.text[: title.end() if title else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
     environment = latex.environment()
-    own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author keeps classes
+    own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
     environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([own] if own else []), ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     done = process.run(argv, scratch, TIMEOUT, environment)
@@ -69,5 +68,5 @@ def measure_page(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
         font = found.get("font", "")
         page = PageMeasures(column, text, height, font=font, size=float(found["size"]), cite=found["cite"])
     except (KeyError, ValueError):
-        raise DataError(f"{program} refuses the preamble") from None
+        raise DataError(f"{program} rejects the preamble") from None
     return page, "" if font else found["family"]

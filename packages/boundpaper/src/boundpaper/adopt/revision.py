@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, SpecError
 
 
 def git_output(root: Path, *arguments: str) -> bytes | None:
-    """Return the output of a git command; None if it fails or git is not installed."""
+    """Return the output of a git command; None if the command fails or git is not installed."""
     try:
         done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
     except FileNotFoundError:
@@ -21,18 +21,18 @@ def git_output(root: Path, *arguments: str) -> bytes | None:
 
 
 def is_known(root: Path, revision: str) -> bool:
-    """Whether the folder's repository has a revision of this name."""
+    """Return whether the folder's git repository has this revision."""
     return git_output(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None
 
 
 def require_revision(root: Path, revision: str) -> None:
-    """Raise SpecError unless git knows the revision in this folder."""
+    """Raise SpecError unless the folder's git repository has the revision."""
     if not is_known(root, revision):
         raise SpecError(f"{revision!r} is not a git revision here; `git log --oneline` lists some")
 
 
 def unpack_files(root: Path, revision: str, folder: Path) -> Path:
-    """Write git's files below `root` at a revision into a new folder; SpecError if git does not know the revision."""
+    """Write the files of `root` at a git revision into a new folder; raise SpecError if git lacks the revision."""
     require_revision(root, revision)
     folder.mkdir()
     with tarfile.open(fileobj=io.BytesIO(git_output(root, "archive", "--format=tar", revision) or b"")) as archive:
@@ -41,7 +41,7 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
-    """Return the cells, at a revision, of the data files that changed since then."""
+    """Return the cells at a revision, only those of data files that changed since then."""
     named = cells.data_files(folder)
     changed = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
     there = {name.decode() for name in (changed or b"").split(b"\0") if name}
@@ -53,5 +53,5 @@ def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
         try:
             found |= cells.cells_of_texts({name: (file, raw)}, folder.keys).cells
         except (DataError, UnicodeDecodeError):
-            continue  # an older form of the file, of which no cell can be told
+            continue  # the old file has another form, so its cells cannot be compared
     return found

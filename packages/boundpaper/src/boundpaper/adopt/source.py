@@ -1,4 +1,4 @@
-"""Read the author's LaTeX files: which belong to the paper, which parts are code, and where values are used."""
+"""Read the author's LaTeX files: find the files of the paper, their code without comments, and the uses of values."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from boundpaper.errors import SpecError
 from boundpaper.paper.visible import without_hidden
 
 LINE = rf"\input{{{GENERATED}/{GENERATED}}}"
-"""The one line of the main file that reads what is generated."""
+"""The one line of the main file that inputs the generated LaTeX."""
 READ = re.compile(
     r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
     r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
@@ -22,7 +22,7 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class LatexFile:
-    """One LaTeX file: its path, its text with its line ends, its encoding, and the number of its first line."""
+    """A LaTeX file: its path, text with original line ends, encoding, and the number of its first line."""
 
     path: Path
     shown: str
@@ -36,7 +36,7 @@ class LatexFile:
         return without_hidden(self.text)
 
     def line(self, offset: int) -> int:
-        """The line number of an offset."""
+        """Return the line number of an offset."""
         return bisect_left(self._line_ends, offset) + self.first
 
     @cached_property
@@ -44,11 +44,11 @@ class LatexFile:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def place(self, offset: int) -> str:
-        """The file and the line, as messages name them."""
+        """Return file and line of an offset, for messages."""
         return f"{self.shown}:{self.line(offset)}"
 
     def encoded(self, text: str) -> bytes:
-        """Encode a text in this file's encoding."""
+        """Return a text encoded in this file's encoding."""
         return text.encode(self.encoding)
 
 
@@ -64,12 +64,12 @@ class Use:
 
     @property
     def place(self) -> str:
-        """The file and the line."""
+        """Return the file and the line."""
         return self.source.place(self.start)
 
 
 def read(path: Path, shown: str) -> LatexFile:
-    """Read a file as UTF-8, or as Latin-1 if it is not; writing it again gives the same bytes.
+    """Read a file as UTF-8, or as Latin-1 if it is not UTF-8; writing the text gives the same bytes.
 
     Raises SpecError when it cannot be read.
     """
@@ -84,7 +84,7 @@ def read(path: Path, shown: str) -> LatexFile:
 
 
 def sources(folder: Folder) -> list[LatexFile]:
-    """Return the main files and the files that they input, each once and in reading order, without generated files."""
+    """Return the main files and the files they input, each once, in reading order, without generated files."""
     found: dict[Path, LatexFile] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:
@@ -112,9 +112,9 @@ def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
 
 
 def uses(source: LatexFile, macro: str) -> list[Use]:
-    """Return every place of a file that uses a value.
+    """Return every use of a value in a file.
 
-    Raises SpecError for a command without its braces.
+    Raises SpecError for a command without braces.
     """
     commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
     commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
@@ -123,7 +123,7 @@ def uses(source: LatexFile, macro: str) -> list[Use]:
     for match in pattern.finditer(source.code):
         before = source.code[: match.start()].rstrip()[-30:]
         if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
-            continue  # the author's own command of this name
+            continue  # the author defines a command of this name
         if match[2] is None:
             raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
         key = re.sub(r"\s+", " ", match[2]).strip()
@@ -132,7 +132,7 @@ def uses(source: LatexFile, macro: str) -> list[Use]:
 
 
 def body_of(source: LatexFile) -> tuple[int, int]:
-    r"""Return start and end of the document's body; of the whole text if there is no `\begin{document}`."""
+    r"""Return start and end of the document's body, or of the whole text without `\begin{document}`."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)
     return max(begin, 0), end.start() if end else len(source.text)

@@ -1,1 +1,1 @@
-"""Find contradictions within a document, between its tables, figure code and sentences."""
+"""Find contradictions between the tables, figure code and sentences of a document."""

@@ -1,4 +1,4 @@
-"""Check the arithmetic within a sentence: equations, shares of a total, and changes stated beside both values."""
+"""Check the arithmetic of a sentence: equations, percentages of a total, and changes stated beside both values."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
-    """Make a finding that prints a sentence from the first to the last of the numbers, operands before result."""
+    """Make a finding that quotes the sentence from first to last number; the last of `numbers` is the result."""
     printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
     printed += ")" * (printed.count("(") - printed.count(")"))
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
@@ -60,7 +60,7 @@ def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str,
 
 
 def _equations(sentence: Sentence) -> Iterator[Finding]:
-    """Check `a - b = c` and equations of more terms with one operator; whole numbers must agree exactly."""
+    """Check `a - b = c`, also with more terms of one operator; whole numbers must agree exactly."""
     for match in _SUM.finditer(sentence.signed):
         sign, *others = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
         *terms, result = [sentence.number(each) for each in re.findall(_N, match["terms"] + match["result"])]
@@ -77,11 +77,11 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         if readings and not any(meets(each, printed) for each in readings):
             nearest = -1 if result.unit == "%" else 0
             expected = format_interval(readings[nearest])
-            yield _finding(sentence, [*terms, result], expected, "the left side is so much", formulas[nearest])
+            yield _finding(sentence, [*terms, result], expected, "the value of the left side", formulas[nearest])
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
-    """Check `k of n (p %)` and `p % (k of n)`; a truncated percentage counts as right."""
+    """Check `k of n (p %)` and `p % (k of n)`; a truncated percentage counts as correct."""
     for match in (*_SHARE.finditer(sentence.signed), *_OF_SHARE.finditer(sentence.signed)):
         count, of, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
@@ -91,15 +91,15 @@ def _shares(sentence: Sentence) -> Iterator[Finding]:
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
         if count.text[0] not in "+-" and abs(share - percent.value) > half * (1 + 1e-9):
             expected = f"{share:.{max(0, percent.decimals) + 1}f} %"
-            yield _finding(sentence, numbers, expected, "the share of the two counts", FORMULAS["share"])
+            yield _finding(sentence, numbers, expected, "the quotient of the two counts", FORMULAS["share"])
 
 
 def _changes(sentence: Sentence) -> Iterator[Finding]:
-    """Find changes in percent, times or points that no reading of the two values stated beside them explains."""
+    """Find changes in percent, times or points that the two values beside them cannot explain."""
     for match in _ENDS.finditer(sentence.signed):
         one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
-        chained = before.rstrip().endswith(("→", "->", "⟶", "="))  # or the value of a setting
+        chained = before.rstrip().endswith(("→", "->", "⟶", "="))  # or it may be the value of a setting
         if chained or (gap == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
             continue
         if one.unit not in ("", two.unit) or (one.decimals != two.decimals and not two.unit):
@@ -115,19 +115,19 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         change = changes[0]
         others = [each for each in sentence.numbers if each.unit == change.unit and each not in (one, two, change)]
         readings = _readings(one, two, change)
-        size, half = abs(change.loose.middle), change.loose.width / 2  # cut, not rounded, it is up to a unit below
+        size, half = abs(change.loose.middle), change.loose.width / 2  # a truncated number is up to one unit too small
         printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
         interval = _COVERAGE.match(sentence.text, change.end)
         if not interval and not any(meets(reading, each) for reading in readings for each in printed):
             nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
             unit = {"%": " %", "x": " x"}.get(change.unit, " points")
-            bases = f"no reading of {one.text} and {two.text} gives {change.text}"
-            why = f"{bases}: not of either base, nor as points or ratio"
+            bases = f"{one.text} and {two.text} cannot give {change.text}"
+            why = f"{bases}: neither relative to either value, nor as points or ratio"
             yield _finding(sentence, [one, two, change], format_interval(nearest) + unit, why)
 
 
 def _readings(one: Number, two: Number, change: Number) -> list[Interval]:
-    """Return the intervals of what a change between two numbers may mean, in the unit of the change."""
+    """Return an interval for each possible meaning of a change between two numbers, in the unit of the change."""
     rise, fall = ratio(two.loose, one.loose), ratio(one.loose, two.loose)
     points = [two.loose - one.loose, one.loose - two.loose]
     most = max(one.value, two.value)

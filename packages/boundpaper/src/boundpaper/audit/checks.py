@@ -1,4 +1,4 @@
-"""Run all checks, the most productive first, and count what they read."""
+"""Run all checks, the most productive first, and count the tables, sentences and numbers read."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Return findings of the kinds `only` (empty: all), sorted by file and line; `joint` joins all documents to one."""
+    """Return findings of the kinds `only` (empty: all), by file and line; `joint` treats all documents as one."""
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
         read = [together(documents)] if joint and documents and check is not structure.check else documents
@@ -34,7 +34,7 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Count what was read: `quantities` are the numbers in sentences, and `untied` those that stand in no table."""
+    """Count what was read: `quantities` are numbers in sentences; `untied` are those that no table contains."""
     tables = [table for each in documents for table in each.tables]
     cells = [one.value for table in tables for column in table.columns for one in column.numbers if one]
     sentences = [sentence.numbers for each in documents for sentence in each.sentences if sentence.numbers]
@@ -50,10 +50,10 @@ def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
 
 
 def counts_in_words(counts: dict[str, int]) -> str:
-    """Say in words how much was read."""
+    """Return the counts as one sentence."""
     nouns = {"cells": "number", "quantities": "number", "untied": "number"}
     phrases = {key: counted(count, nouns.get(key, key.removesuffix("s"))) for key, count in counts.items()}
     return (
         "read {tables} with {cells}, {figures} in code, {sentences} with {quantities}; {relations} of columns; "
-        "{untied} of sentences in no table: silence about those proves nothing"
+        "{untied} of sentences are in no table and were not compared: silence about them proves nothing"
     ).format(**phrases)

@@ -1,4 +1,4 @@
-"""Represent a document for the checks: sentences, headings among them, and tables with the line of each row."""
+"""Represent a document for the checks: sentences and headings, and tables with the line of each row."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from boundpaper.audit.number import Number
 from boundpaper.paper.sentences import split_sentences
 from boundpaper.statistics.rounding import Interval, printed_interval, shared_decimals
 
-NUMERIC = 0.6  # the share of a column's filled cells that have to be numbers for it to be one of numbers
-FIRST = 0xE000  # the first sign of private use
+NUMERIC = 0.6  # least share of numbers among the filled cells of a column of numbers
+FIRST = 0xE000  # the first private-use character of Unicode
 _COUNTS = re.compile(r"(\d[\d,]*+)\s?(?:/|out of|of)\s?(\d[\d,]*+)(?:\s?\(([~≈]?\d[\d.]*+\s?%)\))?")
-ALL_OF = "all of "  # begins the name of a column that holds what the column before it counts
-Row = tuple[int, Sequence[str]]  # the line of a row that is read, and its cells
+ALL_OF = "all of "  # begins the name of a column with the total of the column before it
+Row = tuple[int, Sequence[str]]  # the line of a row, and its cells
 EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA", "?", "x", "✓", "✗"})
 
 
@@ -60,7 +60,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers, or a row of a table read sideways: one number or None for each line."""
+    """A column of numbers (or a row of the transposed table): one number or None for each row."""
 
     name: str
     index: int
@@ -68,7 +68,7 @@ class NumberColumn:
 
     @cached_property
     def intervals(self) -> tuple[Interval | None, ...]:
-        """Return the rounding interval of each number; zeros at the end of all numbers do not count as digits."""
+        """Return the rounding interval of each number; zeros that end every number do not count as digits."""
         plain = [one for one in self.numbers if one]
         if len({one.decimals for one in plain}) != 1:
             return tuple(one.interval if one else None for one in self.numbers)
@@ -78,21 +78,21 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table, or the coordinates in a figure's code: a header, and rows with as many cells as the header."""
+    """A table, or a figure's coordinates: a header, and rows of as many cells."""
 
     file: str
     line: int  # of its head
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]  # of its rows, or of its columns if it is turned
-    caption: str = ""  # or the sentence that leads to it
+    lines: tuple[int, ...]  # of its rows, or of its columns if it is transposed
+    caption: str = ""  # or the sentence that introduces the table
     path: tuple[str, ...] = ()  # the headings above it
     kind: str = "table"
     sideways: bool = False  # whether it is turned
 
     @cached_property
     def columns(self) -> tuple[NumberColumn, ...]:
-        """Return the columns of numbers, without the first column, which names the rows."""
+        """Return the columns of numbers, except the first column, which names the rows."""
         found = []
         for index in range(1, len(self.header)):
             texts = [row[index].strip() for row in self.rows]
@@ -110,12 +110,12 @@ class ReadTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return for each row the text of its cells without numbers, joined."""
+        """Return for each row the joined text of its cells that are not numbers."""
         return tuple(" ".join(row[index] for index in self.labels if row[index].strip()) for row in self.rows)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Return what identifies each row: one label, two labels or all; a number follows the name of its column."""
+        """Return a key for each row: one label, two labels or all; a number follows the name of its column."""
         groups = (*combinations(self.labels, 1), *combinations(self.labels, 2))
         distinct = ((group, {tuple(row[index] for index in group) for row in self.rows}) for group in groups)
         chosen = next((group for group, told in distinct if len(told) == len(self.rows)), self.labels)
@@ -123,7 +123,7 @@ class ReadTable:
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
     def parted(self) -> "ReadTable":
-        """Split each column of counts `k of n` into `k`, `n` (headed `all of ...`) and a share, if cells have one."""
+        """Split each column of counts `k of n` into `k`, `n` (headed `all of ...`) and, if present, a percentage."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
             counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]
@@ -136,32 +136,32 @@ class ReadTable:
         return replace(self, header=header, rows=tuple(rows))
 
     def turned(self) -> "ReadTable":
-        """The transposed table, for relations that run along a row."""
+        """Return the transposed table, for relations along a row."""
         rows = tuple((each.name, *(row[each.index] for row in self.rows)) for each in self.columns)
         return replace(self, header=("", *self.names), rows=rows, lines=(self.line, *self.lines), sideways=True)
 
 
 @dataclass
 class ReadDocument:
-    """What was read of a file."""
+    """The sentences, tables and references read from a file."""
 
-    file: str  # as the user named it
-    whole: bool = False  # whether nothing else is read into it, so that a reference without a label is an error
+    file: str  # the file name given by the user
+    whole: bool = False  # whether the document is complete, so that a reference without a label is an error
     tables: list[ReadTable] = field(default_factory=list)
     sentences: list[Sentence] = field(default_factory=list)
-    labels: list[tuple[str, FileLine]] = field(default_factory=list)  # of LaTeX, with their places, as the next
+    labels: list[tuple[str, FileLine]] = field(default_factory=list)  # LaTeX labels and their places
     references: list[tuple[str, FileLine]] = field(default_factory=list)
-    hidden: list[str] = field(default_factory=list)  # lines that would be headings if they stood in no code
-    above: dict[int, str] = field(default_factory=dict)  # the headings above the place reached, by their levels
+    hidden: list[str] = field(default_factory=list)  # lines of code that would be headings outside code
+    above: dict[int, str] = field(default_factory=dict)  # the headings above the current line, by level
 
     def head(self, line: int, level: int, text: str) -> None:
-        """Add a heading, which ends the headings of its level and below."""
+        """Add a heading, which closes earlier headings of its level and below."""
         self.above = {upper: heading for upper, heading in self.above.items() if upper < level}
         self.sentences.append(Sentence(FileLine(self.file, line), text, tuple(self.above.values()), level))
         self.above[level] = text
 
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
-        """Add the sentences of a text that begins at `line`, each with the line in which the sentence begins."""
+        """Add the sentences of a text that begins at `line`, each with the line of its first word."""
         words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
         for each in split_sentences(" ".join(word[0] for word in words)) if words else ():
             begun = line + text.count("\n", 0, words[0].start())
@@ -169,7 +169,7 @@ class ReadDocument:
             words = words[len(each.split()) :]
 
     def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
-        """Add a table with `heads` header rows, if it has more rows; a blank first cell takes the text above it."""
+        """Add a table that has more than `heads` rows, its header; a blank first cell repeats the text above it."""
         width = max([len(cells) for _, cells in rows], default=0)
         grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
         heading = zip(*(cells for _, cells in grid[:heads]), strict=True)
@@ -186,7 +186,7 @@ class ReadDocument:
 
 
 def together(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
-    """Join several documents to one, in their order."""
+    """Join several documents into one, in their order."""
     one = ReadDocument(documents[0].file, whole)
     for name in ("tables", "sentences", "labels", "references"):
         setattr(one, name, [part for each in documents for part in getattr(each, name)])

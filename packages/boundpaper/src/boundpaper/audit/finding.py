@@ -1,4 +1,4 @@
-"""Describe a finding: what is printed, what is expected and why, the other place; and reasons that suppress it."""
+"""Describe findings (the printed and the expected value, and why), and the reasons that suppress them."""
 
 import hashlib
 import math
@@ -24,7 +24,7 @@ Entries = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as text, with operands in braces or joined by the text, and as a function of numbers or intervals."""
+    """A formula: a function of numbers or intervals, and its text, a template in braces or a joining operator."""
 
     text: str
     apply: Callable[..., Any]
@@ -36,7 +36,7 @@ class Formula:
         return None
 
     def of(self, operands: Sequence[str]) -> str:
-        """Return the formula's text with the operands filled in."""
+        """Return the formula's text with operands filled in."""
         if "{" in self.text:
             return self.text.format(*operands)
         return f"({' + '.join(operands)}) / {len(operands)}" if self.text == "mean" else self.text.join(operands)
@@ -44,7 +44,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class CellRelation:
-    """A relation between printed cells: its formula, the names of result and operands, and their numbers by row."""
+    """A relation between printed cells: a formula, the names of its result and operands, and their numbers by row."""
 
     formula: Formula
     names: tuple[str, ...]
@@ -58,12 +58,12 @@ class Finding:
     kind: str
     level: Level
     place: FileLine
-    what: str  # what is printed, by its name: `gain = 3.1`
-    why: str  # the relation and its operands in words, with the rows that keep it
-    expected: str = ""  # what should be printed: `2.9 to 3.0`
-    values: tuple[str, ...] = ()  # numbers as printed and labels, of which the id is made; else of `what`
-    other: FileLine | None = None  # the place that contradicts it
-    relation: CellRelation | None = None  # which can become a check of a ledger
+    what: str  # the printed value with its name: `gain = 3.1`
+    why: str  # the relation and its operands in words, and how many rows satisfy it
+    expected: str = ""  # the expected value: `2.9 to 3.0`
+    values: tuple[str, ...] = ()  # printed numbers and labels from which the id is made; if empty, `what` is used
+    other: FileLine | None = None  # the place that contradicts `place`
+    relation: CellRelation | None = None  # can become a check of a ledger
 
     @property
     def id(self) -> str:
@@ -74,7 +74,7 @@ class Finding:
 
     @property
     def told(self) -> str:
-        """Say what is printed and what is expected."""
+        """Return one sentence on what is printed and what is expected."""
         return self.what + (f", expected {self.expected}" if self.expected else "")
 
     def __str__(self) -> str:
@@ -93,19 +93,19 @@ def format_interval(interval: Interval) -> str:
 
 
 def entries_of(file: str) -> Entries:
-    """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason is too short."""
+    """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason too short."""
     try:
         held = yaml_of(Path(), file)
     except FileNotFoundError:
         raise DataError(f"{file}: no such file; give the file of suppressions, or leave --baseline out") from None
     if not isinstance(held, list | type(None)):
-        raise DataError(f"{file}: a list of entries is expected, each with {', '.join(FIELDS)}")
+        raise DataError(f"{file}: expected a list of entries, each with {', '.join(FIELDS)}")
     entries: dict[str, Mapping[str, str]] = {}
     for place, entry in enumerate(held or (), 1):
         words = {key: str(value).strip() for key, value in (entry if isinstance(entry, dict) else {}).items()}
         wrong = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
         if not wrong and len(words["reason"].split()) < FEWEST_WORDS:
-            wrong = f"the reason {words['reason']!r} is short; say in {FEWEST_WORDS} words or more why"
+            wrong = f"the reason {words['reason']!r} is too short; write at least {FEWEST_WORDS} words"
         if not wrong and words["id"] in entries:
             wrong = f"{words['id']} appears twice; keep one entry"
         if wrong:
@@ -115,12 +115,12 @@ def entries_of(file: str) -> Entries:
 
 
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
-    """Return the reason that suppresses each finding, or None; DataError if an entry no longer matches a finding."""
+    """Return the reason that suppresses each finding, or None; raise DataError if an entry matches no finding."""
     by_id = {each.id: each for each in findings}
     for key, entry in entries.items():
         found = by_id.get(key)
         if found is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
         if (entry["kind"], entry["printed"]) != (found.kind, found.what):
-            raise DataError(f"{file}: {key} differs from what is found, [{found.kind}] {found.what}; copy both from it")
+            raise DataError(f"{file}: {key} differs from the finding, [{found.kind}] {found.what}; copy both from it")
     return [entries[each.id]["reason"] if each.id in entries else None for each in findings]

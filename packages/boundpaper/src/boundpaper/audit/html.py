@@ -1,4 +1,4 @@
-"""Read HTML as a document, with the parser of the standard library, which knows the line of every tag."""
+"""Read HTML as a document with the standard library's parser, which reports the line of every tag."""
 
 import re
 from html.parser import HTMLParser
@@ -21,7 +21,7 @@ def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocu
 
 
 class HtmlReader(HTMLParser):
-    """A parser that adds what it reads to a document; `open` holds the tables whose end tag has not come yet."""
+    """A parser that adds text and tables to a document; `open` lists the tables not yet closed."""
 
     def __init__(self, document: ReadDocument) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class HtmlReader(HTMLParser):
         self.open: list[OpenTable] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """End the open text at a tag that separates text, and note what the tag opens."""
+        """End the current text at a block tag, and record the element that the tag opens."""
         if _SKIPPED.fullmatch(tag):
             self.skipped += 1
         elif self.skipped:
@@ -52,7 +52,7 @@ class HtmlReader(HTMLParser):
             self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
-        """Close what an end tag ends."""
+        """Close the element of an end tag."""
         if _SKIPPED.fullmatch(tag):
             self.skipped = max(0, self.skipped - 1)
         elif _APART.fullmatch(tag) or _ASIDE.fullmatch(tag) or tag in ("tr", "table"):
@@ -62,13 +62,13 @@ class HtmlReader(HTMLParser):
                 self.open.pop().close(self.document)
 
     def handle_data(self, data: str) -> None:
-        """Keep text that a browser shows."""
+        """Collect the text that a browser shows."""
         if not self.skipped:
             self.line = self.line if self.text else self.getpos()[0]
             self.text.append(data)
 
     def flush(self) -> None:
-        """Close the open cell, heading or sentences."""
+        """Add the collected text as a cell, heading or sentences."""
         text, tag = "".join(self.text), self.tag
         shown = " ".join(text.split())
         self.text, self.tag = [], ""
@@ -84,7 +84,7 @@ class HtmlReader(HTMLParser):
 
 
 class OpenTable:
-    """A table being read: its cells by row and column, and for each row its line and which cells are header cells."""
+    """A table being read: cells by row and column, and for each row its line and its header cells."""
 
     def __init__(self, line: int) -> None:
         self.line, self.caption, self.column = line, "", 0
@@ -92,7 +92,7 @@ class OpenTable:
         self.cells: dict[tuple[int, int], str] = {}
 
     def add(self, text: str, head: bool, down: int, across: int) -> None:
-        """Add a cell to the last row; one that spans several rows or columns is repeated in each."""
+        """Add a cell to the last row; repeat a cell that spans several rows or columns in each."""
         if not self.rows:
             self.rows.append((self.line, []))
         row = len(self.rows) - 1
@@ -103,7 +103,7 @@ class OpenTable:
         self.rows[-1][1].append(head)
 
     def close(self, document: ReadDocument) -> None:
-        """Add the table to a document, unless it has fewer than two columns and so is only layout."""
+        """Add the table to a document; a table of fewer than two columns is layout and is dropped."""
         across = range(1 + max((column for _, column in self.cells), default=0))
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
         if len(across) > 1:

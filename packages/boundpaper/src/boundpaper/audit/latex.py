@@ -57,12 +57,12 @@ _TITLE = re.compile(r"\btitle\s*+=\s*+\{(?P<title>[^{}]{0,300})\}")
 
 
 def plain(tex: str) -> str:
-    """Return the words and numbers that LaTeX code prints, in one line, without layout, citations and labels."""
+    """Return the text that LaTeX code prints, in one line, without layout, citations and labels."""
     return " ".join(_printed(tex).split())
 
 
 def _printed(tex: str) -> str:
-    """Return the words and numbers that LaTeX code prints, in as many lines as the code has."""
+    """Return the text that LaTeX code prints, with the line breaks of the code."""
     text = _FOLLOWED.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
     text = _COMMAND.sub(lambda match: _SIGNS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
@@ -108,9 +108,9 @@ def read(text: str, file: str) -> ReadDocument:
     for match in _REFERENCE.finditer(code, start, stop):
         place = FileLine(file, source.line(match.start()))
         document.references += [(name.strip(), place) for name in match[1].split(",")]
-    shown = source.text if _ESCAPED.search(source.text) else code  # a listing may set labels then
+    shown = source.text if _ESCAPED.search(source.text) else code  # then a listing may define labels
     named: set[str] = set()
-    for match in _LABEL.finditer(source.text):  # options of listings count, though their text is no code
+    for match in _LABEL.finditer(source.text):  # options of listings are read, but not their text
         name = match[match.lastindex or 0].strip()
         if shown[match.start()] == "\\" if match[1] else name not in named:
             named.add(name)
@@ -119,7 +119,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, line: int) -> None:
-    """Add the table in a part of the source; up to three rows above the first inner rule are its header."""
+    """Add the table in a part of the source; its header is the rows above the first inner rule, at most three."""
     rows: list[Row] = []
     cells: list[str] = []
     ruled: list[int] = []
@@ -139,7 +139,7 @@ def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, 
 
 
 def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
-    """Split code at signs outside of brackets; yield where each piece ends with its sign, its text, and that sign."""
+    """Split code at separators outside brackets; yield end (after the separator), text and separator of each piece."""
     depth = 0
     for match in parting.finditer(code, start, stop):
         depth += (match[0] in "{([") - (match[0] in "})]")
@@ -150,12 +150,12 @@ def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Itera
 
 
 def _spanned(cell: str) -> list[str]:
-    """Return the text of a cell once for each column that the cell spans."""
+    """Return the text of a cell, repeated for each column that the cell spans."""
     span = _SPAN.search(cell)
     if span is None:
         return [plain(cell)]
     ends, opened = closing_places(cell), cell.find("{", span.end())
-    opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # behind the alignment or the width
+    opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # after the alignment or the width
     inner = plain(cell[opened + 1 : ends.get(opened, len(cell)) - 1]) if opened >= 0 else plain(cell)
     count = span["count"].strip() if span["kind"] == "column" else ""
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)

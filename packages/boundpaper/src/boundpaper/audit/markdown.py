@@ -1,4 +1,4 @@
-"""Read Markdown as a document: markdown-it-py converts it to HTML line by line, which is then read as HTML."""
+"""Read Markdown as a document: convert it to HTML with markdown-it-py, keep the line numbers, and read the HTML."""
 
 import re
 
@@ -18,7 +18,7 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
 def read(text: str, file: str) -> ReadDocument:
-    """Read headings, tables and sentences, also from HTML and LaTeX figures inside; findings name the file `file`."""
+    """Read headings, tables and sentences, also from embedded HTML and LaTeX figures; findings name the file `file`."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
     document = ReadDocument(file)
     reader, reached = html.HtmlReader(document), 0
@@ -34,7 +34,7 @@ def read(text: str, file: str) -> ReadDocument:
             document.hidden += _HEADING.findall(token.content)
         else:
             inner = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
-            for each in inner:  # formulas are written out, and of HTML only line breaks are left
+            for each in inner:  # replace formulas by text, and keep only line breaks of HTML
                 each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)
             made = blocks.renderer.render([token.copy(children=inner)], blocks.options, {}).strip("\n")
             reader.feed("\n" * (line - reached) + made)
@@ -48,7 +48,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _with_bars_escaped(text: str) -> str:
-    """Escape bars in code and absolute values, in table rows with more bars than the rule below their header."""
+    """Escape bars in code and absolute values, in table rows that have more bars than the rule below the header."""
     lines, bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:

@@ -1,4 +1,4 @@
-"""Read numbers in cells and sentences: the digits that state a quantity, and the interval that rounding leaves."""
+"""Read numbers in cells and sentences: the digits that state a quantity, and their rounding interval."""
 
 import math
 import re
@@ -29,7 +29,7 @@ _WORD_UNITS = {
     "×": "x", "times": "x", "fold": "x", "percent": "%", "pp": "points",
     "point": "points", "percentage point": "points", "percentage points": "points",
 }  # fmt: skip
-_NO_UNIT = re.compile(  # words of one to three letters that follow a number without being its unit
+_NO_UNIT = re.compile(  # words of one to three letters that may follow a number but are not units
     "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
     "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
@@ -44,21 +44,21 @@ _ABOUT = re.compile(
     r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
 _YEARS = range(1900, 2100)
-_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # which stand beside a number
+_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # characters beside a number
 
 
 @dataclass(frozen=True)
 class Number:
-    """A printed number, with its start and end in the text."""
+    """A printed number, with its offsets in the text."""
 
     text: str  # with its unit
     value: float
-    decimals: int  # digits after the point; negative for an exponent
-    unit: str  # `%`, `x`, `points`, K, M, B, a short one as printed, or empty
+    decimals: int  # digits after the point; may be negative with an exponent
+    unit: str  # `%`, `x`, `points`, K, M, B, another short unit as printed, or empty
     start: int
     end: int
     qualifier: str  # empty, `about` or `bound`
-    marked: bool  # whether a footnote's mark follows
+    marked: bool  # whether a footnote mark follows
 
     @cached_property
     def interval(self) -> Interval:
@@ -68,7 +68,7 @@ class Number:
 
     @cached_property
     def loose(self) -> Interval:
-        """Return the interval that a sentence may mean: wider for round numbers and after words such as "about"."""
+        """Return the interval that a sentence may mean, wider for round numbers and after words like "about"."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
         size, half = abs(self.value), self.interval.width / 2
@@ -80,7 +80,7 @@ class Number:
 
 
 def of_cell(text: str) -> Number | None:
-    """Read a cell with one number, and perhaps its unit, spread or change; return None for other cells."""
+    """Read a cell with one number and perhaps a unit, spread or change; return None for other cells."""
     match = _CELL.fullmatch(text.strip(_SIGNS))
     if match is None:
         return None
@@ -89,7 +89,7 @@ def of_cell(text: str) -> Number | None:
 
 
 def in_text(text: str) -> Iterator[Number]:
-    """Yield the quantities in a sentence, without numbers in names, references, years, ranges and dimensions."""
+    """Yield the quantities in a sentence; skip numbers in names, references, years, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         about = _ABOUT.search(before)
@@ -114,6 +114,6 @@ def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in order; a repeated name is followed by its count."""
+    """Return the names in order; append a count to a repeated name."""
     seen: Counter[str] = Counter()
     return tuple(f"{name} ({seen[name]})" if seen.update([name]) or seen[name] > 1 else name for name in names)

@@ -1,4 +1,4 @@
-"""Read files as documents: the ending chooses the reader; an unknown ending is an error that names it."""
+"""Read files as documents; the ending selects the reader, and an unknown ending is an error."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
 def read(path: Path, shown: str) -> ReadDocument:
-    """Read a file by its ending; DataError if it is absent or not text, or if the package that reads it is missing."""
+    """Read a file; raise DataError if it is absent, not text or of unknown ending, or its reader is not installed."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")
@@ -28,13 +28,13 @@ def read(path: Path, shown: str) -> ReadDocument:
         return document
     if suffix not in READERS:
         what = suffix or "a file without an ending"
-        raise DataError(f"{shown}: {what} cannot be read; give .md, .tex, .html, .docx, .pdf")
+        raise DataError(f"{shown}: {what} is not supported; give .md, .tex, .html, .docx, .pdf")
     text = text_of(Path(), shown)
     return _with_parts(path, shown, text) if suffix in (".tex", ".ltx") else READERS[suffix](text, shown)
 
 
 def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
-    """Read a LaTeX file with the files that it inputs; the document is `whole` if all of them exist."""
+    """Read a LaTeX file and the files that it inputs; the document is `whole` if all these files exist."""
     read: list[ReadDocument] = []
     waiting, seen, whole = [(shown, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
     while waiting:
@@ -54,9 +54,9 @@ def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
 
 
 def _through(tool: str, arguments: list[str], shown: str) -> str:
-    """Return what a program makes of a file, as text."""
+    """Return the text to which a program converts a file."""
     if shutil.which(tool) is None:
-        raise DataError(f"{shown}: {tool} reads it and is not installed; install it, or give Markdown, LaTeX or HTML")
+        raise DataError(f"{shown}: this format needs {tool}; install {tool}, or give Markdown, LaTeX or HTML")
     done = subprocess.run([tool, *arguments], capture_output=True, check=False, timeout=120)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]

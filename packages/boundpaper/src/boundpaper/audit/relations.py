@@ -1,4 +1,4 @@
-"""Find columns that are a difference, ratio, change, sum or mean of others in most rows, and the rows that break it."""
+"""Find columns that are a difference, ratio, change, sum or mean of others in most rows, and the rows that are not."""
 
 import math
 import re
@@ -27,7 +27,7 @@ FORMULAS = {
 }
 _MORE = "delta gain improvement increase growth overhead decrease reduction drop change"
 _LESS = "decrease reduction drop change saving savings saved loss"
-_CUES = {  # words of a head by the formula that they tell of
+_CUES = {  # header words that suggest a formula
     "-": "difference diff delta drop gain change improvement increase decrease reduction gap loss margin",
     "/": "ratio speedup speed-up factor relative times x", "+": "total sum",
     "share": "share percent percentage ratio rate relative fraction",
@@ -39,19 +39,19 @@ _TOTAL_NAME = re.compile(
 )
 _WORD = re.compile(r"[^\W_]++(?:-[^\W_]++)*+")
 Columns = tuple[NumberColumn, ...]
-MOST_COLUMNS = 24  # columns of wider tables are not tried in pairs
+MOST_COLUMNS = 24  # pairs of columns are not tried in wider tables
 
 
 @dataclass(frozen=True)
 class ColumnRelation:
-    """How well a relation between a column and others holds in a table."""
+    """A relation between a column and others, and how well the rows of a table satisfy it."""
 
     table: ReadTable
     formula: str
     columns: Columns  # the result, then its operands
-    kept: tuple[int, ...]  # the rows that keep it
-    broken: tuple[tuple[int, Interval], ...]  # the rows that do not, with what they should print
-    chance: float  # how likely so many rows keep it by chance
+    kept: tuple[int, ...]  # the rows that satisfy it
+    broken: tuple[tuple[int, Interval], ...]  # the rows that do not, with the expected intervals
+    chance: float  # probability that as many rows satisfy it by chance
     total: bool = False
 
     def cells(self, row: int) -> list[number.Number]:
@@ -60,7 +60,7 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield each row (or column) of a table that breaks an accepted relation; each printed result is reported once."""
+    """Yield a finding for each row or column that breaks an accepted relation; report each printed result once."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
         for held in held_in(table):
@@ -74,7 +74,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 @lru_cache(maxsize=512)
 def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
-    """Return the relations that are accepted for a table, both down its columns and along its rows."""
+    """Return the accepted relations of a table, between its columns and between its rows."""
     found: list[ColumnRelation] = []
     whole = table.parted()
     for each in (whole, whole.turned()) if table.kind == "table" else ():
@@ -85,7 +85,7 @@ def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
 
 
 def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Yield each column's best accepted relation to two others; columns whose header names a formula come first."""
+    """Yield the best accepted relation of each column to two others, first of columns whose header names a formula."""
     columns = table.columns if len(table.columns) <= MOST_COLUMNS else ()
     cues = {each.index: _cues(each, columns) for each in columns}
     for target in sorted(columns, key=lambda each: not cues[each.index]):
@@ -108,7 +108,7 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Yield the column of percentages that best fits the shares of counts `k of n`, if most rows satisfy that."""
+    """Yield the column of percentages that best fits the counts `k of n`, if most rows agree."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
             percent = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
@@ -126,7 +126,7 @@ def _bare(name: str) -> str:
 
 
 def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
-    """Return the formulas that a column's header names: by a word, or as `A+B`, `A-B`, `A/B` of two headers."""
+    """Return the formulas that a column's header suggests: by a word, or as `A+B`, `A-B`, `A/B` of two headers."""
     names = {_bare(each.name) for each in columns}
     pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
@@ -138,7 +138,7 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
 
 
 def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
-    """Return whether more rows satisfy a relation than by chance; fewer must if one wrong digit explains the break."""
+    """Return whether more rows satisfy a relation than by chance; fewer suffice if a wrong digit explains the break."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
@@ -148,7 +148,7 @@ def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
 
 
 def _slip(held: ColumnRelation) -> float:
-    """Return how likely another digit in one cell mends the broken row by chance; inf if none does."""
+    """Return the probability that changing one digit of a cell repairs the row by chance; inf if no change does."""
     row, expected = held.broken[0]
     cells = held.cells(row)
     if cells[0].unit not in [each[0].unit for each in map(held.cells, held.kept)]:
@@ -170,19 +170,19 @@ def _slip(held: ColumnRelation) -> float:
 def fares(
     table: ReadTable, formula: str, columns: Columns, *, most: int = 9999, total: bool = False, cued: bool = False
 ) -> ColumnRelation | None:
-    """Test a relation in a table; None if more than `most` rows break it or, except for totals, none satisfies it."""
+    """Test a relation in a table; None if over `most` rows break it or, except for totals, no row satisfies it."""
     shown = [one for one in columns[0].numbers if one]
     width = max(one.value for one in shown) - min(one.value for one in shown) if shown else 0.0
     times = {one.unit for one in shown} == {"x"}
-    if cued and width and (times or formula in _SIGNED):  # a range of few tells little: how far from no change they lie
+    if cued and width and (times or formula in _SIGNED):  # few values: use distances from 0, not the range
         second = sorted(abs(one.value - times) for one in shown)[-2]
-        width = second if times else max(second, min(width, 3 * second))  # the largest may be the wrong one
+        width = second if times else max(second, min(width, 3 * second))  # the largest value may be the wrong one
     elif width and formula == "-" and not cued and not total:  # where an operand hardly varies, the other says it all
         sizes = [[one.value for one in each.numbers if one] or [0.0] for each in columns]
         width = max(1e-9, min(max(each) - min(each) for each in sizes))
     unsigned = formula in _SIGNED and not any(one.text[0] in "+-−" for one in shown)
     kept, broken, turned, copies = [], [], 0, 0
-    chance, sharp = 1.0, 2.0  # of values within the intervals, and of values to the digit, one of two things tried
+    chance, sharp = 1.0, 2.0  # probability of a match within the intervals, or to the digit: two attempts
     seen: set[tuple[float, ...]] = set()
     exact = columns[-1].name.startswith(ALL_OF)
     for row in range(len(table.rows) if width or total else 0):
@@ -199,7 +199,7 @@ def fares(
             continue
         if unsigned and expected.high < 0:
             expected, turned = -expected, turned + 1
-        if exact:  # a percentage that is cut instead of rounded is up to a whole unit below
+        if exact:  # a truncated percentage is up to a whole unit too small
             printed = Interval(printed.low, printed.high + printed.width / 2)
         if not meets(expected, printed):
             broken.append((row, expected))
@@ -215,7 +215,7 @@ def fares(
             off = 2 * abs(expected.middle - printed.middle) > printed.width * (1 + 1e-9)
             sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken) or 2 * copies > len(kept):
-        return None  # where most are turned, the other order of the operands says the same; copies say nothing
+        return None  # if most are swapped, the other operand order is the same relation; copies prove nothing
     results = {one and one.value for one in map(columns[0].numbers.__getitem__, kept)}
     if broken and not total and len(results) == 1 < len(kept):
         return None  # nor does a constant
@@ -223,12 +223,12 @@ def fares(
 
 
 def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
-    """Return whether the units of result and operands fit a formula; numbers in times (`x`) have no sum."""
+    """Return whether the units of result and operands suit a formula; factors (`x`) cannot be added."""
     unit, *units = [one.unit for one in numbers]
     sizes = [one.value for one in numbers[1:]]
     if formula == "+" and numbers[0].decimals < max(one.decimals for one in numbers[1:]):
         return False  # a sum has all digits of its parts
-    if total:  # a share of all between shares of parts is no sum of them
+    if total:  # an overall percentage between those of its parts is not their sum
         whole = formula == "+" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
         return len({unit, *units}) == 1 and not whole
     if formula in ("-", "+") and len(set(units)) == 1:
@@ -237,7 +237,7 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
 
 
 def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Yield columns named total, sum, mean or average that are so of all others, or those before, between or after."""
+    """Yield columns named total or mean, if they are that of all other columns or of those before, between or after."""
     named = {each: match for each in table.columns if (match := _TOTAL_NAME.fullmatch(each.name.strip()))}
     others = [each for each in table.columns if each not in named]
     for target, match in named.items():
@@ -256,7 +256,7 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _believed_total(held: ColumnRelation) -> bool:
-    """Return whether enough rows satisfy a total, or its only row is nearly the sum of three or more counts."""
+    """Return whether enough rows satisfy a total, or the only row is nearly the sum of three or more counts."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
         return (held.chance < 0.01 and kept >= 2 * broken) or (held.chance < 0.1 and broken == 1 and _slip(held) <= 1)
@@ -286,17 +286,17 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
 
 
 def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
-    """Return whether a row may mean another thing: it is cut, or a change, or a sum, or holds one more cell."""
+    """Return whether a row has another explanation: truncation, a change, a sum, or one more operand."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["+"].apply(*parts), printed.interval)
     if held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
-        return True  # it is the greatest or the least
+        return True  # it is the maximum or the minimum
     half = math.copysign(printed.interval.width / 2, printed.value)
     cut, loose = printed.interval + Interval(half, half), expected.width > max(abs(expected.low), abs(expected.high))
     if held.formula not in ("-", "+", "*", "mean") and (loose or meets(expected, cut)):
-        return True  # it is cut instead of rounded, or small whole numbers tell nothing
+        return True  # it is truncated, or the whole numbers are too small to judge
     other = FORMULAS["change" if held.formula == "-" else "-"].of_intervals(parts) if held.formula in _SIGNED else None
     sharp = other and other.width <= 4 * printed.interval.width
     if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):

@@ -1,4 +1,4 @@
-"""Write findings as JSON, as SARIF, as an HTML page that marks both places of each finding, or as a declared claim."""
+"""Write findings as JSON, SARIF, an HTML page that marks both places of each finding, or a declared claim."""
 
 import csv
 import html
@@ -15,7 +15,7 @@ from boundpaper.audit.documents import FileLine
 from boundpaper.audit.finding import Finding
 from boundpaper.errors import SpecError
 
-Reasoned = Sequence[tuple[Finding, str | None]]  # with the reason for which it may stand
+Reasoned = Sequence[tuple[Finding, str | None]]  # followed by the reason that suppresses it
 _STYLE = (
     "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
     ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
@@ -23,7 +23,7 @@ _STYLE = (
 
 
 def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
-    """Return JSON with all that is known of the findings, and counts of what was read."""
+    """Return JSON with all fields of the findings, and counts of what was read."""
     rows = [
         {
             "id": each.id, "kind": each.kind, "level": each.level, "file": each.place.file, "line": each.place.line,
@@ -36,7 +36,7 @@ def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
 
 
 def as_sarif(findings: Reasoned) -> str:
-    """Return a SARIF 2.1.0 log, in which suppressed findings carry their reason."""
+    """Return a SARIF 2.1.0 log; suppressed findings include the reason."""
     results = []
     for each, reason in findings:
         message, locations = {"text": f"{each.told}: {each.why}"}, [_location(each.place)]
@@ -60,7 +60,7 @@ def _location(place: FileLine) -> dict[str, Any]:
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
-    """Return the documents as one HTML page, with each finding below its line and a link to its second place."""
+    """Return the documents as one HTML page; each finding is below its line and links to its second place."""
     parts = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file in files:
         parts.append(f"<h1>{html.escape(file)}</h1>")
@@ -79,13 +79,13 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 
 
 def promoted(finding: Finding, stem: str) -> tuple[str, str]:
-    """Return a claim in Python and its CSV table `stem`; SpecError for a bad name or a finding without relation."""
+    """Return a claim in Python and its table `stem` as CSV; raise SpecError for a bad name or no relation."""
     relation = finding.relation
     if relation is None:
         why = "only a relation of cells becomes a declared check; write a function"
         raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {why}")
     if not stem.isidentifier():
-        raise SpecError(f"{stem}: no name for a table; call the file by letters, digits and underscores")
+        raise SpecError(f"{stem}: not a valid table name; use letters, digits and underscores")
     target, *operands = relation.names
     variables = [f"x{place}" for place in range(1, len(operands) + 1)]
     words = f"{target} follows from {', '.join(operands)}"

@@ -1,4 +1,4 @@
-"""Check statistics in sentences: p-values against test statistics, estimates against intervals, percents of counts."""
+"""Check statistics in sentences: p-values and test statistics, estimates and intervals, percentages of counts."""
 
 import math
 import re
@@ -59,16 +59,16 @@ def check(document: ReadDocument) -> Iterator[Finding]:
             if re.search(r"\b[pnN]\s?[=<>]\s?$", text[: match.start()][-6:]):
                 continue
             if low.middle > high.middle:
-                yield _finding(sentence, match, "", "the ends of the interval run downwards")
+                yield _finding(sentence, match, "", "the lower end is above the upper end")
             elif not meets(value, Interval(low.low, high.high)) and not (match["unit"] and high.high <= 1):
                 ends = f"{match['low']} to {match['high']}"
-                yield _finding(sentence, match, ends, "the interval does not hold its estimate")
+                yield _finding(sentence, match, ends, "the interval does not contain its estimate")
         for match in _GRIM.finditer(text):
             yield from _percentage(sentence, match)
 
 
 def _interval(text: str) -> Interval:
-    """Return the interval of values that print as this text, which may begin with a decimal point."""
+    """Return the rounding interval of a printed number, which may begin with a decimal point."""
     read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
     return read.interval if read else Interval(math.inf, math.inf)
 
@@ -78,7 +78,7 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, 
 
 
 def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Find a test whose p-value does not fit its statistic, at either end of the statistic's rounding interval."""
+    """Find a test whose p-value does not follow from any statistic in the rounding interval."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
     first, second = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
@@ -105,7 +105,7 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
 
 
 def _percentage(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Find a percentage that no count out of the stated number gives (the GRIM test)."""
+    """Find a percentage that no count out of the stated total gives (the GRIM test)."""
     n, percent, places = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100
     fits = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)

@@ -1,4 +1,4 @@
-"""Check what a sentence says of several table rows when most fit: a range, or one factor."""
+"""Check a range or factor that a sentence states for several table rows, most of which agree."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ _DULL = words("overall total mean average magnitude level percent change")
 
 
 def _squeezed(text: str) -> str:
-    """Return a name without the signs between its parts, so that `Pine-2 3B` and `pine2-3b` become equal."""
+    """Return a name in lower case without separators, so that `Pine-2 3B` and `pine2-3b` become equal."""
     return re.sub(r"[^\w.%]|_", "", text.lower())
 
 
 @dataclass(frozen=True)
 class TableSentence:
-    """A sentence compared with a table: the rows and columns that it, or a sentence just before it, names."""
+    """A sentence and a table: the rows and columns named in the sentence or just before it."""
 
     sentence: Sentence
     table: ReadTable
@@ -41,8 +41,8 @@ class TableSentence:
 
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Return each name of rows in the text: where it ends, and its rows (several for `Pine 2 (3B/8B)`)."""
-        called: dict[str, tuple[int, ...]] = {}  # rows by a name, or by how several begin, to a word's end
+        """Return the end of each row name in the text, with the rows it names (several for `Pine 2 (3B/8B)`)."""
+        called: dict[str, tuple[int, ...]] = {}  # rows by name, or by the words with which several names begin
         for row, key in enumerate(self.table.keys):
             for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
                 called[name] = (*called.get(name, ()), row)
@@ -65,7 +65,7 @@ class TableSentence:
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """Return columns whose header words (but vague ones) or initials all stand in or just before the sentence."""
+        """Return columns whose header words (except vague ones) or initials all occur in or before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
         known = words(text) | frozenset(each for each in initials if len(each) > 1)
@@ -76,15 +76,15 @@ class TableSentence:
         return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
     def differs(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
-        """Make a finding on the one cell that does not fit what the sentence prints, while the others do."""
+        """Make a finding on the only cell that differs from what the sentence says."""
         (row, column), text = wrong, cells[wrong].text
         name, other = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
-        why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} cells named are so"
+        why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
         return Finding("rows", "warning", self.sentence.place, printed.strip(), why, text, (printed, name), other)
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield the findings of each sentence against the tables of its document, first those above it and near it."""
+    """Yield findings of each sentence against the tables of its document, the nearest tables above it first."""
     tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
@@ -97,7 +97,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `Pines at 37-40`: both ends are values of a named column, but one value lies outside; 0 to x is skipped."""
+    """Check `Pines at 37-40`: both ends are values of a named column, but one value is outside; skip ranges from 0."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
@@ -116,7 +116,7 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
-    """Yield the cells of each column in the group of rows that the text names last before an offset."""
+    """Yield each column's cells in the rows that the text names last before an offset."""
     for each in candidates:
         rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
         for column in each.table.columns if len(rows) > 1 else ():
@@ -124,7 +124,7 @@ def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `both about 4x`: find the one cell of several that is not this factor."""
+    """Check `both about 4x`: find the only cell that is not this factor."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for each in candidates if number.unit == "x" and number.qualifier != "bound" else ():
@@ -138,7 +138,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factored(candidates: TableSentence) -> Cells:
-    """Return factors (`x`) in the rows whose words the sentence holds: all of one row, or one of each for `A/B`."""
+    """Return factors (`x`) of rows whose words are in the sentence: all of one row, or one of each for `A/B`."""
     text, table = candidates.sentence.text, candidates.table
     known = words(text)
     own = {row: len(each) for row, key in enumerate(table.keys) if (each := words(key)) <= known}

@@ -1,4 +1,4 @@
-"""Find cells of one name in two tables, or in a table and a figure's code, that differ by a digit where most agree."""
+"""Find cells of equal name in two tables or a table and a figure that differ by a digit, while most agree."""
 
 import re
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-FEWEST = 3  # different cells of three digits in two tables that have to agree before one that differs is named
+FEWEST = 3  # distinct numbers of three digits on which two tables must agree before a difference is reported
 MOST_TABLES, MOST_CELLS = 80, 400
 Words = frozenset[str]
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Return the significant words of a name, in order: six letters of each, or the whole word if it has a digit."""
+    """Return the significant words of a name in order, cut to six letters unless the word has a digit."""
     found = (word.lower() for word in _WORD.findall(text))
     told = (_ALIASES.get(word, word) for word in found if not _GENERIC.fullmatch(word))
     return tuple(word if any(sign.isdigit() for sign in word) else word[:6].rstrip("s") or word for word in told)
@@ -35,7 +35,7 @@ def words(text: str) -> Words:
 
 @dataclass(frozen=True)
 class WordedNumber:
-    """A number with the words of its row, the words of its column, and the set of both."""
+    """A number, the words of its row, the words of its column, and the union of both."""
 
     row: tuple[str, ...]
     column: tuple[str, ...]
@@ -46,7 +46,7 @@ class WordedNumber:
 
     @property
     def digits(self) -> int:
-        """Return the count of digits that identify the number: those between the zeros at its start and end."""
+        """Return the number of digits without zeros at the start and end."""
         return 3 if abs(self.number.value) == 100 else len(re.sub(r"\D", "", self.number.text).strip("0"))
 
 
@@ -77,7 +77,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
-    """Pair cells of one quantity: words that only one of the names has stand in the other table's context."""
+    """Pair cells of one quantity: a word in only one of the two names must occur in the other table's context."""
     by_own: dict[Words, list[WordedNumber]] = {}
     for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
         by_own.setdefault(two.own, []).append(two)
@@ -100,7 +100,7 @@ def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNu
 
 
 def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """Find cells that differ: by one digit where most agree, or in a figure whose cells all occur in the table."""
+    """Find cells that differ by one digit while most agree, or a figure all of whose cells the table has."""
     pairs = list(_matched(first, second))
     agree = [(one, two) for one, two in pairs if meets(one.number.interval, two.number.interval)]
     turned = [(one, two) for one, two in pairs if meets(-one.number.interval, two.number.interval)]
@@ -129,12 +129,12 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
         parts = tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text))
         cells = "; ".join(f"{one.name} = {one.number.text} and {two.number.text}" for one, two in differ)
         sign = ", with the other sign" if flipped else ""
-        what, why = f"{len(differ)} of {len(pairs)} cells", f"the {first.kind} at line {one.place.line} prints others"
+        what, why = f"{len(differ)} of {len(pairs)} cells", f"the {first.kind} at line {one.place.line} differs"
         yield Finding("same-quantity", "warning", two.place, what, why + f"{sign}: {cells}", "", parts, one.place)
 
 
 def _slip(one: str, two: str) -> bool:
-    """Return whether changing one digit, or exchanging two, makes two numbers equal."""
+    """Return whether changing one digit or swapping two makes two numbers equal."""
     first, second = (re.sub(r"\D", "", each) for each in (one, two))
     changed = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
     return changed == 1 or (changed == 2 and sorted(first) == sorted(second))

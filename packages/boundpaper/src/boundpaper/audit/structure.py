@@ -1,4 +1,4 @@
-"""Check numbering: sections, captions and references that are missing, repeated or point nowhere."""
+"""Check the numbers of sections, captions and references: missing, repeated, or without a target."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
-    """Find section numbers that are repeated, left out or out of order below one parent."""
+    """Find section numbers below one parent that are repeated, skipped or out of order."""
     under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     headings = [each for each in document.sentences if each.level]
     texts = [*document.hidden, *(each.text for each in headings)]
@@ -50,9 +50,9 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
             if second == first:
                 why = f"follows a section of the same number, {before.text!r}"
             elif second < first and apart:
-                why = f"it stands after {before.text!r}"
+                why = f"it comes after {before.text!r}"
             elif first + 1 < second <= first + 3 and ".".join(map(str, (*parent, first + 1))) not in known:
-                why = f"follows {before.text!r}: a number is left out"
+                why = f"follows {before.text!r}: a number is skipped"
             else:
                 continue
             level, what, values = LEVELS[second != first], f"heading {heading.text!r}", (heading.text, before.text)
@@ -60,7 +60,7 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
-    """Find caption numbers that are repeated, left out or out of order, and references to captions that are absent."""
+    """Find caption numbers that are repeated, skipped or out of order, and references to absent captions."""
     found, cited = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
@@ -80,12 +80,12 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
             yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", why, "", values, first.place)
     late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].place.file == two[1].place.file]
     for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
-        what, why, values = f"{kind} {number}", f"it stands before {kind} {smaller}", (kind, str(number), str(smaller))
+        what, why, values = f"{kind} {number}", f"it comes before {kind} {smaller}", (kind, str(number), str(smaller))
         yield Finding("caption-number", "warning", sentence.place, what, why, values=values, other=other.place)
     missing = sorted(set(range(1, max(by_number))).difference(by_number))
     if len(missing) == 1 != missing[0] and len(found) > 2:
         after = next(sentence for number, sentence in found if number > missing[0])
-        what, why = f"{kind} {missing[0]}", f"no caption has this number, and {len(by_number)} others have theirs"
+        what, why = f"{kind} {missing[0]}", f"no caption has this number, but {len(by_number)} others have one"
         yield Finding("caption-number", "error", after.place, what, why, values=(kind, str(missing[0])))
     for number, sentence in cited:
         if number not in by_number:
@@ -95,7 +95,7 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
 
 
 def _labels(document: ReadDocument) -> Iterator[Finding]:
-    r"""`\ref` without `\label`."""
+    r"""Find each `\ref` without a `\label`."""
     labels = dict(document.labels)
     for name, place in document.references:
         if name not in labels:

@@ -1,1 +1,1 @@
-"""Build a paper: the graph of steps, the engine that runs them, and the programs that it starts."""
+"""Build a paper: read the graph of steps, run the steps, and start other programs."""

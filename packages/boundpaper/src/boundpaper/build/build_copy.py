@@ -1,7 +1,7 @@
-"""Build a project in a copy: what its results would be now, while the committed ones stay as they are.
+"""Rebuild a project's results in a copy, so that the committed results stay unchanged.
 
-Below `out/aside` lies the project as links to its rooms, with results and an `out` of its own. What was built there the
-last time is kept, until the project itself has been built anew; then it begins from that.
+`out/aside` links to the project's folders and has separate results and a separate `out`. Its files are kept for the
+next time; once the project itself is built again, the copy is filled from the project.
 """
 
 import shutil
@@ -20,21 +20,21 @@ RESULTS = "artifacts/results"
 LINKED = (*ROOMS, "packages", "paper")
 STATE = "out/state/state.json"
 FACTS = "out/state/facts.json"
-_SEED = "out/state/seed"  # says which state of the project the copy began from
+_SEED = "out/state/seed"  # identifies the project state that the copy was filled from
 
 
 def steps_of_results(graph: Graph) -> list[str]:
-    """Keys of steps that make results; without any claim, those that gather claims are left out."""
+    """Return keys of steps that make results, without those that gather claims if there are no claims."""
     kinds = {step.kind.name for step in graph.steps.values()}
     gathering = {"ledger", "places", "inventory"} if "claim" in kinds else set()
     return [key for key, step in graph.steps.items() if step.kind.name in {"result", *gathering}]
 
 
 def build_in_copy(project: Session, *keys: str) -> Path:
-    """Build steps that make results in a copy; return the folder of their results.
+    """Build the steps `keys` in a copy of the project; return the copy's folder of results.
 
-    The project's lock must be held. Without `keys`, all steps that make results are built. Raises ThesisError when a
-    step failed; every failure is printed first.
+    The caller must hold the project's lock. Without `keys`, all steps that make results are built. Raises ThesisError
+    when a step failed, after printing every failure.
     """
     root, aside = project.root, project.root / ASIDE
     every = steps_of_results(project.graph)
@@ -54,7 +54,7 @@ def _stored_seed(aside: Path) -> str | None:
 
 
 def _link_rooms(root: Path, aside: Path) -> None:
-    """Link every room of the project, and what lies beside the results."""
+    """Link every folder of the project, and everything beside the results."""
     wanted = {aside / room: root / room for room in LINKED if (root / room).is_dir()}
     wanted |= {
         aside / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"
@@ -69,11 +69,11 @@ def _link_rooms(root: Path, aside: Path) -> None:
 
 
 def _fill_copy(project: Session, aside: Path, keys: Iterable[str]) -> None:
-    """Put into `aside` what the project has built: its results, outputs of the steps `keys`, and the record of them."""
+    """Copy into `aside` what the project has built: results, outputs of the steps `keys`, and the build state."""
     for folder in ("out", RESULTS):
         shutil.rmtree(aside / folder, ignore_errors=True)
     needed, known = set(keys), project.engine.state.steps
-    gone = known.keys() - project.graph.steps.keys()  # whose results are to be removed here as they are there
+    gone = known.keys() - project.graph.steps.keys()  # the copy must also remove results of steps that are gone
     steps = {key: entry for key, entry in known.items() if key in needed | gone}
     outputs = {path for entry in steps.values() for path in entry["outputs"]}
     committed = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}

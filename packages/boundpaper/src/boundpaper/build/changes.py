@@ -1,4 +1,4 @@
-"""Compare results with those of a git revision, cell by cell."""
+"""Compare the results, cell by cell, with the results at a git revision."""
 
 import csv
 import io
@@ -18,12 +18,12 @@ from boundpaper.store.text_file import MARK
 Columns = dict[str, list[str]]
 """A table's cells as text, column by column."""
 PAGE = 45
-"""Lines of a page."""
+"""Number of lines on a page."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One cell (or row, or column) that differs; `place` says where in `result`."""
+    """A cell, row or column that differs; `place` names it within `result`."""
 
     result: str
     place: str
@@ -35,12 +35,12 @@ class Change:
 
     @property
     def words(self) -> str:
-        """The place, and the values before and after."""
+        """Return the place and the values before and after."""
         return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by_how_much()}"
 
     @property
     def weight(self) -> tuple[int, float]:
-        """Return a change's importance: verdicts first, then what was added or removed, then by relative change."""
+        """Return a sort key: verdicts first, then added or removed cells, then the largest relative change."""
         if self.result == "claims" and self.place.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
@@ -61,9 +61,9 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """Summarise changes on one page: the verdicts, then one line per result, the most important first.
+    """Summarise changes on one page: verdicts, then one line per result, the largest change first.
 
-    There are at most `most` lines; where all changes have room, each is a line.
+    Return at most `most` lines; if all changes fit, each has its line.
     """
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
     by_result: dict[str, list[Change]] = {}
@@ -86,13 +86,13 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
         if len(own) > 1 and own[0].weight[0] < 3:
             shown[-1] += f", the largest {own[0].words}"
     left = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
-    return [*lines, *shown, f"{left}--all names every cell"]
+    return [*lines, *shown, f"{left}--all lists every cell"]
 
 
 def at_revision(root: Path, revision: str, path: str) -> str | None:
-    """Return the text of a file at a git revision, or None if the file did not exist then.
+    """Return a file's text at a git revision, or None if the revision lacks the file.
 
-    Raises DataError when the folder is not a git checkout, or there is no such revision.
+    Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
         known = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
@@ -103,9 +103,9 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
         raise DataError(
             f"no revision {revision!r}; `git log --oneline` lists them"
             if inside
-            else f"{root} is no checkout of git; begin one: git init && git add -A && git commit -m 'Begin'"
+            else f"{root} is not a git repository; create one: git init && git add -A && git commit -m 'Begin'"
         )
-    text = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger checkout
+    text = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
     return text.stdout if text.returncode == 0 else None
 
 
@@ -114,7 +114,7 @@ def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
-    """Names of the files with `suffix` in a folder at a revision."""
+    """Return the names, at a revision, of a folder's files with `suffix`."""
     at_revision(root, revision, folder)
     listed = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
     return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
@@ -123,7 +123,7 @@ def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
 def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
     """Yield changes of the results since a revision; numbers that differ by at most `tolerance` count as equal.
 
-    `built` is the folder in which the results of now lie; `tolerance` is relative.
+    `built` is the folder of the present results; `tolerance` is relative.
     """
     folder = "artifacts/results"
     now = {path.stem for path in built.glob("*.csv")}
@@ -138,7 +138,7 @@ def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterato
 
 
 def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
-    """Return the changes of a result between two CSV texts."""
+    """Return the changes of a result, given its CSV text before and after."""
     return list(_frame_changes(name, _columns_of(before), _columns_of(after), tolerance))
 
 
@@ -175,7 +175,7 @@ def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
-    """Return the fewest leading text columns that identify the rows of both tables; empty if no columns do."""
+    """Return the fewest leading text columns that identify the rows of both tables; empty if none do."""
     chosen: list[str] = []
     for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
         chosen.append(name)
@@ -193,7 +193,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _rows_by_name(table: Columns, keys: list[str]) -> dict[str, int]:
-    """Map the name of each row to its index: the values of its key columns or, without key columns, its number."""
+    """Map row names to indices; a name is the values of the key columns or, without key columns, the row number."""
     if not keys:
         return {str(place + 1): place for place in range(len(next(iter(table.values()))))}
     return {", ".join(key): place for place, key in enumerate(zip(*(table[name] for name in keys), strict=True))}

@@ -1,4 +1,4 @@
-"""Find the import closure of a file: the file and every file of the project that it imports, directly or not."""
+"""Find the import closure of a file: the file, and every project file that it imports directly or indirectly."""
 
 import ast
 import hashlib
@@ -10,11 +10,11 @@ from boundpaper.build.facts import FactReader
 from boundpaper.places import package_folders
 from boundpaper.store.text_file import text_of
 
-ROOMS = ("analysis", "tables", "figures")  # of a project, that hold Python
+ROOMS = ("analysis", "tables", "figures")  # folders of a project that contain Python
 
 
 class Closures:
-    """Import closures of the project that `reader` reads, each computed once; no code is imported."""
+    """Import closures in the project of `reader`, each computed once, without importing code."""
 
     def __init__(self, reader: FactReader) -> None:
         self.reader = reader
@@ -24,7 +24,7 @@ class Closures:
         self._modules: dict[str, tuple[str, ...]] = {}
 
     def of(self, path: str) -> frozenset[str]:
-        """`path` and every file of the project that it imports, directly or not; empty when there is no such file."""
+        """Return `path` and every project file that it imports, directly or indirectly; empty for an absent file."""
         if path not in self._closures:
             seen: set[str] = set()
             queue = [path] if self._exists(path) else []
@@ -32,12 +32,12 @@ class Closures:
                 file = queue.pop()
                 if file not in seen:
                     seen.add(file)
-                    queue += self._imported(file) if file.endswith(".py") else ()  # a stub names what others use
+                    queue += self._imported(file) if file.endswith(".py") else ()  # a stub lists importable names
             self._closures[path] = frozenset(seen)
         return self._closures[path]
 
     def of_module(self, name: str) -> frozenset[str]:
-        """The closure of a module by its dotted name; empty if the module belongs neither to the project nor to its
+        """Return the closure of a module by dotted name; empty unless the module belongs to the project or its
         packages.
         """
         first, _, rest = name.partition(".")
@@ -52,7 +52,7 @@ class Closures:
         return self._imports[file]
 
     def _stub_files(self, name: str) -> list[str]:
-        """Return a package's stub `__init__.pyi` and the files that define its name `name` (`package.*`: all names)."""
+        """Return a package's stub `__init__.pyi` and the files that define `name`, `package.name` or `package.*`."""
         package, _, wanted = name.rpartition(".")
         first, *rest = package.split(".")
         stub = "/".join([self.folders.get(first, first), *rest, "__init__.pyi"])
@@ -65,7 +65,7 @@ class Closures:
         return [stub, *inner, *(file for module in modules if module for file in self._files_of_module(module))]
 
     def _files_of_module(self, name: str) -> tuple[str, ...]:
-        """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""
+        """Return the files that importing a dotted name reads: each package's `__init__.py`, and the module."""
         if name not in self._modules:
             first, *rest = name.split(".")
             parts = [self.folders[first], *rest]
@@ -78,9 +78,9 @@ class Closures:
 
 
 def code_of(root: Path, modules: Iterable[str]) -> str:
-    """A hash of the code that modules run: their import closures, without comments, docstrings and layout.
+    """Return a hash of the code that modules run: their import closures, without comments, docstrings and layout.
 
-    `modules` are dotted names. Raises DataError when a file is not text in UTF-8; the message names it, with the line.
+    `modules` are dotted names. Raises DataError, with file and line, when a file is not valid UTF-8.
     """
     closures = Closures(FactReader(root))
     files = set().union(*(closures.of_module(name) for name in modules))
@@ -92,7 +92,7 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
 
 @lru_cache(1024)  # experiments share most of their files
 def _code_only(text: str) -> str:
-    """Return a file's syntax tree without docstrings; if the file cannot be parsed, its text."""
+    """Return a file's syntax tree, without docstrings, as text; the file's text if it cannot be parsed."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

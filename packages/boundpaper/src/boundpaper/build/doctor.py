@@ -1,4 +1,4 @@
-"""Report what the project needs, what is installed, and the command that installs the rest."""
+"""Report what the project needs, what is installed, and the commands that install the rest."""
 
 import importlib.metadata
 import re
@@ -16,7 +16,7 @@ _PURPOSE = {
     "press": "`watch` and `publish`",
     "browser": "`make test-browser`: the site in a real browser",
 }
-"""What groups of requirements are for; others are told below `tool.boundpaper.purposes` of `pyproject.toml`."""
+"""Purpose of each group of requirements; a project adds groups under `tool.boundpaper.purposes` in `pyproject.toml`."""
 
 
 def report(root: Path) -> tuple[list[str], bool]:

@@ -1,8 +1,8 @@
-"""Build the steps whose inputs or outputs differ in content from those recorded at their last build.
+"""Build the steps whose inputs or outputs have changed in content since their last build.
 
-An own engine of this size was preferred to doit: doit compares targets by existence only, saves its state at the end,
-runs each action in a process that imports everything again, and does not notice an input that changes while its step
-runs. Each of these is a promise here, and its public interface cannot give them.
+This engine is used instead of doit, which only checks that targets exist, saves its state at the end, runs each action
+in a process that imports everything again, and misses an input that changes during its step. The public interface of
+doit allows none of these to be changed.
 """
 
 import os
@@ -25,16 +25,16 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.files import write
 
-WORTH = 4.0  # seconds that steps which are due took last, for which processes are begun: each imports for a second
-MANY = 40  # steps of which nothing is known that are worth as much
-MOST_WORKERS = 8  # processes, of some 400 MB each
+WORTH = 4.0  # start processes if the due steps last took this many seconds: importing takes each process a second
+MANY = 40  # or if this many due steps were never timed
+MOST_WORKERS = 8  # most processes; each needs about 400 MB
 
 Report = Callable[[str, str, str], None]
 
 
 @dataclass
 class BuildOutcome:
-    """What a build did: keys of steps built, up to date, or left out because a needed step failed; failures by key."""
+    """What a build did: keys of steps built, up to date, or skipped because a needed step failed; failures by key."""
 
     built: list[str] = field(default_factory=list)
     fresh: list[str] = field(default_factory=list)
@@ -45,9 +45,9 @@ class BuildOutcome:
 class Engine:
     """Builds steps of a graph.
 
-    `reader` hashes files, each once a run. `report` is called with an event (`start`, `built`, `fresh`, `failed`, `left
-    out`, `note`, `rewritten`), a step's key, and a text; of `rewritten` it is the path of an output that somebody had
-    edited and that was built again. Up to `jobs` processes run at a time, outside programs among them.
+    `reader` hashes each file once per run. `report` is called with an event (`start`, `built`, `fresh`, `failed`, `left
+    out`, `note`, `rewritten`), a step's key, and a text; for `rewritten` the text is the path of a rebuilt output that
+    somebody had edited. At most `jobs` processes, outside programs included, run at a time.
     """
 
     def __init__(self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0) -> None:
@@ -57,7 +57,7 @@ class Engine:
         self.outcome = BuildOutcome()
 
     def build(self, targets: Iterable[str]) -> BuildOutcome:
-        """Build `targets` and what they need; independent steps go on after a failure."""
+        """Build `targets` and the steps they need; after a failure, continue with independent steps."""
         order = self.graph.order(targets)
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
@@ -123,7 +123,7 @@ class Engine:
         return self.outcome
 
     def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
-        """Return for each step the seconds of the longest chain that begins with it; long chains are built first."""
+        """Return by step the seconds of the longest chain that begins with it; long chains are built first."""
         after = dict.fromkeys(order, 0.0)
         for key in reversed(order):
             after[key] += self._last_seconds(key) or WORTH / MANY
@@ -132,7 +132,7 @@ class Engine:
         return after
 
     def _hashes_if_due(self, step: Step) -> dict[str, str] | None:
-        """Return the hashes of the step's inputs if it must be built, else None."""
+        """Return the hashes of the step's inputs if the step must be built, else None."""
         blocked = [need for need in step.needs if need in self.outcome.failed or need in self.outcome.left_out]
         if blocked:
             self.outcome.left_out[step.key] = blocked[0]
@@ -150,16 +150,16 @@ class Engine:
         return self.reader.digests(self._inputs(step))
 
     def _inputs(self, step: Step) -> list[str]:
-        """Return the files that a step depends on, sorted: its own inputs and the outputs of steps that it needs."""
+        """Return the files that a step depends on, sorted: its inputs, and the outputs of the steps it needs."""
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
         return sorted({*step.inputs, *made})
 
     def stamp(self, step: Step) -> str:
-        """A hash of all that a step depends on, as it is now."""
+        """Return a hash of the present content of all that a step depends on."""
         return hash_bytes(repr(self._hashes(step)).encode()).decode()
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
-        """Say in words why a step is out of date; empty if it is up to date."""
+        """Return the reasons why a step is out of date; empty if it is up to date."""
         entry = self.state.steps.get(step.key)
         if entry is None:
             return ["never built here"]
@@ -191,13 +191,13 @@ class Engine:
         )
 
     def _run(self, step: Step) -> StepOutput:
-        """Run a step's builder; it may run in a thread of its own, so the reader of facts is not used here."""
+        """Run a step's builder; do not use `reader` here, since this may run in another thread."""
         if step.fault:
             raise SpecError(step.fault)
         return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """Say from what the results named in a step's error are computed; empty if it names no result."""
+        """Return the sources of the results that a step's error names; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
         origins = [f"{name} is computed from {sources}" for name, sources in of.items()]
@@ -223,13 +223,13 @@ class Engine:
         self.report("failed", step.key, str(error))
 
     def _record_leftovers(self, step: Step) -> None:
-        """Record outputs that a failed builder left, such as LaTeX source, so that none counts as a user's edit."""
+        """Record outputs that a failed builder left, such as LaTeX source, so that they do not count as user edits."""
         entry = self.state.steps.get(step.key)
         if entry is None:
             return
         outputs = dict(entry["outputs"])
         for path in outputs:
-            before = self.reader.digest(path)  # memoised when the step was found due
+            before = self.reader.digest(path)  # the hash from when the step was found out of date
             self.reader.forget(path)
             if (after := self.reader.digest(path)) != before:
                 outputs[path] = after
@@ -247,7 +247,7 @@ class Engine:
         for path, content in contents.items():
             digest, known = self.reader.digest(path), entry["outputs"].get(path, "")
             written = write(self.root / path, content.encode() if isinstance(content, str) else content)
-            if written and digest and known and digest != known:  # an edit that equals what is built is lost to nobody
+            if written and digest and known and digest != known:  # no edit is lost if the new content is the same
                 self.report("rewritten", step.key, path)
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)
@@ -259,7 +259,7 @@ class Engine:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
 
     def _remove_old_outputs(self) -> None:
-        """Remove outputs of steps that no longer exist, unless a file is unreadable: its steps only seem gone."""
+        """Remove outputs of steps that no longer exist, unless a file is unreadable, whose steps only seem gone."""
         gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in gone:
             for path, known in self.state.steps[key]["outputs"].items():

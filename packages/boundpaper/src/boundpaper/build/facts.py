@@ -1,4 +1,4 @@
-"""Read from a source file's text, without importing it, what the file defines; cache the facts between runs."""
+"""Read what a source file defines from its text, without importing it; cache these facts between runs."""
 
 import ast
 import importlib
@@ -17,21 +17,21 @@ from boundpaper.store.files import digest
 Facts = dict[str, Any]
 _FORMAT = 4
 _DECLARING = {kind.declared for kind in KINDS if kind.declared}
-_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("heights")
+_READING = "Artifact"  # the call that names an artifact in a declaration: Artifact("heights")
 
 
 @lru_cache(1024)
 def python_facts(text: str) -> Facts:
-    """Imports and public functions of a Python file.
+    """Return the imports, public functions and declared steps of a Python file.
 
     Returns
     -------
     dict
-        `imports`: dotted names (a name imported from a module counts as `module.name`, and whatever is imported as
-        `NAME.*` too: where it is a module, any of its names may be used); `functions`: for each public top-level
-        function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring paragraph
-        `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its first text
-        as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
+        `imports`: dotted names (`from module import name` gives `module.name` and, as it may be a module,
+        `module.name.*`); `functions`: for each public top-level function its `name`, `line`, `artifacts` (parameters
+        without default), `options`, and first docstring paragraph `doc`; `declared`: the same for each declared step,
+        with the called class `by`, its first string as `doc`, and the artifacts that it names; `error`: empty, or why
+        the file cannot be read.
     """
     try:
         tree = ast.parse(text)
@@ -69,7 +69,7 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
-    """Yield the steps that a file declares as `name = Cells("What is said.", ...)`."""
+    """Yield the steps that a file declares as `name = Cells("A statement.", ...)`."""
     variables = {name: value for node in tree.body for name, value in _assigned_variables(node)}
     made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     made |= variables
@@ -97,7 +97,7 @@ def _first_text(call: ast.AST) -> list[str]:
 
 
 def _assigned_variables(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the variables that a statement assigns, with the assigned expressions."""
+    """Yield the variables that a statement assigns, each with its expression."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     for target in targets:
         if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
@@ -116,15 +116,15 @@ def _artifacts_named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str])
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """The function that a dotted name `module:function` points to."""
+    """Import and return the function named `module:function`."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 class FactReader:
-    """Reads facts of files, hashes each file once a run, and keeps parsed facts in the file `cache` by content hash.
+    """Reader of facts that hashes each file once per run and caches facts by content hash in the file `cache`.
 
-    Without a `cache` nothing is kept or written.
+    Without a `cache`, nothing is cached.
     """
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
@@ -139,16 +139,16 @@ class FactReader:
             if found.get("format") == _FORMAT and all(_is_entry(known) for known in found["facts"].values()):
                 self._facts = found["facts"]
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            pass  # unreadable, or not what was written: read every file anew
+            pass  # unreadable or damaged cache: read every file again
 
     def digest(self, path: str) -> str:
-        """Content hash of a file, memoised for this run."""
+        """Return the content hash of a file, memoised for this run."""
         if path not in self._hashes:
-            self._hashes[path] = digest(os.path.join(self._place, path))  # thousands a run: no path objects
+            self._hashes[path] = digest(os.path.join(self._place, path))  # thousands of calls: no path objects
         return self._hashes[path]
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return content hashes of files, in order; one call per step serves tens of thousands of inputs."""
+        """Return content hashes of files, in order; one call per step is fast for tens of thousands of inputs."""
         known, named = self._hashes, list(paths)
         for path in named:
             if path not in known:
@@ -160,11 +160,11 @@ class FactReader:
         self._hashes.pop(path, None)
 
     def python(self, path: str) -> Facts:
-        """Facts of a Python file (see `python_facts`)."""
+        """Return the facts of a Python file (see `python_facts`)."""
         return self._cached_facts(path, "", python_facts)
 
     def calls(self, path: str, reader: str) -> Facts:
-        """Return a template's facts: `error`, and `calls` as (function, name, line), found by the function `reader`."""
+        """Return a template's facts: `error`, and the `calls` (function, name, line) that `reader` finds."""
 
         def parse(text: str) -> Facts:
             try:
@@ -195,7 +195,7 @@ class FactReader:
         return known
 
     def save(self) -> None:
-        """Save the facts if any is new; where the cache cannot be written, the facts are read again in the next run."""
+        """Save the facts if any are new; if the cache cannot be written, the next run reads the facts again."""
         if self._changed and self._cache:
             with suppress(ThesisError):
                 keep_value(self._cache, {"format": _FORMAT, "facts": self._facts})
@@ -203,7 +203,7 @@ class FactReader:
 
 
 def _is_entry(known: Any) -> bool:
-    """Whether a cached entry has the form that `FactReader` writes."""
+    """Return whether a cached entry has the form that `FactReader` writes."""
     if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
         return False
     if "functions" not in known:

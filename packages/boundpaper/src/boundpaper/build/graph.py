@@ -1,7 +1,7 @@
-"""Read the graph of steps, which says what makes each artifact or exhibit, from names, parameters and docstrings.
+"""Read the graph of steps from file names, parameters and docstrings; a step makes an artifact or exhibit.
 
-A step is a function (or a chapter template); its parameters without a default name the artifacts it reads. Nothing is
-imported to find this out, and this module needs the standard library only.
+A step is a function or a chapter template; parameters without default name the artifacts that a function reads. No
+project file is imported for this, and this module uses only the standard library.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,10 @@ _TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it reads, what it needs, and which builder makes it.
+    """A step: its artifacts, the steps it needs, its files and its builder.
 
-    Its key is `kind:name`, `artifacts` are the parameters that name artifacts, with the file or folder of each, and
-    `needs` the keys of steps that must be built before. `inputs` are files that it depends on beside the targets of
-    these.
+    The key is `kind:name`. `artifacts` maps parameters that name artifacts to their files or folders, `needs` has the
+    keys of steps to build first, and `inputs` are further files that the step depends on.
     """
 
     key: str
@@ -42,23 +41,22 @@ class Step:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The files that the step must make."""
+        """Return the files that the step must make."""
         return tuple(target.format(name=self.name) for target in self.kind.targets)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """All steps of a project by key, and the faults that belong to no step."""
+    """All steps of a project by key, and faults that belong to no step."""
 
     steps: dict[str, Step]
     artifacts: dict[str, str]
     faults: tuple[str, ...]
 
     def find(self, name: str, kinds: Iterable[str]) -> Step:
-        """The step called `name` (or `kind:name`) among `kinds`.
+        """Return the step called `name` (or `kind:name`) among `kinds`.
 
-        Raises SpecError when there is none (with the nearest names) or the bare name is ambiguous (with the
-        candidates).
+        Raises SpecError when no step has the name (it suggests the nearest) or several do (it lists them).
         """
         kinds = list(kinds)
         keys = [name] if ":" in name else [f"{kind}:{name}" for kind in kinds]
@@ -69,14 +67,14 @@ class Graph:
             return steps[0]
         kind, _, bare = name.rpartition(":")
         if kind and kind not in kinds:
-            raise SpecError(f"{name!r}: no kind {kind!r} here; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
+            raise SpecError(f"{name!r}: unknown kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
         asked = [kind] if kind else kinds
         names = [step.name for step in self.steps.values() if step.kind.name in asked]
         label = " or ".join(asked) if len(asked) < 4 else "step"
         raise SpecError(f"no {label} called {bare!r}; {suggest(bare, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
-        """Return `targets` and all that they need, each step after the steps that it needs.
+        """Return `targets` and all steps they need, each step after those that it needs.
 
         Raises SpecError when steps need each other in a circle.
         """
@@ -116,7 +114,7 @@ class _Loader:
         self.makers: dict[str, str] = {}
         self.artifacts: dict[str, str] = {}
         self.faults: list[str] = []
-        self.unread: dict[str, list[str]] = {}  # by kind, the files whose steps nobody knows
+        self.unread: dict[str, list[str]] = {}  # by kind, files that cannot be read, so that their steps are unknown
         self._closures = Closures(reader)
         self._calls: dict[str, list[list[str]]] = {}
         self._globbed: dict[str, frozenset[str]] = {}
@@ -166,7 +164,8 @@ class _Loader:
             )
         if kind.function and not functions:
             fault = (
-                f"{path}: {facts['error'] or f'no function {kind.function}(); define it with the artifacts it reads'}"
+                f"{path}: "
+                f"{facts['error'] or f'no function {kind.function}(); define it with its artifacts as parameters'}"
             )
             yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=fault)
 
@@ -212,7 +211,7 @@ class _Loader:
             if name not in self.makers:
                 place = f"{step.file}:{reads[name] or step.line}"
                 hint = suggest(name, self.makers)
-                faults.append(f"{place}: {step.key} reads {name!r}, which no artifact is called; {hint}".rstrip("; "))
+                faults.append(f"{place}: {step.key} reads {name!r}, but no artifact has this name; {hint}".rstrip("; "))
                 continue
             artifacts[name] = self.artifacts[name]
             needs[self.makers[name]] = None
@@ -247,7 +246,7 @@ class _Loader:
         return tuple(sorted(files))
 
     def _matching_files(self, pattern: str) -> frozenset[str]:
-        """Return the files that match a pattern, searched only once, since hundreds of steps use the same pattern."""
+        """Return the files that match a pattern; cached, since hundreds of steps use the same pattern."""
         if pattern not in self._globbed and pattern == NAMED:
             self._globbed[pattern] = self._vocabulary_tables()
         if pattern not in self._globbed:
@@ -259,16 +258,16 @@ class _Loader:
         return self._globbed[pattern]
 
     def _vocabulary_tables(self) -> frozenset[str]:
-        """The tables that the paper's vocabulary names."""
+        """Return the tables that the paper's vocabulary names."""
         facts = self._tables_by_chapter()
         return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
 
     def _tables_by_chapter(self) -> Facts | None:
-        """Return the tables that the paper's vocabulary names, as calls, with the vocabulary's fault if it has one."""
+        """Return the tables that the paper's vocabulary names, as calls, and the fault of the vocabulary, if any."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _held(self, path: str, sealed: bool) -> frozenset[str]:
-        """Return the tables in a folder, with `sealed` also their manifests; for a file, return the file itself."""
+        """Return the tables in a folder, with `sealed` also their manifests; for a file, return only that file."""
         if (path, sealed) not in self._parts:
             held = frozenset({path})
             if (self.root / path).is_dir():

@@ -1,8 +1,8 @@
-"""Handle Ctrl-C: a command ends within a second, even if native code runs on or a thread does not end.
+"""Handle Ctrl-C: a command ends within a second, even if native code or a thread keeps running.
 
-Python handles a signal only between two of its own instructions, and the main thread may be in a library for a minute.
-So the signal is written to a pipe at once, and a thread that reads the pipe gives the command its second to end by
-itself. Finished outputs are on disk, and programs that were started end with this process.
+Python handles a signal only between two bytecode instructions, but the main thread may be in a library for a minute. So
+the signal is also written to a pipe, and a thread that reads the pipe ends the process after a second. Finished outputs
+are on disk, and started programs end with this process.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-WORDS = "interrupted; what was finished is kept, and the same command goes on from there"
+WORDS = "interrupted; finished work is kept, and the same command continues from there"
 SECONDS = 0.4
 CODE = 130
 
@@ -26,27 +26,26 @@ _prompt = threading.Event()
 
 
 def begin() -> None:
-    """Begin a command as not interrupted, even if an earlier command in this process was."""
+    """Mark the command as not interrupted, even if an earlier command in this process was."""
     if _said.locked():
         _said.release()
 
 
 def say() -> None:
-    """Print once per command, on the standard error stream, that the command was interrupted."""
+    """Print to standard error, once per command, that the command was interrupted."""
     if _said.acquire(blocking=False):
         print(WORDS, file=sys.stderr, flush=True)
 
 
 def was_interrupted() -> bool:
-    """Return whether Ctrl-C was pressed; later errors from libraries may be a consequence."""
+    """Return whether Ctrl-C was pressed; later errors from libraries may result from it."""
     return _heard.is_set()
 
 
 def leave() -> None:
-    """End an interrupted program at once; return only if another program runs the command.
+    """End an interrupted program at once; return if another program runs the command as a function.
 
-    A normal exit would unload the modules of a library such as torch one by one, which takes as long again, and would
-    wait for every thread that still waits for something.
+    A normal exit would unload the modules of libraries such as torch, which is slow, and would wait for every thread.
     """
     say()
     if _prompt.is_set():
@@ -57,9 +56,9 @@ def leave() -> None:
 
 
 def end_promptly(seconds: float = SECONDS) -> None:
-    """End this process `seconds` after a Ctrl-C with exit status 130, unless it ends by itself before.
+    """Make Ctrl-C end this process with status 130 after `seconds`, unless the process ends earlier by itself.
 
-    To be called by the main thread of a program, once.
+    Call this once, from the main thread.
     """
     read, written = os.pipe()
     os.set_blocking(written, False)
@@ -71,7 +70,7 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Let the block finish after a Ctrl-C, because it cleans up on other machines."""
+    """Let the block finish after Ctrl-C, since it cleans up on other machines."""
     _patient.set()
     try:
         yield

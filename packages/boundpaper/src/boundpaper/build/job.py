@@ -1,4 +1,4 @@
-"""Give a builder what it needs to know about the step that it builds."""
+"""Describe to a builder the step that it builds."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"[^'\"\[\](),]+")
 
-NAMED = 5  # artifacts that a message names
+NAMED = 5  # most artifacts that a message names
 TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
 
 def _discard(text: str) -> None:
-    """Discard a note: the default where nobody collects notes."""
+    """Discard a note; the default of `Job.note`."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One step to build.
+    """A step to build.
 
-    All paths are relative to `root`, the project's folder. `function` is empty for steps that are no Python functions,
+    All paths are relative to `root`, the project's folder. `function` is empty for steps that are not Python functions,
     `artifacts` has the file or folder of each artifact that the step reads, and `inputs` is every file that it depends
-    on. `note` takes a line that the build shall say of the step.
+    on. `note` reports a line on the step.
     """
 
     root: Path
@@ -48,10 +48,10 @@ class Job:
     note: Callable[[str], None] = field(default=_discard, compare=False)
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Read every artifact of the step.
+        """Return every artifact of the step as a DataFrame, by name.
 
-        Steps that typeset text get it armoured (`boundpaper.typeset.armour`); studies and claims get from the sources
-        only rows of the documents that they are about (`boundpaper.store.documents`).
+        Steps that typeset text get armoured text (`boundpaper.typeset.armour`); studies and claims get only the source
+        rows of the documents they are about (`boundpaper.store.documents`).
         """
         from boundpaper.store.reader import read
         from boundpaper.typeset import armour
@@ -62,7 +62,7 @@ class Job:
         return self._own_rows(by_name) if self.kind in EXAMINING else by_name
 
     def _own_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """Drop rows that only concern other documents; results have no such rows and stay unchanged."""
+        """Drop source rows that only concern other documents; results are unchanged."""
         from boundpaper.store.documents import THESIS, readers_of
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
@@ -87,16 +87,16 @@ class Job:
         return function  # type: ignore[no-any-return]
 
     def call(self) -> Any:
-        """Run the step's function on its artifacts and return what it made.
+        """Call the step's function with its artifacts and return the result.
 
-        Raises what the function raises: a KeyError with a note of the columns that there are, any other error but the
-        project's own with one of the artifacts that the function reads, in one of which the cause may lie.
+        Raises what the function raises: a KeyError with a note that lists the existing columns, other foreign errors
+        with a note that lists the artifacts read, as one of these may be the cause.
         """
         import pandas as pd
 
         function, frames = self.load(), self.frames()
         try:
-            with pd.option_context("mode.string_storage", "python"):  # of many choices of few rows, faster than Arrow
+            with pd.option_context("mode.string_storage", "python"):  # faster for small tables than Arrow
                 return function(**frames)
         except KeyError as error:
             error.add_note(_column_list(error, frames) or _artifact_list(frames))
@@ -108,13 +108,13 @@ class Job:
             raise
 
     def artifact_with(self, message: str) -> str:
-        """Name the artifact that holds a text quoted in a message; empty if none does or the message names it."""
+        """Name the artifact that contains a text quoted in a message; empty if none does or the message names it."""
         from boundpaper.store.reader import read
 
         if not self.function or any(name in message for name in self.artifacts):
             return ""
         quoted = set(re.findall(r"'([^']+)'", message))
-        columns = set(re.findall(r"\b(\w+)='", message))  # of a row that is not there, see `pick`
+        columns = set(re.findall(r"\b(\w+)='", message))  # quoted by `pick` for an absent row
         for name in self.artifacts:
             with suppress(ThesisError):
                 frame = read(self.root, name)
@@ -133,7 +133,7 @@ def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
-    """List the columns of a step's frames: those of the frame whose name is nearest to the missing one."""
+    """List the columns of a step's frames, or only of the frame with the column name nearest to the missing one."""
     absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
     for word in absent:

@@ -1,11 +1,11 @@
-"""Define the kinds of step as data: where each is written, what it makes, and which builder makes it."""
+"""Define the kinds of steps: where each kind is written, which files it makes, and its builder."""
 
 from dataclasses import dataclass
 
 from boundpaper.store.paths import DOCUMENTS, SCHEMA, VOCABULARY
 
 NAMED = f"{VOCABULARY}: tables"
-"""Stands among `also` for the tables of sources that the vocabulary names."""
+"""Placeholder in `also` for the source tables that the vocabulary names."""
 
 
 @dataclass(frozen=True)
@@ -19,30 +19,30 @@ class Kind:
     builder : str
         `module:function`, imported when a step runs; takes a `Job`, returns contents by target path.
     folder, pattern : str
-        Where the files of its steps lie; what begins with `_`, a file or a folder, is machinery.
+        Where the step files are; files and folders whose name begins with `_` define no steps.
     function : str or None
-        The function that makes a step of the file; "" for every public function; None when the file is no Python.
+        The function that is the step; "" if every public function is a step; None if the file is not Python.
     declared : str
-        What is called where a step is declared, `name = Cells(...)`, instead of written; empty when none can be.
+        The class that declares a step, as in `name = Cells(...)`; empty if steps cannot be declared.
     targets : tuple of str
-        What a step makes, with `{name}`; a builder may return more.
+        Files that a step makes, with `{name}`; a builder may return more.
     artifact : str
-        The artifact that a step makes or checks, with `{name}`; empty when it makes none.
+        The artifact that a step makes or checks, with `{name}`; empty for none.
     calls : str
         `module:function` that lists the calls in a template of this kind.
     also : tuple of str
         Patterns of further files that every step depends on (templates, settings), and `NAMED`.
     follows : str
-        A kind of which every step has one of this kind behind it.
+        A kind of step; each of its steps is followed by a step of this kind.
     single : str
-        The one file of a kind that has one step, called `step`, or the dotted name of the module that makes it.
+        For a kind with one step, called `step`: its file, or the dotted name of the module that makes it.
     gathers : tuple of str
-        Kinds all of whose steps come first; a file of theirs that cannot be read is a fault of this step, since it
-        would gather less than there is.
+        Kinds whose steps all come first; an unreadable file of these kinds is a fault of this step, which would
+        otherwise gather too little.
     parallel : bool
-        Whether steps may run beside others in a thread (only where the work is an outside program's).
+        Whether steps may run in a thread beside others (only if an outside program does the work).
     apart : bool
-        Whether steps may run in other processes: what a builder makes is all that it does.
+        Whether steps may run in other processes: the builder has no effect but its return value.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Kind:
 
     @property
     def builder_module(self) -> str:
-        """The module in which the builder is defined."""
+        """Return the module that defines the builder."""
         return self.builder.partition(":")[0]
 
 

@@ -13,10 +13,9 @@ from boundpaper.store.files import unwritable_message
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; if another build has it, call `waiting` once with its holder.
+    """Hold an exclusive lock on `path`; if another build has the lock, call `waiting` once with its holder.
 
-    Programs that `boundpaper.build.process` starts meanwhile hold the lock too, so that it lasts until the last of
-    these programs has ended.
+    Programs that `boundpaper.build.process` starts inherit the lock, which lasts until all of them have ended.
     """
     stream = _open_locked(path, waiting)
     try:
@@ -27,13 +26,13 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
             raise ThesisError(unwritable_message(path, error)) from error
         with process.inherit(stream):
             yield
-        fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
+        fcntl.flock(stream, fcntl.LOCK_UN)  # releases every copy of the descriptor
     finally:
         os.close(stream)
 
 
 def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
-    """Open and lock the file at `path`, and again if the file was removed while we waited."""
+    """Open and lock the file at `path`; repeat if the file was removed while waiting."""
     announced = False
     while True:
         try:

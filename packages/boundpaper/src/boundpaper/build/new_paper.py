@@ -1,4 +1,4 @@
-"""Create a new paper: a folder with the files of an empty paper, which pins the engine by its version."""
+"""Create a folder with the files of an empty paper, which pins the engine's version."""
 
 import csv
 import io
@@ -14,17 +14,17 @@ from boundpaper.store.files import new_folder, write
 
 FRAME = Path(boundpaper.__file__).parent / "frame"
 HIDDEN = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
-"""Files whose name would have an effect where the frame itself lies."""
+"""Files of the frame that are stored under another name, since their real name would have an effect here."""
 
 
 def new_paper(folder: Path, title: str, date: str) -> list[str]:
-    """Write the frame of a paper into `folder`, completely or not at all; return its files, relative to it.
+    """Write the files of an empty paper into `folder`, all or none; return their paths relative to `folder`.
 
-    The folder must not exist, or be empty; `title` and `date` are those of the title page. Raises SpecError when there
-    is something in the folder, or it lies inside another paper.
+    `title` and `date` go on the title page. Raises SpecError when the folder exists and is not empty, or is inside
+    another paper.
     """
     if above := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
-        raise SpecError(f"{folder}: lies inside the paper {above}; name a folder outside of it")
+        raise SpecError(f"{folder}: is inside the paper {above}; name a folder outside it")
     files = {HIDDEN.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
@@ -33,11 +33,11 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
 
 
 def _frame_files(title: str, date: str) -> dict[str, str]:
-    """Return the files of an empty paper, with its title, date and name filled in."""
+    """Return the files of an empty paper by path, with title, date and name filled in."""
     cell = io.StringIO()
     csv.writer(cell, lineterminator="").writerow([title])
     filled = {
-        "@title@": json.dumps(title, ensure_ascii=False),  # as YAML and TOML have a text on one line
+        "@title@": json.dumps(title, ensure_ascii=False),  # quoted as one line of YAML or TOML
         "@plain@": title,
         "@cell@": cell.getvalue(),
         "@name@": _package_name(title),

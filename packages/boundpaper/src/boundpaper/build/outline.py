@@ -1,4 +1,4 @@
-"""Outline the graph as plain nodes that pages can show and follow without the engine."""
+"""Convert the graph to plain nodes, which pages can show and traverse without the engine."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ class _Step(Protocol):
 
 @dataclass(frozen=True)
 class Node:
-    """A step as the site shows it.
+    """A step in the form that the site shows.
 
-    `makes` says whether it is an artifact (a source, a measurement, a result) that others name as parameters. `doc` is
-    the first line of its docstring; empty where the file is no Python.
+    `makes` is true for an artifact (source, measurement or result) that other steps may name as a parameter. `doc` is
+    the first line of the docstring; empty if the file is not Python.
     """
 
     key: str
@@ -62,8 +62,8 @@ class Node:
 class Outline:
     """The nodes of a project by key, and the edges between them in both directions.
 
-    `uses` are further edges that the parameters do not show: from a node's key to the keys that it uses, such as the
-    exhibits and claims of a chapter. Raises SpecError for an edge to a node that does not exist.
+    `uses` has further edges, from a node's key to the keys it uses, such as a chapter's exhibits and claims. Raises
+    SpecError for an edge to a node that does not exist.
     """
 
     def __init__(self, nodes: Iterable[Node], uses: Mapping[str, Iterable[str]]) -> None:
@@ -82,11 +82,11 @@ class Outline:
         self.up = {key: tuple(keys) for key, keys in up.items()}
 
     def below(self, key: str) -> tuple[str, ...]:
-        """All nodes that a node depends on, the nearest first."""
+        """Return all nodes that a node depends on, nearest first."""
         return self._reachable(key, self.down)
 
     def above(self, key: str) -> tuple[str, ...]:
-        """All nodes that depend on a node, the nearest first."""
+        """Return all nodes that depend on a node, nearest first."""
         return self._reachable(key, self.up)
 
     @staticmethod
@@ -100,7 +100,7 @@ class Outline:
 
 
 def outline_nodes(steps: Iterable[_Step]) -> list[Node]:
-    """Make nodes of a graph's steps; a step that follows another (a figure's picture) belongs to that step's node."""
+    """Return nodes for a graph's steps; a step that follows another (a figure's picture) shares its node."""
     return [
         Node(
             key=step.key,

@@ -1,6 +1,6 @@
-"""Run many small calls in a pool of processes, which end with this process however it ends.
+"""Run many small calls in a pool of processes, which end when this process ends, even if it is killed.
 
-It imports the standard library and the watchman only, so that a worker follows its parent before it imports more.
+Imports only the standard library and the watchman, so that a worker watches its parent before it imports more.
 """
 
 import gc
@@ -20,7 +20,7 @@ from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 
 SELDOM = 1_000_000
-"""Threshold of garbage collection in a build, which makes few cycles of objects and holds much to search for them."""
+"""Garbage collection threshold in a build, which has many objects but few reference cycles."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -28,16 +28,16 @@ Result = TypeVar("Result")
 
 
 class _WatchedProcess(SpawnProcess):
-    """A Python process that the watchman can end, since a process that is importing a library cannot end itself."""
+    """A Python process that the watchman can end, even while it imports a library and cannot end itself."""
 
     def start(self) -> None:
-        """Start, and put the process on the watchman's list at once."""
+        """Start the process, and add it to the watchman's list at once."""
         super().start()
         if self.pid is not None:
             watchman.watch_process(self.pid)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait for the process to end; then the watchman forgets its id, which another process may get."""
+        """Wait for the process to end; then remove its id, which may be reused, from the watchman's list."""
         super().join(timeout)
         if self.pid is not None and self.exitcode is not None:
             watchman.forget_process(self.pid)
@@ -48,12 +48,12 @@ class _WatchedContext(SpawnContext):
 
 
 def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of worker processes that ignore Ctrl-C; `seldom` is their collection threshold, 0 for Python's."""
+    """Return a pool of workers that ignore Ctrl-C; `seldom` is the garbage collection threshold, 0 for the default."""
     return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (seldom,))
 
 
 class ProcessWorkers:
-    """Processes that a build starts at most once, for steps that need nothing but their arguments."""
+    """Worker processes, started at most once per build, for steps that depend only on their arguments."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -61,13 +61,13 @@ class ProcessWorkers:
         self._stack = ExitStack()
 
     def begin(self) -> None:
-        """Accept calls; processes start only when there is a call for them."""
+        """Accept calls; processes start at the first call."""
         self._stack.enter_context(limit_to_one_thread())
         self._pool = process_pool(self.number, SELDOM)
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
-        """Submit a call; None if a process was killed from outside, which ends the whole pool."""
+        """Submit a call; return None if a worker was killed, which ends the whole pool."""
         try:
             return self._pool.submit(call, *arguments)
         except BrokenProcessPool:
@@ -75,21 +75,21 @@ class ProcessWorkers:
             return None
 
     def result(self, call: Future[Result]) -> Result:
-        """What a call returned.
+        """Return what a call returned.
 
-        Raises ThesisError when its process was ended from outside.
+        Raises ThesisError when its process was killed from outside.
         """
         try:
             return call.result()
         except BrokenProcessPool:
             self.give_up()
             raise ThesisError(
-                "a process of the build was ended from outside (out of memory?); what is finished is kept; run the "
-                "command again, with `--jobs 1` where memory is short"
+                "a build process was killed from outside (out of memory?); finished work is kept; run the command "
+                "again, with `--jobs 1` if memory is short"
             ) from None
 
     def give_up(self) -> None:
-        """End the processes at once, as on Ctrl-C, and start no more."""
+        """End the processes at once, as after Ctrl-C, and start no more."""
         if self.begun:
             end_pool(self._pool)
         self.begun, self.broken = False, True
@@ -104,7 +104,7 @@ class ProcessWorkers:
 
 
 def end_pool(pool: ProcessPoolExecutor) -> None:
-    """End the workers of a pool in the middle of their work, as on Ctrl-C."""
+    """End the workers of a pool at once, as after Ctrl-C."""
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in active_children():
         if isinstance(worker, _WatchedProcess):
@@ -128,7 +128,7 @@ def limit_to_one_thread() -> Iterator[None]:
 
 @contextmanager
 def collect_seldom() -> Iterator[None]:
-    """In the block, look for cycles of objects only after every `SELDOM` new ones."""
+    """In the block, collect garbage only after every `SELDOM` new objects."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM, *before[1:])
     try:
@@ -138,7 +138,7 @@ def collect_seldom() -> Iterator[None]:
 
 
 def _begin_worker(seldom: int) -> None:
-    """Set up a new process: it leaves Ctrl-C to the command, and ends when the command ends."""
+    """Set up a worker process: it ignores Ctrl-C, and ends when its parent ends."""
     if seldom:
         gc.set_threshold(seldom, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

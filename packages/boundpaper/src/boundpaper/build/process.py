@@ -1,7 +1,7 @@
-"""Run other programs: each in its own process group, with a time limit, and ended when this process ends.
+"""Run other programs, each in its own process group and with a time limit, and end them when this process ends.
 
-On Ctrl-C this process ends them; on any other signal, SIGKILL included, its watchman does. A running program inherits
-the build lock and so holds it: no other build shares its folder with a program that is being ended.
+On Ctrl-C this process ends the programs; on any other signal, SIGKILL included, the watchman process does. A running
+program inherits the build lock, so that no other build starts before the program has ended.
 """
 
 import os
@@ -24,7 +24,7 @@ from boundpaper.errors import MissingDependency, ThesisError
 TEX_PROGRAMS = frozenset(
     {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
 )
-# A program begins once the watchman knows of it; when this process ends before that, it never does.
+# A program starts once the watchman has its id; if this process ends before, the program never starts.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
@@ -37,7 +37,7 @@ class ProgramEnded(ThesisError):
 class CompletedProgram:
     """How a program ended.
 
-    A negative `returncode` is the signal that ended it; `output` has standard output and standard error, interleaved.
+    A negative `returncode` is the signal that ended the program; `output` has standard output and error, interleaved.
     """
 
     returncode: int
@@ -53,7 +53,7 @@ _closed = False
 
 @contextmanager
 def inherit(descriptor: int) -> Iterator[None]:
-    """Let programs that start in this block inherit an open file, so that a lock on it lasts until all have ended."""
+    """Let programs started in this block inherit an open file, so that its lock lasts until they have all ended."""
     _held.add(descriptor)
     try:
         yield
@@ -67,9 +67,9 @@ def missing(*programs: str) -> list[str]:
 
 
 def require(*programs: str) -> None:
-    """Check that programs are installed.
+    """Raise an error unless the programs are installed.
 
-    Raises MissingDependency that names the absent ones, and ends with the line that installs them.
+    Raises MissingDependency, which names the absent programs and ends with the command that installs them.
     """
     absent = missing(*programs)
     if not absent:
@@ -83,16 +83,17 @@ def require(*programs: str) -> None:
 def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> CompletedProgram:
     """Run a program to its end, or to its time limit.
 
-    `argv` is looked up on this process's PATH, without a shell; `env` is the whole environment, ours when absent. After
-    `timeout` seconds the program's process group gets SIGTERM, and SIGKILL half a second later. A failing exit status
-    and a timeout are returned, not raised: only the caller knows what they mean. Raises MissingDependency when the
-    program is not installed; Ended when `end_all` was called, before or while it ran.
+    `argv` is looked up on this process's PATH, without a shell; `env` is the whole environment, by default that of this
+    process. After `timeout` seconds the program's process group gets SIGTERM, and half a second later SIGKILL. A
+    failing exit status or a timeout is returned, not raised, since only the caller knows its meaning. Raises
+    MissingDependency when the program is not installed, and ProgramEnded when `end_all` was called before the program
+    finished.
     """
-    # A file, not a pipe: a pipe that some grandchild keeps open would hold the caller past the end of its program.
+    # A file, not a pipe: a pipe that a grandchild keeps open would block the caller after the program has ended.
     with tempfile.TemporaryFile() as output:
         process = _start_program(argv, cwd, env, output)
         expired = threading.Event()
-        # A timer and a blocking wait: Popen.wait(timeout) polls, which costs up to 50 ms a call.
+        # A timer and a blocking wait: Popen.wait(timeout) polls, which takes up to 50 ms per call.
         timer = threading.Timer(timeout, _end_at_limit, (process, expired))
         timer.daemon = True
         timer.start()
@@ -108,7 +109,8 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
 def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
     """Run a program with its output shown here or written to an open file; return its exit status.
 
-    Raises MissingDependency when the program is not installed; Ended when `end_all` was called, before or while it ran.
+    Raises MissingDependency when the program is not installed, and ProgramEnded when `end_all` was called before the
+    program finished.
     """
     return _wait_for(_start_program(argv, cwd, None, log), argv[0])
 
@@ -116,7 +118,7 @@ def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> i
 def _start_program(
     argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, output: IO[bytes] | None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own, once the watchman knows of it."""
+    """Start a program in a new process group, after adding the group to the watchman's list."""
     program = shutil.which(argv[0])
     if program is None:
         require(argv[0])
@@ -150,7 +152,7 @@ def _wait_for(process: subprocess.Popen[bytes], name: str) -> int:
         process.wait()
         raise
     finally:
-        _signal_group(process, signal.SIGKILL)  # whatever its group still holds goes with it
+        _signal_group(process, signal.SIGKILL)  # end what is left of its process group
         watchman.forget_group(process.pid)
         with _lock:
             _live.discard(process)
@@ -164,7 +166,7 @@ def _wait_for(process: subprocess.Popen[bytes], name: str) -> int:
 def end_all() -> None:
     """End every program that `run` has started and start no more, until `start_again`.
 
-    Meant for the main thread on Ctrl-C: the threads that wait in `run` then raise `ProgramEnded`.
+    Call this in the main thread on Ctrl-C: the threads that wait in `run` then raise `ProgramEnded`.
     """
     global _closed
     with _lock:
@@ -176,7 +178,7 @@ def end_all() -> None:
 
 
 def start_again() -> None:
-    """Allow programs again after `end_all`; for watch mode and tests."""
+    """Allow programs to start again after `end_all`; for watch mode and tests."""
     global _closed
     with _lock:
         _closed = False
@@ -189,7 +191,7 @@ def _end_at_limit(process: subprocess.Popen[bytes], expired: threading.Event) ->
 
 
 def _end_groups(processes: list[subprocess.Popen[bytes]]) -> None:
-    """Send SIGTERM to each group, and SIGKILL to those whose leader still runs after `GRACE` seconds."""
+    """Send SIGTERM to each process group, and after `GRACE` seconds SIGKILL to groups whose leader still runs."""
     for process in processes:
         _signal_group(process, signal.SIGTERM)
     deadline = time.monotonic() + GRACE

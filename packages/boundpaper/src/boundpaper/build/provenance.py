@@ -1,4 +1,4 @@
-"""Record where every artifact comes from, in an artifact of its own."""
+"""Record the origin of every artifact in the artifact `artifact_inventory`."""
 
 import pandas as pd
 
@@ -11,11 +11,11 @@ from boundpaper.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Build the inventory: one row per file of sources, measurements and results, except itself.
+    """Build the inventory: one row per file of sources, measurements and results, except the inventory itself.
 
     Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the hash of
     its canonical content).
-    Times and facts of the machine are left out, so that the table is the same wherever it is made.
+    Times and properties of the machine are omitted, so that the table is the same on every machine.
     """
     path = "artifacts/results/provenance.csv"
     entries = []

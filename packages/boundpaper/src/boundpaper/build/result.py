@@ -1,4 +1,4 @@
-"""Run a study, and keep the committed result if its numbers agree with the new ones."""
+"""Run a study, and keep the committed result if its numbers agree with the new numbers."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from boundpaper.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Build a study's result `artifacts/results/NAME.csv`, and the note on its content."""
+    """Return a study's result `artifacts/results/NAME.csv`, and the file that records its content hash."""
     frame = job.call()
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")

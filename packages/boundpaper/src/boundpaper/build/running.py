@@ -1,4 +1,4 @@
-"""Run a step: call its builder, in this or another process, and name the file and line of an error."""
+"""Run a step: call its builder, in this or another process, and add file and line to an error."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ Contents = dict[str, str | bytes]
 
 @dataclass(frozen=True)
 class StepOutput:
-    """What a step made: contents by path, the notes of its builder, and the seconds it took."""
+    """The output of a step: contents by path, the notes of its builder, and the seconds it took."""
 
     contents: Contents
     notes: list[str]
@@ -27,10 +27,10 @@ class StepOutput:
 
 
 def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
-    """Return what the builder of a step makes, and how long it took.
+    """Return the output of a step's builder, and its duration.
 
-    Raises ThesisError for whatever goes wrong, named by file and line (`named`); also where the builder made other
-    files than it may.
+    Raises ThesisError with file and line (`located_error`) for any error; also if the builder made other files than it
+    may.
     """
     start = time.monotonic()
     notes: list[str] = []
@@ -53,15 +53,15 @@ def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     except Exception as error:
         raise located_error(job, error) from error
     finally:
-        sys.stdout.flush()  # another process may be ended without a word
+        sys.stdout.flush()  # another process may be killed without a message
     return StepOutput(contents, notes, time.monotonic() - start)
 
 
 def located_error(job: Job, error: Exception) -> ThesisError:
-    """Convert a step's error to an error of the project; the message names the step's file if it names no file."""
+    """Convert a step's error to a ThesisError, and add the step's file to a message that names no file."""
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
-    if not isinstance(error, ThesisError):  # a fault in a step's own code is the user's to mend: say where
+    if not isinstance(error, ThesisError):  # the user must correct errors in a step's code: add the place
         text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
         return SpecError(f"{_place_of_error(job, error)}: {text}")
     own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
@@ -80,7 +80,7 @@ def _begins_with_a_file(root: Path, message: str) -> bool:
 
 
 def _place_of_error(job: Job, error: BaseException) -> str:
-    """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest in the project."""
+    """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest project frame."""
     places = _project_frames(job, error)
     own = _place_in_file(job, error)
     deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
@@ -88,15 +88,15 @@ def _place_of_error(job: Job, error: BaseException) -> str:
 
 
 def _place_in_file(job: Job, error: BaseException) -> str:
-    """Return `file:line` of the deepest frame in the step's own file; empty if there is none."""
+    """Return `file:line` of the deepest frame in the step's file; empty if there is none."""
     own = [line for file, line in _project_frames(job, error) if file == job.file]
     return f"{job.file}:{own[-1]}" if own else ""
 
 
 def _project_frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
-    """Return file (relative to the project) and line of each frame of an error that lies in the project."""
+    """Return file (relative to the project) and line of each traceback frame in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    place = (job.root / job.file).resolve()  # below another root for a project that is built aside
+    place = (job.root / job.file).resolve()  # below another root if the project is built in a copy
     inside_project = job.file and not Path(job.file).is_absolute()
     code = place.parents[len(Path(job.file).parts) - 1] if inside_project else job.root
     return [

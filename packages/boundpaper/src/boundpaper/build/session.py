@@ -1,4 +1,4 @@
-"""Open a project for building, with its lock held and progress shown on the terminal."""
+"""Open a project for building: hold its lock, and show progress on the terminal."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from boundpaper.typeset.plural import counted
 
 LOCK = "out/state/lock"
 LONG = 1.0
-"""Seconds after which a build shows its progress, and says at its end what it built."""
+"""Seconds after which a build shows progress and a final summary."""
 
 
 class Session:
     """A project's graph and engine.
 
-    `jobs` is processes at a time, 0 for the number of cores. With `debug`, failures show their traceback. `watch` has
-    the project's stamps, to be kept after a build; without them nothing is kept.
+    `jobs` is the number of processes at a time, 0 for the number of cores. With `debug`, failures show their traceback.
+    `watch` has the project's file stamps, to be saved after a build; if None, none are saved.
     """
 
     def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: FileStamps | None = None) -> None:
@@ -45,7 +45,7 @@ class Session:
     @classmethod
     @contextmanager
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
-        """A session that holds the build lock, so that two builds wait for each other."""
+        """Open a session that holds the build lock; a second build waits until the first ends."""
         waits = lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it"))
         with waits, collect_seldom():
             for folder in ("out", "artifacts/results"):
@@ -55,7 +55,7 @@ class Session:
     def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`.
 
-        Raises ThesisError when a step failed; every failure is printed first.
+        Raises ThesisError when a step failed, after printing every failure.
         """
         reached = set(self.graph.order(targets))
         step_faults = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
@@ -81,13 +81,13 @@ class Session:
         return outcome
 
     def job(self, step: Step) -> Job:
-        """Return the job of a step, with which its function is called outside a build."""
+        """Return the job of a step, to call its function outside a build."""
         return Job(
             self.root, step.kind.name, step.name, step.file, step.function, step.artifacts, step.inputs, step.line
         )
 
     def why(self, key: str) -> list[str]:
-        """Say what would be built for `key` and why, dependencies first; steps never built here share one line."""
+        """Return lines on what would be built for `key` and why, dependencies first; steps never built share a line."""
         never, lines, due = [], [], set()
         for name in self.graph.order([key]):
             step = self.graph.steps[name]
@@ -98,7 +98,7 @@ class Session:
             elif reasons:
                 lines += [f"{name}: {reason}" for reason in reasons]
             elif behind:
-                lines.append(f"{name}: perhaps, when {behind[0]} changes")
+                lines.append(f"{name}: only if {behind[0]} changes")
             else:
                 continue
             due.add(name)
@@ -107,9 +107,9 @@ class Session:
 
 
 def clean_out(root: Path) -> bool:
-    """Remove `out/` under its lock; return whether there was one.
+    """Remove `out/` while holding its lock; return whether it existed.
 
-    Raises ThesisError when it is a link, no folder, or something in it cannot be removed.
+    Raises ThesisError when `out` is a link or not a folder, or when a file in it cannot be removed.
     """
     out = root / "out"
     if out.is_symlink():
@@ -117,7 +117,7 @@ def clean_out(root: Path) -> bool:
     if not out.exists():
         return False
     if not out.is_dir():
-        raise ThesisError("out: is no folder; remove it yourself")
+        raise ThesisError("out: is not a folder; remove it yourself")
     with lock(root / LOCK, lambda who: say(f"a build ({who}) is running; waiting for it")):
         try:
             shutil.rmtree(out)
@@ -127,7 +127,7 @@ def clean_out(root: Path) -> bool:
 
 
 def say(text: str) -> None:
-    """Print a line on the standard error stream."""
+    """Print a line to standard error."""
     print(plain(text), file=sys.stderr, flush=True)
 
 
@@ -167,7 +167,7 @@ class Progress:
             self._rewritten.clear()
 
     def report(self, event: str, key: str, text: str) -> None:
-        """Show an event of the engine."""
+        """Show an event that the engine reports."""
         if event == "note":
             self._notes.append(f"note: {key}: {text}")
         if event == "rewritten":
@@ -195,9 +195,9 @@ def _left_out_sentence(count: int, failed: int) -> str:
 
 
 def _edits_sentence(paths: Sequence[str], most: int = 3) -> list[str]:
-    """Say in one line which outputs were edited by hand and built again; return nothing if there are none."""
+    """Return one line that names the outputs edited by hand and built again; empty if there are none."""
     if not paths:
         return []
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
     built = "it was" if len(paths) == 1 else "they were"
-    return [f"note: {', '.join(paths[:most])}{more} changed since {built} built; built again"]
+    return [f"note: {', '.join(paths[:most])}{more} changed since {built} last built; built again"]

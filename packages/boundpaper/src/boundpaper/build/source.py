@@ -7,6 +7,6 @@ from boundpaper.store.schema import require
 
 
 def build(job: Job) -> dict[str, str]:
-    """Check a source or an experiment's measurements, and record what was checked."""
+    """Check a source or an experiment's measurements, and return a record of the checked files."""
     require(job.root, [job.name])
     return checked_record(job.root, job.name, files(job.root, job.name))

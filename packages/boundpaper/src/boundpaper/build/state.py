@@ -1,4 +1,4 @@
-"""Keep between runs the state: the inputs from which every step was built."""
+"""Keep the build state between runs: the inputs from which each step was built."""
 
 import time
 from pathlib import Path
@@ -11,7 +11,7 @@ WRITABLE = ("out/", "artifacts/results/")
 
 
 class State:
-    """The recorded builds: for each step the hashes of its inputs and outputs, and its seconds."""
+    """The recorded builds: for each step the hashes of its inputs and outputs, and its duration."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,10 +21,10 @@ class State:
             steps = _restore_entries(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-            self.steps = {}  # unreadable, or not what was written: build all
+            self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if None; the file is saved at most once a second."""
+        """Set a step's entry, or remove it if `entry` is None; save the file at most once per second."""
         if entry is None:
             del self.steps[key]
         else:
@@ -34,14 +34,14 @@ class State:
             self.save()
 
     def save(self) -> None:
-        """Write the state atomically, when it changed."""
+        """Write the state atomically if it changed."""
         if self._changed:
             keep_steps(self.path, self.steps)
             self._changed, self._saved = False, time.monotonic()
 
 
 def keep_steps(path: Path, steps: dict[str, Any]) -> None:
-    """Save the entries of steps; each file and hash is written once, since hundreds of steps share them."""
+    """Save the entries of steps, writing each shared file name and hash only once."""
     places: dict[tuple[str, str], int] = {}
     numbered = {
         key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
@@ -51,17 +51,17 @@ def keep_steps(path: Path, steps: dict[str, Any]) -> None:
 
 
 def writable(path: str) -> bool:
-    """Whether a step may write the file `path`: a plain relative path below `out/` or among the results."""
+    """Return whether a step may write `path`: only a plain relative path below `out/` or in the results."""
     return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
 
 
 def _restore_entries(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
-    """Restore entries in the compact form that `keep_steps` writes."""
+    """Return the entries from the compact form that `keep_steps` writes."""
     return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
 
 
 def _is_state(steps: object) -> bool:
-    """Return whether entries have the form that `record` writes; an output elsewhere may be a user's file."""
+    """Return whether entries have the form that `record` writes; other output paths might be a user's files."""
     if not isinstance(steps, dict):
         return False
     for entry in steps.values():

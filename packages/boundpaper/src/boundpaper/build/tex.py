@@ -1,4 +1,4 @@
-"""Install TeX from the system's packages. As a script it needs only Python, so that it can run before all else."""
+"""Install TeX from the system's packages. This script needs only Python, so that it can run before any other setup."""
 
 import os
 import shutil
@@ -13,9 +13,9 @@ TEX_INSTALL = (
 
 
 def install_tex() -> bool:
-    """Install TeX and poppler from the system's packages when missing; return whether they are there.
+    """Install TeX and poppler from the system's packages if absent; return whether they are installed.
 
-    Needs apt-get and root; where either is lacking the line to run is printed and nothing is changed.
+    Needs apt-get and root; without them, only print the command to run.
     """
     if all(shutil.which(program) for program in PROGRAMS):
         return True
@@ -23,7 +23,7 @@ def install_tex() -> bool:
         print(f"TeX is missing and cannot be installed from here; as root run:\n    {TEX_INSTALL}", file=sys.stderr)
         return False
     print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
-    # dpkg otherwise waits for the disk after each of ten thousand files, which doubles the time.
+    # Otherwise dpkg waits for the disk after each of ten thousand files, which doubles the time.
     quick = {**os.environ, "DPKG_FORCE": "unsafe-io"}
     done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, env=quick, check=False)
     if done.returncode:

@@ -1,10 +1,9 @@
-"""Decide whether files changed since steps were last up to date, by time stamps and sizes as git's index does.
+"""Decide from time stamps and sizes, as git's index does, whether files changed since steps were last up to date.
 
-A build that has nothing to do would read and hash some five thousand files to know it. Here their times, sizes and
-inodes alone tell it, if all of these are as they were: the whole project below its rooms, folders included, so that a
-new file is seen as well, and what the steps made. A file that changes in the very moment in which its time is read
-would look unchanged; nothing is kept unless every file is older than a mark that the file system set itself. Everything
-else, such as a copy of the project, is left to the hashes.
+A build with nothing to do would have to read and hash some five thousand files. Unchanged times, sizes and inodes prove
+the same without reading: of all files and folders of the project, so that a new file is noticed too, and of the outputs
+of steps. A file that changes at the moment in which its time is read would look unchanged, so stamps are saved only if
+every file is older than a mark file just written. In all other cases, such as a copied project, hashes decide.
 """
 
 import hashlib
@@ -20,16 +19,16 @@ from boundpaper.store.files import digest
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
 ROOMS = ("artifacts", "analysis", "tables", "figures", "paper", "packages")
-MADE = "artifacts/results"  # written by steps, and looked for by none
+MADE = "artifacts/results"  # written by steps, and searched by none
 _FORMAT = 1
-_TICK = 0.02  # s, more than a file system's clock takes to move on
+_TICK = 0.02  # s, more than the time resolution of a file system
 _TRIES = 5
 
 Stamp = tuple[int, int, int, int]
 
 
 def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
-    """Return whether the steps `keys` and all that they need were up to date, and no file was touched since."""
+    """Return whether the steps `keys` and the steps they need were up to date, and no file was touched since."""
     kept = _read_kept_stamps(root)
     return kept is not None and set(keys) <= set(kept["steps"]) and _is_unchanged(root, kept)
 
@@ -37,7 +36,7 @@ def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
 class FileStamps:
     """The time stamps and sizes of a project's files before a build, to be saved after it.
 
-    `mark` is a file of its file system that was written just now: what is older than it was not touched since.
+    `mark` is a file just written in the same file system: files with older times were not touched since.
     """
 
     def __init__(self, root: Path, mark: Path) -> None:
@@ -46,15 +45,15 @@ class FileStamps:
         self._before = _stamps_of(root, _project_paths(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
-        """Save that `steps` are up to date, with their state entries; return whether time stamps can prove that later.
+        """Save `steps` as up to date, with their state entries; return whether time stamps can prove this later.
 
-        A record that holds and says more is left as it is.
+        An existing valid record of more steps is kept.
         """
         names = set(steps)
         known = {
             path: value for entry in entries for side in ("inputs", "outputs") for path, value in entry[side].items()
         }
-        known[STATE] = digest(self.root / STATE)  # who removes it wants to build anew
+        known[STATE] = digest(self.root / STATE)  # removing it is a request to build again
         others = sorted(path for path in known if path not in self._before)
         if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
             return False
@@ -72,7 +71,7 @@ class FileStamps:
         return True
 
     def _stamps_after_build(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
-        """Return stamps of files that the build wrote or read elsewhere; None if one changed meanwhile."""
+        """Return the stamps of files that the build wrote or read elsewhere; None if a file changed meanwhile."""
         mark, stamps = self._since, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
@@ -85,7 +84,7 @@ class FileStamps:
 
 
 def _project_paths(root: Path) -> Iterator[str]:
-    """Yield every file and folder below the project's top folders, except what steps make."""
+    """Yield every file and folder below the project's top folders, except outputs of steps."""
     for room in ROOMS:
         queue = [room] if (root / room).is_dir() else []
         while queue:
@@ -109,7 +108,7 @@ def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
         try:
             it = stat(join(place, path))
             stamps[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
-        except (OSError, ValueError):  # ValueError: a path with a NUL
+        except (OSError, ValueError):  # ValueError: a path with a NUL character
             stamps[path] = None
     return stamps
 

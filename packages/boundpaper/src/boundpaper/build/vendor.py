@@ -12,7 +12,7 @@ from boundpaper.errors import SpecError
 from boundpaper.store.files import write
 
 FOLDER = "vendor"
-TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say, so that equal wheels are equal bytes
+TIME = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file, so that equal wheels have equal bytes
 _RECORDED = ("METADATA", "entry_points.txt", "licenses/LICENSE")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -20,10 +20,9 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag:
 def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
     """Write wheels of installed packages to `vendor/` of a paper; return their paths.
 
-    A wheel is put together from the package as it is installed here, also where it is installed from a checkout; it
-    needs no network and no build tool, and is the same bytes each time. `packages` are names of installed packages of
-    one module each, such as `boundpaper`. Raises SpecError when a package is not installed, or was installed at another
-    version than its code has now.
+    A wheel is assembled from the installed package, even an editable one, without network or build tool; its bytes are
+    the same each time. `packages` are names of installed packages with one module each, such as `boundpaper`. Raises
+    SpecError when a package is not installed, or its installed version differs from that of its code.
     """
     made = []
     for name in packages:
@@ -32,7 +31,7 @@ def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
         except PackageNotFoundError:
             raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
         if (version := import_module(name).__version__) != installed.version:
-            raise SpecError(f"{name} is {version}, but installed as {installed.version}; install it again, then retry")
+            raise SpecError(f"{name} is {version}, but {installed.version} is installed; install it again, then retry")
         path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
         write(path, _wheel_content(name, installed))
         made.append(path)
@@ -62,7 +61,7 @@ def _wheel_content(name: str, installed: Distribution) -> bytes:
 
 
 def _record_file(contents: dict[str, bytes], own: str) -> str:
-    """The list of files with their hashes that a wheel holds, as PEP 427 has it."""
+    """Return the RECORD of a wheel: its files with their hashes, as PEP 427 requires."""
     lines = []
     for file, content in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

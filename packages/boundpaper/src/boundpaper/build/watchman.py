@@ -1,9 +1,8 @@
-"""Run a watchman: a process that briefly outlives this one, to end the programs that this one started.
+"""Run a watchman: a process that briefly outlives this process, to end the programs that it started.
 
-A signal that Python does not see (SIGKILL), or that ends it at once (SIGTERM, SIGHUP, SIGQUIT), leaves no time to end
-anything. The watchman reads from a pipe the process groups and single processes that run; the pipe ends when its writer
-does, however it ends, and those on the list are killed. It runs by itself as a script and imports the standard library
-only.
+SIGKILL, SIGTERM, SIGHUP and SIGQUIT end Python without time to end other processes. The watchman reads from a pipe a
+list of the running process groups and single processes; when the writer ends, the pipe closes, and the watchman kills
+the processes on the list. It is a script that imports only the standard library.
 """
 
 import os
@@ -19,27 +18,27 @@ _line: IO[bytes] | None = None
 
 
 def watch(group: int) -> None:
-    """Put a process group on the list."""
+    """Add a process group to the watchman's list."""
     _tell_watchman(f"+{-group}\n")
 
 
 def forget_group(group: int) -> None:
-    """Take a process group off the list."""
+    """Remove a process group from the watchman's list."""
     _tell_watchman(f"-{-group}\n")
 
 
 def watch_process(process: int) -> None:
-    """Put a process that shares its group with others on the list."""
+    """Add a single process, which shares its group with others, to the watchman's list."""
     _tell_watchman(f"+{process}\n")
 
 
 def forget_process(process: int) -> None:
-    """Take a process off the list, once it has been waited for."""
+    """Remove a process from the watchman's list, after waiting for it."""
     _tell_watchman(f"-{process}\n")
 
 
 def _tell_watchman(word: str) -> None:
-    """Write to the watchman, starting it first if it does not run or was killed."""
+    """Write to the watchman; start it first if it is not running."""
     global _line
     with _lock:
         for _ in range(2):
@@ -64,14 +63,14 @@ def _start_watchman() -> IO[bytes]:
         cwd="/",
         start_new_session=True,
     )
-    process.returncode = 0  # nobody waits for him: he leaves after us
+    process.returncode = 0  # nobody waits for the watchman: it ends after this process
     assert process.stdin is not None
     return process.stdin
 
 
 def main() -> None:
-    """Keep the list until the pipe closes, then kill what is on the list."""
-    watched: set[int] = set()  # as `kill` takes them: a group is a negative number
+    """Maintain the list until the pipe closes, then kill every process on it."""
+    watched: set[int] = set()  # ids as for `kill`: a group is a negative number
     for line in sys.stdin.buffer:
         signed_pid = int(line[1:])
         (watched.add if line[:1] == b"+" else watched.discard)(signed_pid)

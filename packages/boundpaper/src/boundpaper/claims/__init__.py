@@ -4,11 +4,10 @@
 def growth_doubles(bean_heights) -> Verdict:
     '''The growth of beans doubles under the sun.'''
 
-A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
-that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
-differs by a margin (`equivalent`). Printed cells that follow from others, or repeat them, are declared: a claim is then
-a variable, `Cells(...)` (`claims/relations.py`). What each verdict means is said in `claims/verdict.py`, and a
-verdict that breaks its meaning cannot be made.
+`compare` judges a printed number at its printed precision, `about` an approximate number by the range it allows,
+`directed` an asserted effect by its interval, and `equivalent` a statement that nothing differs by a margin. Printed
+cells that follow from other cells or repeat them are declared as a variable, `Cells(...)` (`claims/relations.py`).
+`claims/verdict.py` defines the verdicts; a `Verdict` that contradicts its definition raises an error.
 """
 
 from boundpaper.claims.copies import Copies, Repeats

@@ -2,13 +2,13 @@
 
     python -m boundpaper.claims.anchor FOLDER
 
-FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts/sources/documents.csv`. They are read
-here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
-look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
-its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
-the heading is kept. A check of a cell stands in the row of a table that prints its value and that it names, else in the
-only sentence under its heading that prints it. What a claim reports is looked for in the whole document: where each of
-its pieces is printed, the hash of its words is kept, so that a report which the document does not print has none.
+FOLDER has the documents as Markdown, each called `CODE*.md` after its key in `artifacts/sources/documents.csv`. Only
+this command reads them. It writes `artifacts/sources/claim_anchors.csv`, with which a reader who has the documents
+finds each judged sentence and sees whether it has changed. A statement is searched for under the headings that its
+section names, by the numbers and words that it shares with each sentence; if no sentence shares enough, only the
+heading is recorded. A cell check is located in the table row that it names and that prints its value, else in the only
+sentence under its heading that prints the value. The value that a claim reports is searched for in the whole document;
+if every part of it is printed, the hash of its words is recorded, else none.
 """
 
 import csv
@@ -28,7 +28,7 @@ COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the anchors of all claims about the documents in a folder, and print the number of rows of each kind."""
+    """Write the anchors of all claims about the documents in a folder, and print counts by kind."""
     root = places.project()
     if len(arguments) != 1:
         print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     for kind in ("statement", "cell check"):
         own = [each for each, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
         lines = sum(bool(each["line"]) for each in own)
-        print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
+        print(f"{kind}: {lines} of {len(own)} with a line, the rest with a heading")
     for each, row in zip(anchors, rows, strict=True):
         if row["reported"] and not each["reported"]:
             print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")

@@ -1,4 +1,4 @@
-"""Build a claim: call its function, and write the verdicts with the statement and its place."""
+"""Build a claim: call its function, and write its verdicts with the statement and its place."""
 
 import inspect
 import json
@@ -17,7 +17,7 @@ from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
 from boundpaper.suggestions import suggest
 
-# A word that may begin a sentence, not a symbol or a name.
+# A word to capitalise at the start of a sentence, not a symbol or a name.
 _WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
 _SAME = re.compile(
     r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
@@ -26,15 +26,15 @@ _SAME = re.compile(
 )
 _HEADLINE = re.compile(r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|question$", re.I)
 
-_INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
+_INNER = ("estimate", "sign", "null", "margin")  # inputs of the verdict, checked when it was created
 _LEFT_OPEN = ("overreach", "reading")
 
 
 def build(job: Job) -> dict[str, str]:
     """Build one claim: `out/claims/NAME.json`, a list of ledger rows.
 
-    Raises SpecError when the docstring or the decorator is missing, the function returns something else than verdicts,
-    two of its verdicts share a key, or it is judged by a p alone.
+    Raises SpecError when the docstring or the decorator is missing, the function returns anything but verdicts, two
+    verdicts share a key, or a p-value alone decides.
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"
@@ -81,20 +81,20 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _require_margin(verdict: Verdict, statement: str, where: str) -> None:
-    """Refuse `holds` for a statement of no difference that was tested without a margin: a large p does not prove it."""
+    """Raise an error if `holds` on a statement of no difference comes without a margin: a large p proves nothing."""
     tested = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
         raise SpecError(
-            f"{where}: {statement!r} says that nothing differs and holds by a test; judge it by equivalent(), which "
-            "asks whether the interval lies within a margin"
+            f"{where}: {statement!r} says that nothing differs, but `holds` comes from a test; use equivalent(), "
+            "which compares the interval with a margin"
         )
 
 
 def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
-    """Return the severity of a claim: as its decorator declares, else from its kind and section.
+    """Return the severity of a claim: the declared severity, else one derived from its kind and section.
 
-    A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
-    headline, as is one of a section that the paper's vocabulary names; any other is supporting.
+    A cell check is a detail. A statement in a summary, conclusion, hypothesis or section of key findings, or in a
+    section that the paper's vocabulary names, is a headline. Any other statement is supporting.
     """
     if verdict.kind == "cell check":
         return "detail"
@@ -103,13 +103,13 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
 
 
 def _failure_kind(verdict: Verdict, declared: str) -> str:
-    """Return the verdict's own kind of failure; if it names none, the kind that the claim's decorator declares."""
+    """Return the failure kind of the verdict, or if it has none, the kind that the claim's decorator declares."""
     derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
     return declared if derived else verdict.failure
 
 
 def _as_sentence(docstring: str) -> str:
-    """Return a statement with a capital and a full stop, but a symbol or a name at its start unchanged."""
+    """Return a statement with a capital and a full stop; a symbol or name at its start stays unchanged."""
     text = docstring.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

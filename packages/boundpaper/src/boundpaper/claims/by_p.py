@@ -7,7 +7,7 @@ from pathlib import Path
 
 from boundpaper.errors import SpecError
 
-LARGEST = 0.1  # no level of a test is above it
+LARGEST = 0.1  # no significance level is larger
 _P = re.compile(r"p|p_\w+|pvalue|pval|p_?values?|\w+_p")
 _WRAPPERS = ("bool", "float")
 
@@ -15,7 +15,7 @@ _WRAPPERS = ("bool", "float")
 def refuse_by_p(root: Path, file: str, function: str) -> None:
     """Refuse `judge(p < .05, ...)` in a claim's function: it would print `contradicted` for a p-value of .10.
 
-    Raises SpecError with the line, and what to write instead.
+    Raises SpecError with the line and a replacement.
     """
     for line in _lines(str(root / file)).get(function, ()):
         raise SpecError(
@@ -39,7 +39,7 @@ def _lines(path: str) -> dict[str, list[int]]:
 
 
 def _is_judged_by_p(call: ast.Call) -> bool:
-    """Whether a call is exactly `judge(p < level, ...)`, without a verdict given for the other outcome."""
+    """Return whether a call is `judge(p < level, ...)` without `otherwise`."""
     if not (isinstance(call.func, ast.Name) and call.func.id == "judge" and call.args):
         return False
     if any(keyword.arg in ("otherwise", None) for keyword in call.keywords):

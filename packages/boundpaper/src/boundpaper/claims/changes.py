@@ -1,4 +1,4 @@
-"""Compare two versions of the ledger: list the verdicts that differ, and count other cells that do."""
+"""Compare two versions of the ledger: list the verdicts that differ, and count other differing cells."""
 
 import csv
 import io
@@ -9,10 +9,10 @@ Rows = dict[str, dict[str, str]]
 
 
 def changes(before: str, now: str) -> list[str]:
-    """Differences between two ledgers, one per line: changed, lost and new verdicts, then a summary of other columns.
+    """Return the differences between two ledgers, one per line: changed, lost and new verdicts, then other columns.
 
-    `before` and `now` are two states of `claims.csv`. The list is empty when both hold the same rows, with numbers
-    within the tolerance of results.
+    `before` and `now` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
+    equal within the tolerance of results.
     """
     if before == now or agree(before.encode(), now.encode()):
         return []
@@ -25,7 +25,7 @@ def changes(before: str, now: str) -> list[str]:
     lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old.items() if claim not in new]
     lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new.items() if claim not in old]
     lines += _other_columns(old, new)
-    return lines or ["the rows stand in another order"]
+    return lines or ["the order of the rows differs"]
 
 
 def _rows_by_claim(text: str) -> Rows:
@@ -33,7 +33,7 @@ def _rows_by_claim(text: str) -> Rows:
 
 
 def _other_columns(old: Rows, new: Rows) -> list[str]:
-    """Return one line per column other than the verdict that differs between the ledgers, with an example row."""
+    """Return one line per differing column, except the verdict, with an example row."""
     differing: dict[str, list[str]] = {}
     for claim, row in new.items():
         then = old.get(claim, row)

@@ -1,4 +1,4 @@
-"""Check copies: values that a text repeats from a table, and cells that occur in two tables."""
+"""Check copied values: values that a text repeats from a table, and cells that occur in two tables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,10 +23,11 @@ class Repeats(DeclarationPart):
     Attributes
     ----------
     of : Artifact
-        Values with the columns `statement` and `quantity`, and one of those that the vocabulary's `stated_of` names.
-        One whose `qualifier` is "about" is judged as an approximate number.
+        Values with the columns `statement`, `quantity`, and one of the columns in the vocabulary's `stated_of`. A value
+        whose `qualifier` is "about" is judged as an approximate number.
     origins : mapping of str to ArtifactCell
-        By statement, the cell it should round from; one of an artifact without a label is called by its section.
+        By statement, the cell whose rounded value it repeats; if the artifact has no label, reasons name the cell's
+        section.
     words : bool
         Whether the values are given in words (`zero`).
 
@@ -47,7 +48,7 @@ class Repeats(DeclarationPart):
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
-        """Yield the artifacts that are read: the stated values, and the tables that they repeat."""
+        """Yield the artifacts read: the stated values, and the tables that they repeat."""
         yield self.of
         yield from (cell.artifact for cell in self.origins.values())
 
@@ -96,20 +97,20 @@ def _cell_in_words(row: pd.Series) -> QuotedCell:
 
 
 def _place_name(row: pd.Series) -> str:
-    """Return the name of a place in the text: the section that its row names, or the part of the document."""
+    """Return the name of a place in the text: the row's section, or a part of the document."""
     section = str(row["source"]).partition(" ")[2]
     return f"section {section}" if section[0].isdigit() else f"the part {section}"
 
 
 def _place_in_words(row: pd.Series) -> str:
-    """Say where a repeated value is printed: in a figure's caption, or in the text."""
+    """Return words for where a repeated value is printed: a figure's caption, or a place in the text."""
     return f"caption of Figure {row['figure']}" if "figure" in row else "text"
 
 
 def _quantity_name(row: pd.Series) -> str:
-    """Name the quantity and what it belongs to, from the first column of the vocabulary's `stated_of` that the row has.
+    """Name the quantity and its owner, from the first column of the vocabulary's `stated_of` that the row has.
 
-    A quantity that is written as a heading begins with a small letter within a sentence, but for a symbol (`Q`).
+    A quantity written with a capital gets a small first letter, except a symbol (`Q`).
     """
     quantity = str(row["quantity"])
     for column, written in vocabulary().stated_of.items():
@@ -123,20 +124,20 @@ def _quantity_name(row: pd.Series) -> str:
 
 @dataclass(frozen=True)
 class Copies(DeclarationPart):
-    """A check that cells which occur in two tables are equal; cells that are empty in either table are skipped.
+    """A check that cells in two tables are equal; cells that are empty in either table are skipped.
 
     Attributes
     ----------
     of : Artifact
         The copy.
     original : Artifact or tuple of Artifact
-        What it is a copy of, which has a label; several where one column comes of one table and one of another.
+        The copied artifact, with a label; several if the columns come from different tables.
     on : tuple of str
-        Key columns of both.
+        Key columns of both tables.
     prefix : str
-        Put before each key, where a claim compares with several originals.
+        Prefix of each key, for a claim that compares with several originals.
     judged : mapping of str to str
-        By key, the ledger rows (put apart by blanks) that judge the original's number.
+        By key, the ledger rows (separated by blanks) that judge the original's number.
 
     Examples
     --------
@@ -161,11 +162,11 @@ class Copies(DeclarationPart):
         return self.original if isinstance(self.original, tuple) else (self.original,)
 
     def reads(self) -> Iterator[Artifact]:
-        """All tables."""
+        """Yield all tables that are compared."""
         yield from (self.of, *self._original_tables)
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """Return one verdict for each common cell, in the order of the copy.
+        """Return one verdict per common cell, in the copy's order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Effects: judge from an interval that something differs, or that nothing does."""
+"""Judge effects: whether an interval shows a difference, or shows that there is none."""
 
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.words import number_text
@@ -20,35 +20,35 @@ def directed(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """Judge a statement that an effect exists, from its interval.
+    """Judge from an interval a statement that an effect exists; return the verdict.
 
-    It holds where the interval lies on the asserted side of no effect and p (the corrected one where there is a family)
-    is below `ALPHA`; it is contradicted where the interval lies on the other side; it is not significant where the
-    interval includes no effect and the estimate has the asserted sign. Elsewhere it is not supported: the estimate has
-    the other sign, or the interval shows the effect and the corrected test does not.
+    `holds`: the interval is on the asserted side of `null` and p (the corrected p, if given) is below `ALPHA`.
+    `contradicted`: the interval is on the other side. `not significant`: the interval includes `null` and the estimate
+    has the asserted sign. `not supported`: the estimate has the other sign, or the interval shows the effect but the
+    corrected test does not.
 
     Parameters
     ----------
     estimate : float
         The effect.
     ci : pair of float
-        Its interval at 1 - `ALPHA`, in the same unit.
+        Confidence interval of the effect at 1 - `ALPHA`, in the same unit.
     sign : int
-        What is asserted: 1 above `null`, -1 below it, 0 a difference of either sign.
+        The asserted sign: 1 above `null`, -1 below `null`, 0 a difference of either sign.
     reason : str
-        What was computed; what the interval and the correction say of it is added where it is not plain.
+        What was computed; a remark on interval and correction is added if needed.
     null : float
-        No effect.
+        The value that means no effect.
     p_value, p_adjusted : float or None
-        p of the test by itself, and corrected for its family.
+        p-value of the test, and p-value corrected for its family of tests.
     failure : str
-        Which of `FAILURES` it is when the statement does not hold.
+        The kind of failure, one of `FAILURES`, if the statement does not hold.
     reported, recomputed : str
-        What the source prints, and what the artifacts give; a number is given four decimals.
+        The value in the source, and the value from the artifacts; numbers are printed with four decimals.
     n : int or None
-        Units behind the estimate.
+        Number of units behind the estimate.
     key, statement : str
-        Of the row of the ledger, where a claim gives several.
+        Key and statement of the ledger row, if a claim makes several rows.
 
     Examples
     --------
@@ -110,29 +110,29 @@ def equivalent(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """Judge a statement that nothing differs (preserved, unchanged, identical), from an interval.
+    """Judge from an interval a statement that nothing differs (preserved, unchanged, identical); return the verdict.
 
-    It holds where the whole interval lies within `margin` of no difference, is contradicted where all of it lies
-    beyond, and is not supported where a larger difference is left open: no significant difference is not no difference.
+    `holds`: the whole interval is within `margin` of `null`. `contradicted`: the whole interval is beyond the margin.
+    `not supported`: a larger difference remains possible, since a difference that is not significant may still exist.
 
     Parameters
     ----------
     ci : pair of float
         Interval of the difference.
     margin : float
-        The largest difference that counts as none, in the unit of the interval.
+        The largest difference that counts as no difference, in the unit of the interval.
     reason : str
-        What was computed; the margin is added.
+        What was computed; a sentence on the margin is added.
     null : float
-        No difference.
+        The value that means no difference.
     p_value, p_adjusted : float or None
-        p of a test by itself, and corrected for its family.
+        p-value of a test, and p-value corrected for its family of tests.
     reported, recomputed : str
-        What the source prints, and what the artifacts give; a number is given four decimals.
+        The value in the source, and the value from the artifacts; numbers are printed with four decimals.
     n : int or None
-        Units behind the estimate.
+        Number of units behind the estimate.
     key, statement : str
-        Of the row of the ledger, where a claim gives several.
+        Key and statement of the ledger row, if a claim makes several rows.
 
     Examples
     --------

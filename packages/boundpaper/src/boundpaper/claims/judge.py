@@ -1,4 +1,4 @@
-"""Judge claims: select the cell that a source prints, and compare it with the value recomputed from artifacts."""
+"""Judge claims: select a cell that a source prints, and compare it with the value recomputed from artifacts."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, agreement, exact, meets, overlaps
 from boundpaper.store.frames import PARSED, parsed, pick
 
-APPROXIMATE = 0.15  # the largest share that an approximate number may be off
+APPROXIMATE = 0.15  # the largest relative error allowed for an approximate number
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class QuotedCell:
     Attributes
     ----------
     printed : str
-        The text.
+        The printed text.
     value : float or None
-        Its number.
+        The number; None for words and ranges.
     decimals : int or None
-        Digits after its point.
+        Digits after the decimal point.
     interval : Interval
-        What its rounding leaves open, in its unit.
+        The values that round to the printed number, in its unit.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class QuotedCell:
 
     @property
     def number(self) -> float:
-        """The number.
+        """Return the number.
 
         Raises
         ------
@@ -56,19 +56,19 @@ class QuotedCell:
 
 
 def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
-    """Return the one row of a long source that `where` picks.
+    """Return the printed cell in the one row of a long source that `where` selects.
 
     Parameters
     ----------
     frame : DataFrame
-        With a column `printed`, of numbers as text; the store has read them already, of others it is done here.
+        Table with a column `printed`, numbers as text; numbers that the store has not parsed are parsed here.
     where
-        Columns and the values that they have in the row.
+        Columns, and their values in the row.
 
     Raises
     ------
     DataError
-        When a column is absent, no row or several rows match, or the cell is empty or no text.
+        When a column is absent, no row or several rows match, or the cell is empty or not text.
 
     Examples
     --------
@@ -106,32 +106,32 @@ def compare(
     p_value: float | None = None,
     p_adjusted: float | None = None,
 ) -> Verdict:
-    """Judge a printed number by the recomputed number; a failure is of the kind `number`.
+    """Judge a printed number by the recomputed number; return the verdict, whose failure kind is `number`.
 
     Parameters
     ----------
     reported : QuotedCell
-        What the source prints; for a printed range the value must lie in it (widened by half a printed unit).
+        The printed cell; the value must be within a printed range (widened by half a unit of the last digit).
     value : float
-        The recomputed number, in the unit of the printed one.
+        The recomputed number, in the unit of the printed number.
     within : Interval or None
-        What the rounding of its inputs leaves open; None when they are exact.
+        Range of the recomputed number, given its rounded inputs; None if these are exact.
     reason : str
-        How it was recomputed; the verdict's reason.
+        The verdict's reason: how the number was recomputed.
     places : int or None
-        Decimals of the recomputed number in the ledger; one more than printed by default.
+        Decimals of the recomputed number in the ledger; by default one more than printed.
     n : int or None
-        Units behind the number.
+        Number of units behind the number.
     key : str
-        Of the row of the ledger, where a claim gives several.
+        Key of the ledger row, if a claim makes several rows.
     statement : str
-        What this row states; by default the claim's sentence.
+        What this row states; by default the claim's statement.
     kind : {"statement", "cell"}
-        Whether the number stands in prose or in a cell.
+        Whether the number is printed in prose or in a table cell.
     ci : pair of float or None
-        Interval of the recomputed number.
+        Confidence interval of the recomputed number.
     p_value, p_adjusted : float or None
-        p of a test by itself, and corrected for its family.
+        p-value of a test, and p-value corrected for its family of tests.
 
     Examples
     --------
@@ -169,8 +169,8 @@ def compare(
 def approximately(number: float, decimals: int) -> Interval:
     """Return the range of values that an approximate number (`~`, about, roughly) allows.
 
-    Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
-    3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
+    The last nonzero digit may be off by one, but by at most 15 % of the number: 95.5 to 98.5 for ~97, 3.4 to 4.6 for
+    ~4, 17 to 23 for ~20, 85 to 115 for ~100.
     """
     unit = 10.0**-decimals
     while number and decimals <= 0 and number % (10 * unit) == 0:
@@ -192,28 +192,27 @@ def about(
 ) -> Verdict:
     """Judge a number that the source itself calls approximate (`~`, about, roughly).
 
-    The verdicts are those of `compare`, for a wider range: the statement holds if the value lies in the number's range
-    (`approximately`), holds after rounding if only the value's own range meets that range, and is contradicted
-    otherwise.
+    The verdicts are those of `compare` for a wider range: `holds` if the value is in the number's range (see
+    `approximately`), `holds after rounding` if only the range `within` overlaps it, else `contradicted`.
 
     Parameters
     ----------
     reported : QuotedCell
-        What the source prints: one number, no range.
+        The printed cell: one number, not a range.
     value : float
-        The recomputed number, in the unit of the printed one.
+        The recomputed number, in the unit of the printed number.
     within : Interval or None
-        What the rounding of its inputs leaves open; None when they are exact.
+        Range of the recomputed number, given its rounded inputs; None if these are exact.
     reason : str
-        How it was recomputed; what the number stands for is added.
+        How the number was recomputed; the allowed range is added.
     n : int or None
-        Units behind the number.
+        Number of units behind the number.
     key : str
-        Of the row of the ledger, where a claim gives several.
+        Key of the ledger row, if a claim makes several rows.
     statement : str
-        What this row states; by default the claim's sentence.
+        What this row states; by default the claim's statement.
     kind : {"statement", "cell"}
-        Whether the number stands in prose or in a cell.
+        Whether the number is printed in prose or in a table cell.
 
     Raises
     ------
@@ -261,36 +260,36 @@ def judge(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """Judge a statement: `holds` if it is true of the artifacts, else `otherwise`.
+    """Return a verdict: `holds` if the statement is true of the artifacts, else `otherwise`.
 
     Parameters
     ----------
     true : bool
-        What the artifacts say.
+        Whether the artifacts confirm the statement.
     reason : str or pair of str
-        Why. A pair where the words depend on the outcome: what to say if it is true, and if it is not.
+        The reason; a pair if the words depend on the outcome: first if true, then if false.
     otherwise : str
-        The verdict when it is not; for `not significant` use `directed`, which knows the interval. A large p
-        contradicts nothing: `judge(p < ALPHA, ...)` without it is refused (`by_p.py`).
+        The verdict if false; for `not significant` use `directed`, which has the interval. `judge(p < ALPHA, ...)`
+        without `otherwise` is an error (`by_p.py`), since a large p contradicts nothing.
     failure : str
-        Which of `FAILURES` it is when it is not true; by default the one that `otherwise` suggests.
+        The kind of failure, one of `FAILURES`, if false; by default the kind that `otherwise` implies.
     reported, recomputed : str
-        What the source prints, and what the artifacts give; a number is given four decimals.
+        The value in the source, and the value from the artifacts; numbers are printed with four decimals.
     p_value, p_adjusted : float or None
-        p of a test by itself, and corrected for its family.
+        p-value of a test, and p-value corrected for its family of tests.
     ci : pair of float or None
-        Interval of the recomputed number.
+        Confidence interval of the recomputed number.
     n : int or None
-        Units behind the number.
+        Number of units behind the number.
     key : str
-        Of the row of the ledger, where a claim gives several.
+        Key of the ledger row, if a claim makes several rows.
     statement : str
-        What this row states; by default the claim's sentence.
+        What this row states; by default the claim's statement.
 
     Raises
     ------
     ValueError
-        When `otherwise` or `failure` is no such word, or a number is not a possible one.
+        When `otherwise` or `failure` is an unknown word, or a number is impossible (such as a p-value above 1).
 
     Examples
     --------
@@ -323,9 +322,9 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
     reason : str
         What would decide the claim.
     reported : str
-        What the source prints.
+        The value in the source.
     key, statement : str
-        Of the row of the ledger, where a claim gives several.
+        Key and statement of the ledger row, if a claim makes several rows.
 
     Examples
     --------
@@ -337,21 +336,21 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
 
 
 def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
-    """Judge a cause that a source names as possible without asserting it.
+    """Judge a possible cause that a source names without asserting it; return the verdict.
 
-    It is contradicted where the data exclude it and not testable elsewhere: that nothing excludes a cause does not
-    make it the one.
+    `contradicted` if the data exclude the cause, else `not testable`: a cause that is not excluded need not be the true
+    one.
 
     Parameters
     ----------
     excluded : bool
-        What the artifacts say.
+        Whether the artifacts exclude the cause.
     reason : pair of str
-        What to say where it is excluded; and where it is not, with what would decide it.
+        The reason if it is excluded; and if not, a reason that names what would decide the claim.
     recomputed : str
-        What the artifacts give.
+        The value from the artifacts.
     n : int or None
-        Units behind it.
+        Number of units behind the value.
 
     Examples
     --------

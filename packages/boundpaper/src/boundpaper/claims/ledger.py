@@ -31,25 +31,25 @@ COLUMNS = (
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Build the ledger: one row per verdict, ordered by source document, file and line."""
+    """Return the ledger: one row per verdict, sorted by source document, file and line."""
     path = "artifacts/results/claims.csv"
     return {path: bytes_to_keep(job.root / path, text(ledger_frame(all_rows(job)), "claims").encode())}
 
 
 def all_rows(job: Job) -> list[dict[str, Any]]:
-    """Return the rows of all claims, ordered by document, file and line; repeats take the verdict of their origin.
+    """Return the rows of all claims, sorted by document, file and line; a repeat has the verdict of its origin.
 
-    Raises SpecError when there is no claim.
+    Raises SpecError when there are no claims.
     """
     files = [path for path in job.inputs if path.startswith("out/claims/")]
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
     if not rows:
-        raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
+        raise SpecError("analysis/claims contains no claim; write a function with the statement as its docstring")
     return order_rows(rows)
 
 
 def order_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Order rows as the ledger does, and give each repeat the verdict of its origin."""
+    """Return rows in the order of the ledger, in which each repeat has the verdict of its origin."""
     return [row for _, row in sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))]
 
 

@@ -2,7 +2,7 @@
 
     python -m boundpaper.claims.mutate [NAME...]
 
-lists the verdicts that no change of any input changes. A claim whose verdict cannot change says nothing.
+lists the verdicts that no change of an input changes. A claim whose verdict cannot change tests nothing.
 """
 
 import importlib
@@ -29,7 +29,7 @@ Frames = Mapping[str, pd.DataFrame]
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _FIXED = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
 _NOT_READ = {"source", "reason", "note"}
-# What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
+# Errors that a claim may raise on mutated inputs: it noticed the mutation, but its verdict did not change.
 NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
 
 
@@ -37,8 +37,8 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
-    `turned` is the mutation that turned it first, `said` the first that changed its reason or its values, and `unsaid`
-    the first that turned it and left its words as they were (`_reason_unchanged`); each is empty when none did.
+    `turned` is the first mutation that changed the verdict, `said` the first that changed its reason or values, and
+    `unsaid` the first that changed the verdict but not its words (`_reason_unchanged`); each is empty if there is none.
     """
 
     claim: str
@@ -68,7 +68,7 @@ class Tally:
 
 
 def claims(folder: Path) -> dict[str, Claim]:
-    """Every claim below the folder of claims, by name."""
+    """Return every claim in the folder of claims, by name."""
     return dict(steps_in(folder))
 
 
@@ -86,7 +86,7 @@ def steps_in(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def read_inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
-    """The artifacts that a claim reads."""
+    """Return the artifacts that a claim reads, by name."""
     parameters = inspect.signature(claim).parameters.values()
     return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
 
@@ -94,8 +94,8 @@ def read_inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
 def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
     """Change the inputs of a claim one at a time, until each of its verdicts has changed.
 
-    At most `most` mutations are tried; with `words`, it is enough that one verdict turns or says something else. Return
-    what turned each verdict, if anything did.
+    At most `most` mutations are tried; with `words`, stop once one verdict or reason has changed. Return for each
+    verdict the mutations that changed it.
     """
     tally = Tally()
     base = verdicts_by_key(claim, frames)
@@ -117,7 +117,7 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
 
 
 def verdicts_by_key(claim: Claim, frames: Frames) -> dict[str, Verdict]:
-    """Return the verdicts of a claim on these artifacts, by key."""
+    """Return the verdicts of a claim, computed from these artifacts, by key."""
     verdicts = claim(**frames)
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
@@ -135,9 +135,8 @@ def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, what
 def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
     """Return whether a verdict has changed while its reason has not.
 
-    A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
-    interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
-    before.
+    The same reason is acceptable only if a number beside it explains the change: the reported value, the interval or
+    the p-value changed, or the recomputed value changed and the reason has no "none", "not", "all" or "only".
     """
     if before.reason != now.reason or before.reported != now.reported or _test_numbers(before) != _test_numbers(now):
         return False
@@ -146,19 +145,19 @@ def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
 
 
 def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
-    """Return the interval and the p-value by which an effect is judged."""
+    """Return the interval ends and the p-value by which an effect is judged."""
     return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
-    """Changes of the inputs with a description each: first repairs, tests and whole columns, then single cells and
+    """Yield changed inputs, each with a description: first repairs, tests and whole columns, then single cells and
     rows.
 
-    What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
-    the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
-    sign, set to zero and to one, levelled, sorted and put in the opposite order; yes and no are exchanged; words are
-    made one, of their own or another, and exchanged between rows; rows are left out one by one. `verdicts` is what the
-    claim says of its inputs, for the repairs.
+    Reported values are replaced by recomputed values; an estimate with interval and p-value is made clear, clear with
+    the other sign, and null; numbers are shifted up and down by a third, far beyond printed precision, negated, set to
+    0 and to 1, made equal, sorted and reversed; true and false are exchanged; words are all set to one word, and
+    exchanged between rows; rows are removed one by one. `verdicts` are the claim's verdicts on its unchanged inputs,
+    for the repairs.
     """
     repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
     for name, frame in frames.items():
@@ -175,7 +174,7 @@ def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterato
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
-    yield from _reprinted_frames("what is reported replaced by what was recomputed", frame, texts)
+    yield from _reprinted_frames("reported values replaced by recomputed values", frame, texts)
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -192,9 +191,9 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         return
     for what, sign, reach, p in (
         ("sure", 1, 0.1, 1e-9),
-        ("sure of the other sign", -1, 0.1, 1e-9),
+        ("clear, with the other sign", -1, 0.1, 1e-9),
         ("unsure", 1, 3.0, 0.9),
-        ("unsure, of the other sign", -1, 3.0, 0.9),
+        ("unclear, with the other sign", -1, 3.0, 0.9),
         ("nothing", 0, 0.1, 1.0),
     ):
         changed = frame.copy()
@@ -252,13 +251,13 @@ def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _changeable_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that mutations change one by one, without remarks and numbers parsed from printed text."""
+    """Return the columns that mutations change one by one; omit remarks and numbers parsed from printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
 
 
 def _reprinted_frames(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame that prints these texts; nothing if one is not a number, such as a bound with a flipped sign."""
+    """Yield the frame that prints these texts, unless one of them is not a valid number, such as a negated bound."""
     try:
         yield what, reprinted(frame, texts)
     except ThesisError:
@@ -266,13 +265,13 @@ def _reprinted_frames(what: str, frame: pd.DataFrame, texts: list[str]) -> Itera
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """Return a source in long form that prints these texts, with its numbers parsed again."""
+    """Return a long source that prints these texts, with the numbers parsed again."""
     bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
     return parsed(bare.assign(printed=texts), words=True)
 
 
 def shift_numbers(text: str, share: float) -> str:
-    """Return a printed text with each number changed by a share of itself (zero by half), with the same decimals."""
+    """Return a printed text with each number changed by a fraction of itself (zero by 0.5), with the same decimals."""
 
     def number(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")
@@ -319,9 +318,7 @@ _SIZES = {"test": _changed_tests, "column": _changed_columns, "cell": _changed_c
 
 
 def main(names: list[str]) -> int:
-    """Print verdicts that no mutation changes, and those that change without a new reason; return 1 if there are
-    any.
-    """
+    """Print verdicts that no mutation changes, and verdicts that change without a new reason; return 1 if any exist."""
     root = places.project()
     chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
     stuck = 0
@@ -332,7 +329,7 @@ def main(names: list[str]) -> int:
                     f"{answer.claim}: {answer.verdict}, never turns{'' if answer.said else ', nor says another word'}"
                 )
             elif answer.unsaid:
-                print(f"{answer.claim}: turns without a word of its reason or values ({answer.unsaid})")
+                print(f"{answer.claim}: changes without a new reason or value ({answer.unsaid})")
             stuck += not answer.turned or bool(answer.unsaid)
     print(f"{len(chosen)} claims, {stuck} verdicts stuck or silent")
     return int(stuck > 0)

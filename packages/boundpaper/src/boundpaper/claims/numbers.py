@@ -1,11 +1,11 @@
-"""List numbers that a document prints in several cells, to notice a number printed for two quantities.
+"""List numbers that a document prints in several cells, to find a number printed for two quantities.
 
     python -m boundpaper.claims.numbers
 
-lists in `artifacts/sources/repeated_numbers.csv` every cell of the tables in `artifacts/sources` whose number its
-document prints again in another one, if it has at least `DIGITS` digits that are not a power of two. Which quantity a
-cell is of is written there by hand, is kept by the command, and is empty for a cell that is new. A number that stands
-for more than one quantity is explained in `artifacts/sources/number_coincidences.csv`.
+lists in `artifacts/sources/repeated_numbers.csv` every cell of the tables in `artifacts/sources` whose number the same
+document prints in another cell, if the number has at least `DIGITS` digits and is not a power of two. The quantity of
+each cell is filled in by hand; the command keeps it, and leaves it empty for new cells. A number that is printed for
+two or more quantities must be explained in `artifacts/sources/number_coincidences.csv`.
 """
 
 import csv
@@ -24,12 +24,12 @@ from boundpaper.store.files import write
 DIGITS = 4
 LISTED = "artifacts/sources/repeated_numbers.csv"
 COLUMNS = ("document", "number", "table", "cell", "quantity", "reason", "source")
-BESIDE = ("printed", "source", "reason", "as_number")  # columns that say nothing of what a cell is
+BESIDE = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell's quantity
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return the number in a cell if it has so many digits that few quantities share it, else None."""
+    """Return the number in a cell if it has enough digits to be distinctive, else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -43,7 +43,7 @@ def distinctive_number(printed: str) -> str | None:
 
 
 def repeated_numbers(root: Path) -> list[dict[str, str]]:
-    """Return the rows of the list, without quantities; `cell` holds the values of the row's key."""
+    """Return the rows of the list, without quantities; `cell` has the values of the row's key."""
     places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
@@ -66,15 +66,15 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
 
 
 def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Fill in the quantities that an earlier list had for the same cells."""
+    """Return the rows with the quantities that the earlier list `before` has for the same cells."""
     place = ("document", "number", "table", "cell")
     known = {tuple(row[name] for name in place): row["quantity"] for row in before}
     named = [{**row, "quantity": known.get(tuple(row[name] for name in place), "")} for row in rows]
-    return [{**row, "reason": "" if row["quantity"] else "quantity: to be named"} for row in named]
+    return [{**row, "reason": "" if row["quantity"] else "quantity not yet named"} for row in named]
 
 
 def main() -> int:
-    """Write the list, and say how many cells have no quantity yet."""
+    """Write the list, and print how many cells have no quantity yet."""
     root = places.project()
     before: list[dict[str, str]] = []
     if (root / LISTED).exists():

@@ -1,4 +1,4 @@
-"""Gather where each row of the ledger is stated, computed and used, into the artifact `claim_places`."""
+"""Collect the places where each ledger row is stated, computed and used, in the artifact `claim_places`."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 
 def build(job: Job) -> dict[str, bytes]:
-    """Build the table of places: one row per verdict, in the order of the ledger."""
+    """Return the table of places: one row per verdict, in the order of the ledger."""
     rows = places_of_rows(job.root, all_rows(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
@@ -27,7 +27,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Places where these rows of claims are stated, computed and used."""
+    """Return the places where these ledger rows are stated, computed and used."""
     anchors = _anchors_by_claim(root / ANCHORS)
     used = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
     uses = []
@@ -50,7 +50,7 @@ def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str,
 
 
 def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
-    """Return the anchors in the documents by claim; empty if the table does not exist."""
+    """Return the anchors in the documents by claim; empty if the table of anchors does not exist."""
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as stream:
@@ -58,7 +58,7 @@ def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _chapters_by_verdict(chapters: Iterable[Path]) -> dict[str, list[str]]:
-    """Return the chapters that print each verdict; a byte that is not UTF-8 is reported by the chapter's own step."""
+    """Return the chapters that print each verdict; ignore invalid UTF-8, which the chapter's step reports."""
     by_claim: dict[str, list[str]] = {}
     for path in chapters:
         for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):

@@ -1,11 +1,11 @@
-"""Plant typos: change numbers of the sources one at a time, and see whether a verdict of the ledger changes.
+"""Plant typos: change one number of the sources at a time, and test whether a verdict of the ledger changes.
 
     python -m boundpaper.claims.planted [COUNT [SEED]]
 
-draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
-wrong, two digits exchanged, a digit lost, the sign changed), computes again in memory what follows from it, studies and
-claims, and writes `artifacts/sources/planted_typos.csv`; with a seed, other numbers are drawn and the outcome is only
-printed. A typo is detected when a verdict changes, or the table's range or a step refuses it.
+draws printed numbers from the tables in `artifacts/sources`, the same numbers each time, plants one typo in each (a
+wrong digit, two digits swapped, a digit lost, the sign changed), runs the dependent studies and claims again in memory,
+and writes `artifacts/sources/planted_typos.csv`; with a seed, other numbers are drawn and the outcome is only printed.
+A typo is detected if a verdict changes, the value is outside the table's range, or a step raises an error.
 """
 
 import csv
@@ -40,7 +40,7 @@ Step = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Typo:
-    """A planted typo: document, table, row (from 1, below the header), the text as printed and as changed, its kind."""
+    """A planted typo: document, table, row (the first below the header is 1), text before and after, kind."""
 
     document: str
     table: str
@@ -51,9 +51,9 @@ class Typo:
 
 
 class ProjectInMemory:
-    """A project's steps in memory: which study makes which result, and which claims read which artifacts.
+    """A project's steps and artifacts in memory, to run studies and claims on changed artifacts.
 
-    Results are as committed.
+    Results are the committed ones.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,9 +63,9 @@ class ProjectInMemory:
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """Return the first verdict that changes (or step that fails) if `frame` replaces the artifact `name`, or "".
+        """Return the first verdict that changes (or step that fails) if `frame` replaces the artifact `name`, else "".
 
-        Claims on the table itself are asked first, then those on what studies make of it, as far as that differs.
+        Claims that read the table run first, then claims that read results which differ because of it.
         """
         changed = {name: frame}
         asked: set[str] = set()
@@ -90,7 +90,7 @@ class ProjectInMemory:
                 changed[ready] = made
 
     def _followers(self, name: str) -> list[str]:
-        """Return the results computed from an artifact, directly or not."""
+        """Return the results computed from an artifact, directly or indirectly."""
         followers: list[str] = []
         queue = [name]
         while queue:
@@ -132,9 +132,9 @@ def _frames_agree(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
 
 
 def plant_typo(text: str, chance: random.Random) -> tuple[str, str]:
-    """Plant one typo in a printed number, so that its value differs; return it with its kind.
+    """Plant one typo that changes the value of a printed number; return the new text and the kind of typo.
 
-    Raises DataError when the text has no number.
+    Raises DataError when the text has no digit or no typo changes its value.
     """
     digits = [match.start() for match in re.finditer(r"\d", text)]
     if not digits:
@@ -170,9 +170,9 @@ def _value_range(text: str) -> tuple[float, float] | None:
 
 
 def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """Choose the typos to plant: numbers from all tables of printed values, equally many per document.
+    """Choose the typos to plant, `count` per document, from all tables of printed values.
 
-    A document with fewer than `count` numbers gives fewer.
+    A document with fewer numbers gets fewer typos.
     """
     chance, documents = random.Random(seed), judged_sources(root)
     pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
@@ -193,11 +193,11 @@ def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
 
 
 def what_detects(project: ProjectInMemory, each: Typo) -> str:
-    """Name what detects a typo; empty if nothing does."""
+    """Return the verdict, range or step that detects a typo; empty if none does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
     if texts[each.row - 1] != each.before:
-        raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r} and not {each.before!r}")
+        raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r}, not {each.before!r}")
     row = frame.iloc[each.row - 1]
     value, described = parse(each.after).value, resource(project.root, each.table)
     if described and value is not None and excluded_number(described, str(row.get("metric") or "printed"), value):
@@ -207,7 +207,7 @@ def what_detects(project: ProjectInMemory, each: Typo) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Plant the typos, write the table, and print how many are detected, by document."""
+    """Plant the typos, write the table, and print the number detected per document."""
     root = places.project()
     count = int(arguments[0]) if arguments else COUNT
     seed = int(arguments[1]) if len(arguments) > 1 else SEED

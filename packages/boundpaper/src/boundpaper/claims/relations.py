@@ -1,4 +1,4 @@
-"""Declare checks of cells: each declaration says which cells follow from others, and becomes a claim.
+"""Declare checks of cells: each declaration states which cells follow from other cells, and is a claim.
 
     growth_cells = Cells(
         "The growth of a lamp follows from the two columns beside it.",
@@ -13,7 +13,7 @@
         ),
     )
 
-The build takes a declaration for a claim of that name at that line, whose artifacts are those it names by `Artifact`.
+The build treats a declaration as a claim with the variable's name; it reads the artifacts named by `Artifact`.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Each = Mapping[str, Sequence[Any] | Rows] | Rows
 
 
 class DeclarationPart:
-    """A part of a declared check: the artifacts that it reads, and its verdicts."""
+    """A part of a declared check, which reads artifacts and returns verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
-        """Yield the artifacts in the order in which the declaration names them."""
+        """Yield the artifacts that the part reads, in the order of the declaration."""
         raise NotImplementedError
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """Return one verdict for each cell."""
+        """Return one verdict per cell."""
         raise NotImplementedError
 
 
@@ -54,14 +54,15 @@ class Cells:
     Parameters
     ----------
     statement, source : str
-        The sentence, and the document with its section, as for the decorator `claim`.
+        The statement, and its document and section, as for the decorator `claim`.
     parts : DeclarationPart
         Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
 
     Attributes
     ----------
     artifacts : tuple of str
-        Names of what it reads, in the order in which the parts name it; called with their frames it gives the verdicts.
+        Names of the artifacts read, in the order of the parts; calling the object with their frames returns the
+        verdicts.
 
     Examples
     --------
@@ -85,12 +86,12 @@ class Cells:
         )
 
     def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
-        """Return the verdicts on the frames of its artifacts, given in order or by name.
+        """Return the verdicts, given the frames of the artifacts in order or by name.
 
         Raises
         ------
         SpecError
-            When a frame is missing, or one is given that no part reads.
+            When a frame is missing, or no part reads a given frame.
         """
         try:
             given = self.__signature__.bind(*frames, **named).arguments
@@ -109,22 +110,22 @@ class Relation(DeclarationPart):
     Attributes
     ----------
     cell : ArtifactCell
-        What is judged.
+        The cell that is judged.
     follows : Term
-        What it should round from.
+        The term whose rounded value the cell should print.
     each : mapping or Rows
-        The keys that fill what stands in braces: names with their values, every combination of them, the last running
-        fastest; names put apart by commas run together. Rows of an artifact give their columns.
+        The keys that replace names in braces: a mapping of names to values, used in every combination, the last name
+        varying fastest; names separated by commas vary together. `Rows` of an artifact give their columns.
     because, says, key : str
-        Reason, statement and key, with keys in braces; in the reason `{0}`, `{1}` are the cells of `follows`,
-        `{value}`, `{within}` the number that follows and its range, `{cell}` what is judged.
+        Reason, statement and key, with keys in braces; in the reason, `{0}` and `{1}` are the cells of `follows`,
+        `{value}` and `{within}` the computed number and its range, `{cell}` the judged cell.
     places : int or None
-        Decimals of the recomputed number; those of the cell where one is copied, else one more than printed.
+        Decimals of the recomputed number; by default those of a copied cell, else one more than printed.
     n : str
-        Units behind the number, filled in like the reason.
+        Number of units behind the number, filled in like the reason.
     judged : mapping of str to str
-        By key, the ledger rows (put apart by blanks) that judge the number where it first stands; a copied cell that
-        says `by` itself needs none.
+        By key, the ledger rows (separated by blanks) that judge the number where it is first printed; not needed for a
+        copied cell that names them with `by`.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class Relation(DeclarationPart):
         yield from (rows.artifact for rows in _rows_of_artifacts(self.each))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
-        """Return one verdict for each set of keys.
+        """Return one verdict per set of keys.
 
         Parameters
         ----------
@@ -187,12 +188,12 @@ class Relation(DeclarationPart):
 
 
 def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
-    """Yield those parts of what a relation runs over that are rows of an artifact."""
+    """Yield the artifact rows among the keys of a relation."""
     yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
 
 
 def _key_sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
-    """Return the sets of keys, one for each cell to check."""
+    """Return the sets of keys, one per cell to check."""
     if isinstance(each, Rows):
         return each.keys(frames)
     parts = [

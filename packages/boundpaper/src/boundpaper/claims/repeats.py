@@ -1,4 +1,4 @@
-"""Handle repeats: a number that is printed again gets the verdict of the place where it first stands."""
+"""Handle repeats: a number that is printed again gets the verdict of the place that first prints it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,20 +15,20 @@ _TAKEN = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjus
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat(Verdict):
-    """A verdict on a number that was printed before, with the ledger rows that judge its first place.
+    """A verdict on a number that was printed before, with the ledger rows that judge its first occurrence.
 
     Attributes
     ----------
     repeats : str
-        Names of the ledger rows that judge the number where it is first stated, put apart by blanks. The row's own
-        verdict says whether it is copied faithfully; `inherited` adds what is judged of the number itself.
+        Names, separated by blanks, of the ledger rows that judge the number where it is first stated. This verdict says
+        whether the copy agrees; `inherited` combines it with the verdict on the number.
     """
 
     repeats: str = ""
 
 
 def mark_repeat(verdict: Verdict, *origins: str) -> Verdict:
-    """Mark `verdict` as a repeat of the ledger rows `origins`; return it unchanged if there are no origins."""
+    """Return `verdict` marked as a repeat of the ledger rows `origins`, or unchanged if there are none."""
     if not origins:
         return verdict
     kept = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
@@ -38,10 +38,10 @@ def mark_repeat(verdict: Verdict, *origins: str) -> Verdict:
 def inherited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return ledger rows in which each repeat that agrees has the verdict of its origin.
 
-    A repeat that is no copy keeps its own verdict: it is a misprint. A repeat with several origins takes the worst of
-    their verdicts, unless that is no better than its own. Rows have `claim`, `verdict` and `reason`; those with
-    `repeats` name rows among them. They come back in their order, without `repeats`. Raises SpecError when a row
-    repeats one that is not there, or rows repeat each other in a circle.
+    A repeat that differs from its origin is a misprint and keeps its verdict. Other repeats get the worst verdict of
+    their origins. Rows have `claim`, `verdict` and `reason`, and repeats have `repeats`, the names of other rows. The
+    order is kept, and `repeats` is removed. Raises SpecError when a row repeats an absent row, or rows repeat each
+    other in a circle.
     """
     by_name = {str(row["claim"]): dict(row) for row in rows}
     done: dict[str, dict[str, Any]] = {}
@@ -61,7 +61,7 @@ def _origins(name: str, by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for origin in origins:
         if origin not in by_name:
             hint = suggest(origin, by_name)
-            raise SpecError(f"{name} repeats {origin!r}, which is no row of the ledger; {hint}see `build.py claims`")
+            raise SpecError(f"{name} repeats {origin!r}, which is not a row of the ledger; {hint}see `build.py claims`")
     return origins
 
 

@@ -14,14 +14,14 @@ _COLOURS = {
 
 
 def in_colour(verdict: str) -> str:
-    """Return a verdict in its colour; the function that prints it removes the colour if there is no terminal."""
+    """Return a verdict with colour codes, which the printing function removes if there is no terminal."""
     import click
 
     return click.style(verdict, fg=_COLOURS.get(verdict))
 
 
 def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return three lines per row, and the count of each verdict as the last line."""
+    """Return three lines per row, and a last line with the count of each verdict."""
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
@@ -36,7 +36,7 @@ def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
-    """Return all about one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
+    """Return lines on one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
     where = f"{row['source']}, {row['section']}"
     if place.get("line"):
         where += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
@@ -57,7 +57,7 @@ def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
     return [
         f"{row['claim']}: {in_colour(row['verdict'])} ({weight})",
         f"    statement  {row['statement']}",
-        f"    stands in  {where}",
+        f"    stated in  {where}",
         *([f"    numbers    {listing}"] if listing else []),
         f"    reason     {row['reason']}",
         f"    function   {place['function']}",

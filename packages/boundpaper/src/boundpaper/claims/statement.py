@@ -1,4 +1,4 @@
-"""Define the decorator of a claim, which names the document and section that state the docstring's sentence."""
+"""Define the decorator of claims, which names the document and section of the statement in the docstring."""
 
 import functools
 import inspect
@@ -17,10 +17,10 @@ Judged = TypeVar("Judged", Verdict, list[Verdict])
 
 @dataclass(frozen=True)
 class ClaimPlace:
-    """Where a document states what a claim judges.
+    """The place in a document of the statement that a claim judges.
 
-    `failure` is the kind of failure of a verdict that leaves it open, and `severity` that of the claim; they are empty
-    where the verdict and the section decide.
+    `failure` is the failure kind of verdicts that name none, and `severity` the severity of the claim; empty means that
+    verdict and section decide.
     """
 
     document: str
@@ -32,19 +32,19 @@ class ClaimPlace:
 def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
     """Read a place such as `002, Results`.
 
-    Raises SpecError when the place lacks the document or the section, or no failure or severity has the name given.
+    Raises SpecError when the place lacks the document or the section, or `failure` or `severity` is unknown.
     """
     parts = _PLACE.fullmatch(place)
     if not parts:
         raise SpecError(f"a claim's place is {place!r}; write the document and the section, as in `002, Results`")
     for what, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
         if word and word not in known:
-            raise SpecError(f"a claim of {place!r} has the {what} {word!r}, which is none of {', '.join(known)}")
+            raise SpecError(f"a claim of {place!r} has the unknown {what} {word!r}; use one of {', '.join(known)}")
     return ClaimPlace(parts["document"], parts["section"], failure, severity)
 
 
 class Decorator(Protocol):
-    """What `claim` returns: a decorator that turns a function which yields verdicts into one that returns a list."""
+    """The decorator that `claim` returns; a function that yields verdicts then returns a list of them."""
 
     @overload
     def __call__(self, function: Callable[P, Judged]) -> Callable[P, Judged]: ...
@@ -58,22 +58,22 @@ def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
     Parameters
     ----------
     place : str
-        The document and the section that state it, as in `002, Results`.
+        The document and section with the statement, as in `002, Results`.
     failure : str
-        One of `FAILURES`: what is wrong when a verdict is `not supported` or `contradicted` and does not say why.
+        One of `FAILURES`: the failure kind of verdicts `not supported` or `contradicted` that name none.
     severity : str
-        One of `SEVERITIES`; by default a headline in an abstract, a summary, a conclusion or a hypothesis, a detail if
-        a single cell is checked, and supporting elsewhere.
+        One of `SEVERITIES`; by default headline in an abstract, summary, conclusion or hypothesis, detail for a check
+        of one cell, and supporting elsewhere.
 
     Returns
     -------
     Decorator
-        It keeps the function's parameters; verdicts that the function yields are returned as a list.
+        Decorator that keeps the function's parameters, and returns yielded verdicts as a list.
 
     Raises
     ------
     SpecError
-        When the place lacks the document or the section, or no failure or severity has the name given.
+        When the place lacks the document or the section, or `failure` or `severity` is unknown.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Define terms: the cells that a declared check names, and formulas of these cells.
+"""Define terms: the cells that a declared check names, and formulas on these cells.
 
     HEIGHTS = Artifact("bean_heights", "the table of heights")
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
 
-An `Artifact` called with columns is the printed cell of one row; `-`, `+`, `/` and the functions of this module make
-terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for
-underscores, `!l` small letters, `!c` a capital, `!i` alone the whole number for its text. Whatever follows from printed
-cells keeps the range that their rounding leaves.
+Calling an `Artifact` with column values gives the printed cell of one row; `-`, `+`, `/` and the functions of this
+module combine cells into terms. A name in braces is replaced by the key of that name; `!w` replaces underscores by
+blanks, `!l` lower-cases, `!c` capitalises, and `!i`, alone, converts to int. A term computed from printed cells also
+has the range that their rounding allows.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _FILLING = _KeyFormatter()
 
 
 def fill(text: Any, keys: Keys, *read: Any) -> Any:
-    """Replace the braces of `text` by the keys that they name.
+    """Return `text` with names in braces replaced by their keys.
 
-    `"{day}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
-    Raises SpecError when it names a key that there is not.
+    `"{day}"` alone gives the key itself, of any type; a key that is a text with braces is filled in too. Raises
+    SpecError for an unknown key.
     """
     if not isinstance(text, str) or "{" not in text:
         return text
@@ -57,13 +57,13 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
         return _FILLING.vformat(text, read, keys)
     except (KeyError, IndexError, AttributeError, ValueError) as error:
         raise SpecError(
-            f"{text!r} cannot be filled in: {error}; there are {', '.join(keys)} and {len(read)} cells"
+            f"{text!r} cannot be filled in: {error}; known are {', '.join(keys)} and {len(read)} cells"
         ) from None
 
 
 @dataclass(frozen=True)
 class TermValue:
-    """Value of a cell or term: its printed text, its number, its range (None if exact), its decimals and its row."""
+    """The value of a cell or term: printed text, number, range (None if exact), decimals and row."""
 
     printed: str
     value: float | None
@@ -73,13 +73,13 @@ class TermValue:
 
     @property
     def quoted(self) -> QuotedCell:
-        """Return the value as a printed cell."""
+        """Return this value as a printed cell."""
         within = self.interval or rounding.exact(self.number)
         return QuotedCell(self.printed, self.value, self.decimals, within)
 
     @property
     def number(self) -> float:
-        """Return the number; raise an error for a word or a range."""
+        """Return the number; raise DataError for a word or a range."""
         return QuotedCell(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
@@ -87,14 +87,14 @@ class TermValue:
 
 
 class Term:
-    """A quantity that has a number for each set of keys."""
+    """A quantity with one number per set of keys."""
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """Return the number for these keys, with its range."""
+        """Return the value for these keys."""
         raise NotImplementedError
 
     def cells(self) -> Iterator[ArtifactCell]:
-        """Yield the cells of the term, in the order in which it names them."""
+        """Yield the cells of the term, in order."""
         raise NotImplementedError
 
     def __sub__(self, other: Term) -> Term:
@@ -112,14 +112,14 @@ class Term:
 
 @dataclass(frozen=True)
 class CombinedTerm(Term):
-    """A number computed from other terms, by one formula for numbers and one for ranges."""
+    """A number computed from other terms, with one formula for numbers and another for ranges."""
 
     of: tuple[Term, ...]
     number: Callable[..., float]
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """Return the number, with a range unless all inputs are exact, and with decimals if there is only one input."""
+        """Return the value, with a range unless all inputs are exact, and with decimals if there is only one input."""
         parts = [part.read(frames, keys) for part in self.of]
         value = self.number(*(part.number for part in parts))
         if all(part.interval is None for part in parts):
@@ -135,7 +135,7 @@ class CombinedTerm(Term):
 
 @dataclass(frozen=True)
 class ArtifactCell(Term):
-    """One row of an artifact: its printed cell, or the number in `column`, exact or with the range in the columns
+    """A cell of one row of an artifact: the printed cell, or the number in `column`, whose range may be in columns
     `ends`.
 
     Attributes
@@ -147,9 +147,9 @@ class ArtifactCell(Term):
     column : str
         A column of numbers, with keys in braces; empty for the printed cell.
     ends : tuple of str
-        Columns of the ends of its range; none when the number is exact.
+        The two columns with the ends of the number's range; empty if the number is exact.
     judged : tuple of str
-        The ledger rows that judge the number, with keys in braces: who prints it again shares their verdict.
+        The ledger rows that judge the number, with keys in braces; a repeat of the number gets their verdict.
     """
 
     artifact: Artifact
@@ -159,11 +159,11 @@ class ArtifactCell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> ArtifactCell:
-        """Return the same cell, judged by the ledger rows `claims`."""
+        """Return the same cell, marked as judged by the ledger rows `claims`."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
-        """Return the cell, selected by further columns."""
+        """Return the cell with further columns that select its row."""
         return replace(self, where={**self.where, **where})
 
     def filled(self, keys: Keys) -> dict[str, Any]:
@@ -188,27 +188,27 @@ class ArtifactCell(Term):
 
 
 def _number_in_words(row: pd.Series) -> QuotedCell:
-    """Return the whole number that a cell writes in words; its range is half a unit to each side."""
+    """Return the whole number that a cell prints in words; its range is half a unit to each side."""
     number = float(row["as_number"])
     return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """An artifact by name: how reasons call its exhibit, which of its rows are selected, and added columns.
+    """A named artifact, with its name in reasons, a selection of rows, and added columns.
 
-    The build reads the name from the source text: write it out, in the file of the claim.
+    The build reads the name from the source text, so write it as a literal in the file of the claim.
 
     Attributes
     ----------
     name : str
-        Of the table.
+        Name of the artifact.
     label : str
-        How reasons call it; by default the cell's section.
+        Its name in reasons; by default the cell's section.
     only : tuple of pairs
-        Columns and the values that are meant, which `where` and `printed` add.
+        Columns and the selected values, which `where` and `printed` add.
     added : tuple of pairs
-        Columns of text and what fills them, which `assign` adds.
+        Text columns and their templates, which `assign` adds.
 
     Examples
     --------
@@ -228,45 +228,45 @@ class Artifact:
         return ArtifactCell(self, where)
 
     def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> ArtifactCell:
-        """The number in `column` of that row, with the range that the columns `ends` give, if any.
+        """Return the number in `column` of the selected row, with the range in the columns `ends`, if any.
 
         Parameters
         ----------
         column : str
             A column of numbers, with keys in braces.
         ends : pair of str
-            Columns of the ends of its range; none where the number is exact.
+            Columns with the ends of the number's range; empty if the number is exact.
         where
-            Columns and the values that they have in the row.
+            Columns, and their values in the row.
         """
         return ArtifactCell(self, where, column, ends)
 
     def where(self, **columns: object) -> Artifact:
-        """Return the rows in which the columns have these values (a tuple: any one of its values).
+        """Return the artifact limited to rows with these values in the columns (a tuple: any of its values).
 
         Parameters
         ----------
         columns
-            Columns with their values.
+            Columns, each with a value or a tuple of values.
         """
         return replace(self, only=(*self.only, *columns.items()))
 
     def assign(self, **columns: str) -> Artifact:
-        """Add columns of text, in which names in braces are replaced by the values of each row.
+        """Return the artifact with added text columns, in which names in braces are replaced by the values of each row.
 
         Parameters
         ----------
         columns
-            New columns with the texts that fill them.
+            New columns, each with its template.
         """
         return replace(self, added=(*self.added, *columns.items()))
 
     def printed(self) -> Artifact:
-        """Keep only the rows whose printed cell is not empty."""
+        """Return the artifact limited to rows whose printed cell is not empty."""
         return replace(self, only=(*self.only, ("low", _PRINTED)))
 
     def rows(self, *columns: str) -> Rows:
-        """Return sets of keys for a relation: the distinct values of these columns (of all if none is named), in order.
+        """Return sets of keys for a relation: the distinct values of these columns (by default all columns), in order.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Artifact:
         return Rows(self, columns)
 
     def frame(self, frames: Frames) -> pd.DataFrame:
-        """Return the selected rows.
+        """Return the selected rows, with the added columns.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Rows:
     columns: tuple[str, ...]
 
     def keys(self, frames: Frames) -> list[dict[str, Any]]:
-        """Return one set of keys for each row."""
+        """Return one set of keys per distinct row."""
         rows = self.artifact.frame(frames)
         wanted = rows[list(self.columns)].drop_duplicates() if self.columns else rows
         return [{str(name): value for name, value in row.items()} for _, row in wanted.iterrows()]
@@ -328,7 +328,7 @@ def percent_lost(before: Term, after: Term) -> Term:
 
 
 def percent_share(part: Term, rest: Term) -> Term:
-    """Return 100 part / (part + rest); its range is that of 100 / (1 + rest / part), in which each term occurs once."""
+    """Return 100 part / (part + rest); the range uses 100 / (1 + rest / part), in which each term occurs once."""
 
     def within(part: Interval, rest: Interval) -> Interval:
         quotient = rounding.ratio(rest, part)

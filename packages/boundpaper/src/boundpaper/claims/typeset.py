@@ -1,4 +1,4 @@
-"""Typeset reasons and statements for readers: keys become names; signs and powers of ten appear as in print."""
+"""Typeset reasons and statements: replace keys by names, and write signs and powers of ten as in print."""
 
 import re
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ _ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
 
 
 def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
-    """Replace keys of the data by names, and typed signs by printed ones: `rho = -0.4`, `1.9e-02`.
+    """Return the text with data keys replaced by names, and typed signs by typographic ones: `rho = -0.4`, `1.9e-02`.
 
-    Ranges (`0-1`) stay. The text's first letter is left to the caller. `replacements` are the vocabulary's regular
-    expressions, each with what is printed for what it finds, in order.
+    Ranges (`0-1`) and the first letter stay unchanged. `replacements` are the vocabulary's regular expressions, each
+    with its replacement, applied in order.
     """
     for pattern, shown in replacements:
         text = re.sub(pattern, shown, text)

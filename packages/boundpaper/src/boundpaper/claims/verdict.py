@@ -1,13 +1,13 @@
-"""Define the verdict on one claim: what each verdict means, and what it requires.
+"""Define the verdict on a claim: the meaning of each verdict, and the numbers it requires.
 
-The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
+`MEANINGS`, `FAILURES` and `SEVERITIES` define the words; a `Verdict` that contradicts its meaning raises an error.
 """
 
 import math
 from dataclasses import dataclass
 
 ALPHA = 0.05
-EQUIVALENT = 10.0  # points of accuracy: a change that could be larger is not shown to be none
+EQUIVALENT = 10.0  # points of accuracy: no change is shown only if a larger change is excluded
 
 MEANINGS = {
     "holds": "the recomputed value lies in the range that the printed one stands for, or the data make the statement "
@@ -32,7 +32,7 @@ FAILURES = {
     "overreach": "the sentence says more than its test or its range of data can show",
     "untestable": "no number is given that could decide it",
 }
-# What a failing verdict is a failure of, unless the claim says which.
+# The failure kind of each failing verdict, unless the claim names one.
 _FAILURE = {
     "not significant": "overreach",
     "not supported": "overreach",
@@ -49,42 +49,42 @@ SEVERITIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Verdict of a claim's function, with reason and numbers.
+    """A verdict on a claim, with reason and numbers.
 
     Attributes
     ----------
     verdict : str
-        One of `VERDICTS`, with the meaning that `MEANINGS` gives it.
+        One of `VERDICTS`, defined in `MEANINGS`.
     reason : str
-        One sentence that a reader can check, built from what was found.
+        One sentence, built from the computed values, that a reader can check.
     reported, recomputed : str
-        The value as the source gives it, and as the artifacts give it; empty where there is none.
+        The value in the source, and the value from the artifacts; empty if there is none.
     n : int or None
-        Units behind the recomputed value.
+        Number of units behind the recomputed value.
     ci_low, ci_high : float or None
-        Its interval, in the unit of `estimate`.
+        Ends of the confidence interval, in the unit of `estimate`.
     p_value, p_adjusted : float or None
-        p of the test by itself, and p corrected for the tests of its family; never one in the place of the other.
+        p-value of the test, and p-value corrected for its family of tests.
     key, statement : str
-        Of one verdict among several that a claim returns: its own name part, and its own statement.
+        If a claim returns several verdicts: the key and the statement of this one.
     kind : str
         `statement`, or `cell check` for cells and derived columns checked in bulk.
     failure : str
-        Of a verdict that is not good, one of `FAILURES`; by default the one that the verdict suggests.
+        The kind of failure, one of `FAILURES`; by default the kind that the verdict implies.
     estimate : float or None
-        The effect that the interval is of; needed with `sign`.
+        The effect whose interval is given; required with `sign`.
     sign : int or None
-        What the statement asserts of `estimate`: above `null` (1), below it (-1), or on either side (0).
+        The asserted sign: `estimate` is above `null` (1), below `null` (-1), or on either side (0).
     null : float
-        The value of `estimate` that is no effect.
+        The value of `estimate` that means no effect.
     margin : float or None
-        For statements that nothing differs: the largest difference from `null` that counts as none.
+        For statements that nothing differs: the largest difference from `null` that counts as no difference.
 
     Raises
     ------
     ValueError
-        When a word is unknown, the reason is empty, a number is not finite or no probability, the interval or the two
-        p are in the wrong order, or the verdict says what its numbers do not.
+        When a word is unknown, the reason is empty, a number is infinite or an invalid probability, the interval ends
+        or the two p-values are in the wrong order, or the numbers contradict the verdict.
 
     Examples
     --------
@@ -113,9 +113,9 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
-            raise ValueError(f"verdict {self.verdict!r} is none of {', '.join(VERDICTS)}")
+            raise ValueError(f"verdict {self.verdict!r} is unknown; use one of {', '.join(VERDICTS)}")
         if self.kind not in KINDS:
-            raise ValueError(f"kind {self.kind!r} is none of {', '.join(KINDS)}")
+            raise ValueError(f"kind {self.kind!r} is unknown; use one of {', '.join(KINDS)}")
         if not self.reason.strip():
             raise ValueError("a verdict needs a reason that a reader can check")
         self._check_numbers()
@@ -143,13 +143,13 @@ class Verdict:
         if (self.ci_low is None) != (self.ci_high is None):
             raise ValueError("an interval needs both ends or neither")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
-            raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} has its high end first")
+            raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} has its ends in the wrong order")
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
             raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}")
 
     def _check_failure(self) -> None:
         if self.failure and self.failure not in FAILURES:
-            raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
+            raise ValueError(f"failure {self.failure!r} is unknown; use one of {', '.join(FAILURES)}")
         if self.failure and self.verdict in GOOD:
             raise ValueError(f"{self.verdict!r} is not a failure: leave out failure={self.failure!r}")
         if not self.failure:
@@ -161,7 +161,7 @@ class Verdict:
         return self.ci_low, self.ci_high
 
     def _check_direction(self) -> None:
-        """Check a statement with a direction: the verdict must agree with the estimate and its interval."""
+        """Check that the verdict on a statement with a direction agrees with the estimate and its interval."""
         if self.sign not in (1, 0, -1) or self.estimate is None:
             raise ValueError("a direction needs an estimate and a sign of 1, 0 or -1")
         low, high = self._require_interval()

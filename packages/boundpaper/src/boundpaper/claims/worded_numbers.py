@@ -1,4 +1,4 @@
-"""Numbers that a source gives in words or within other text, read from the printed text."""
+"""Parse numbers that a source prints in words or within other text."""
 
 import re
 from collections.abc import Mapping
@@ -10,16 +10,15 @@ from boundpaper.store.paper_vocabulary import vocabulary
 
 _CARDINALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WORDS: Mapping[str, float] = {name: float(number) for number, name in enumerate(_CARDINALS)}
-"""Words that stand for a number in any paper; others are in a paper's vocabulary."""
+"""Number words of every paper; a paper's vocabulary adds others."""
 _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)([KM](?![A-Za-z]))?")
 _SCALE = {"": 1.0, "K": 1e3, "M": 1e6}
 
 
 def spelled(text: str) -> float | None:
-    """The number that a text gives in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`); None if it gives
-    none.
+    """Return the number that a text has in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`), or None.
 
-    Of several numbers the first counts.
+    If the text has several numbers, the first counts.
     """
     if digits := _DIGITS.search(text.replace("−", "-")):
         return float(digits[1].replace(",", "")) * _SCALE[digits[2] or ""]
@@ -28,10 +27,10 @@ def spelled(text: str) -> float | None:
 
 
 def stated_number(row: pd.Series) -> float:
-    """The number of a stated value: what its printed text spells, else the number typed beside a word such as `all`.
+    """Return the number of a stated value: the number in its printed text, else the one in `as_number`.
 
-    `row` is of a long source with `printed` and, where it has one, `as_number`. Raises DataError when the text spells
-    no number and none is typed, or when both are there and differ.
+    `row` has the column `printed` and perhaps `as_number`, the number for a word such as `all`. Raises DataError when
+    neither column has a number, or when they differ.
     """
     number, typed = spelled(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(typed):

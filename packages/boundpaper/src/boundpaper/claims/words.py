@@ -1,4 +1,4 @@
-"""Word what reasons have in common: lists of names, p-values and counts of trials."""
+"""Write common parts of reasons in words: lists of names, p-values and counts of trials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def p(value: float) -> str:
-    """Return a p-value with its relation, for a reason: `p = 0.012`, `p < 0.001`."""
+    """Return a p-value as text for a reason: `p = 0.012`, `p < 0.001`."""
     return f"p {pvalue(relation=True).show(value, 'plain')}"
 
 
@@ -29,7 +29,7 @@ def of_trials(row: pd.Series) -> str:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Return a number with the given decimals; very large and small ones with three significant digits; never -0."""
+    """Return a number with the given decimals, or if very large or small with three significant digits; never -0."""
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"
     text = f"{value:.{max(decimals, 0)}f}"

@@ -1,4 +1,4 @@
-"""Collect the commands from the files of this folder; each is a few lines that call the code of another folder."""
+"""Collect the commands from the modules of this folder; each command calls the code of another folder."""
 
 import importlib
 import pkgutil
@@ -12,14 +12,14 @@ from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.places import command_modules, nearest_adopted
 
 OF_THE_PAPER = "analysis/commands.py"
-"""A paper's own commands."""
+"""The file with a paper's commands."""
 
 
 def commands(root: Path | None = None) -> Iterator[click.Command]:
-    """Yield all commands that modules list in `COMMANDS`; a file of this folder without that list has no commands.
+    """Yield the commands that modules list in `COMMANDS`.
 
-    The packages of the paper `root` and its `analysis/commands.py` are asked as well; only what is installed when None.
-    Raises ThesisError when a module is not installed, or cannot be read; the text names it.
+    Modules are those of this folder, of installed packages, and for a paper `root` its packages and its
+    `analysis/commands.py`. Raises ThesisError that names a module which is not installed or cannot be read.
     """
     modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     modules += command_modules(root)
@@ -38,5 +38,5 @@ def _import_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise MissingDependency.package(error.name) from error
-    except Exception as error:  # what a paper writes in its commands may fail in any way
+    except Exception as error:  # a paper's commands may fail with any error
         raise SpecError(f"the commands of {name} cannot be loaded: {type(error).__name__}: {error}") from error

@@ -26,11 +26,9 @@ def adopted_folder() -> Folder:
 
 
 @click.command()
+@click.option("--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; repeatable, for a supplement.")
 @click.option(
-    "--main", "mains", multiple=True, metavar="FILE", help="Main LaTeX file; may be repeated, for a supplement."
-)
-@click.option(
-    "--data", multiple=True, metavar="PATTERN", help="Pattern of data files, such as results/*.csv; may be repeated."
+    "--data", multiple=True, metavar="PATTERN", help="Pattern of data files, such as results/*.csv; repeatable."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
@@ -43,7 +41,7 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
     if dry_run:
         click.echo(planned.toml, nl=False)
         for path in planned.files:
-            click.echo(f"{planned.folder.shown(path)}: one line more, after \\documentclass")
+            click.echo(f"{planned.folder.shown(path)}: one line added after \\documentclass")
         return
     for file in begin.carry_out(planned):
         click.echo(file)
@@ -51,16 +49,16 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if something is out of date.")
-@click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@click.option("--force", is_flag=True, help="Overwrite generated files that were edited by hand.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing on success.")
 def build(check: bool, force: bool, quiet: bool) -> None:
-    """Write bound/ from the data; files that do not change are not written."""
+    """Write bound/ from the data; unchanged files are not written."""
     from boundpaper.adopt.generate import build as written
     from boundpaper.typeset.plural import counted
 
     done = written(adopted_folder(), check=check, force=force)
     for file in done.changed if not quiet or check else ():
-        click.echo(f"{file}: is not as the data are; run `boundpaper build`" if check else file, err=check)
+        click.echo(f"{file}: differs from the data; run `boundpaper build`" if check else file, err=check)
     if check and done.changed:
         raise SystemExit(1)
     if not quiet:
@@ -71,7 +69,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="New folder to write the paper to."
 )
-@click.option("--in-place", is_flag=True, help="Put the numbers into the paper's files; drop boundpaper.")
+@click.option("--in-place", is_flag=True, help="Write the numbers into the paper's files; undo the adoption.")
 def flatten(output: Path | None, in_place: bool) -> None:
     """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
     from boundpaper.adopt.flatten import write_flattened
@@ -83,16 +81,16 @@ def flatten(output: Path | None, in_place: bool) -> None:
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Bind each number of three or more digits that exactly one cell has.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask about each number that several cells have.")
+@click.option("--fix", is_flag=True, help="Bind each number of three or more digits that matches exactly one cell.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask about each number that matches several cells.")
 @click.option(
-    "--against", metavar="REV", help="List numbers that match the data of a git revision only [HEAD, if there is one]."
+    "--against", metavar="REV", help="Also list stale numbers: those that match only this git revision [HEAD]."
 )
-@click.option("--all", "every", is_flag=True, help="Also list numbers that no cell has.")
+@click.option("--all", "every", is_flag=True, help="Also list numbers that match no cell.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
-    """List typed numbers with the cells that have their value; change files only with --fix or -i.
+    """List typed numbers with the cells that match them; change files only with --fix or -i.
 
-    Exits with 1 when a number is stale, or exactly one cell has its value.
+    Exits with 1 when a number is stale or matches exactly one cell.
     """
     from boundpaper.adopt import begin, generate, revision
     from boundpaper.adopt import lint as room
@@ -121,7 +119,7 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     if chosen:
         generate.build(folder)
     unknown = sum(not (each.candidates or each.stale) for each in found)
-    words = [counted(len(found), "typed number"), f"{unknown} of them in no cell"]
+    words = [counted(len(found), "typed number"), f"{unknown} of them match no cell"]
     words += (
         [f"{len(chosen)} bound"] if fix or interactive else [f"{sum(each.safe for each in found)} that --fix binds"]
     )
@@ -142,7 +140,7 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
         click.echo(
             f"  {number}  \\{finding.macro}{{{each.key}}}  {each.cell.text}  ({each.cell.file}: {each.cell.place})"
         )
-    click.echo("  which (Enter leaves it, q ends): ", nl=False)
+    click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
     if answer == "q":
         raise click.Abort
@@ -152,7 +150,7 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
 
 
 @click.command("zip")
-@click.option("--arxiv", is_flag=True, help="Pack what arXiv needs: the sources and the .bbl.")
+@click.option("--arxiv", is_flag=True, help="Pack the sources and the .bbl for arXiv.")
 @click.option(
     "--overleaf-upload", "upload", is_flag=True, help="Pack only bound/ and the files that changed since a revision."
 )
@@ -174,7 +172,7 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
 
 
 def _converting(form: str, words: str) -> click.Command:
-    """Make the command that converts the paper to a format."""
+    """Return the command that converts the paper to a format."""
 
     @click.command(form, help=words)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
@@ -197,7 +195,7 @@ def _converting(form: str, words: str) -> click.Command:
 
 
 docx = _converting("docx", "Write the paper for Word, through pandoc; exits with 1 when a number or drawing is lost.")
-html = _converting("html", "Write the paper as a page, through LaTeXML or pandoc; exits with 1 when something is lost.")
+html = _converting("html", "Write the paper as HTML by LaTeXML or pandoc; exits with 1 if a number or drawing is lost.")
 
 
 @click.command("diff")
@@ -225,7 +223,7 @@ def diff(revision: str, pdf: bool) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("what")
 def trace(what: str) -> None:
-    """Trace WHAT to the data: FILE.tex:LINE, an address, or a printed number."""
+    """Show the data behind WHAT: FILE.tex:LINE, an address, or a printed number."""
     from boundpaper.adopt import generate
 
     for line in generate.trace_value(generate.AdoptedPaper.read(adopted_folder()), what):
@@ -248,7 +246,7 @@ def claims(check: bool) -> None:
 
 @click.command("watch")
 def watch() -> None:
-    """Build again whenever data or text are saved; run `latexmk -pvc` beside it to see the result."""
+    """Build again whenever data or text are saved; run `latexmk -pvc` in another terminal to see the PDF."""
     from boundpaper.adopt.cells import SUFFIXES
     from boundpaper.paper.watch import watch as watched
 
@@ -263,6 +261,6 @@ def watch() -> None:
 
 
 OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
-"""Commands outside of a project that is built from chapters."""
+"""Commands outside a project that is built from chapters."""
 ADOPTED_COMMANDS = (diff, trace, claims, watch)
-"""Commands that stand in the place of those of the same name where the folder is that of an adopted paper."""
+"""Commands that replace those of the same name in the folder of an adopted paper."""

@@ -1,4 +1,4 @@
-"""Commands of adopted papers for a project built from chapters, where each does the corresponding thing."""
+"""Define the commands of adopted papers for a project built from chapters, where each has a counterpart."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def build(ctx: click.Context, jobs: int | None) -> None:
 
 @click.command()
 def lint() -> None:
-    """Find typed numbers, and citations and references that lead nowhere, without building."""
+    """Find typed numbers, and undefined citations and references, without building."""
     from boundpaper.paper import bibliography, metadata
     from boundpaper.paper import lint as rules
 
@@ -89,12 +89,12 @@ def _converting(form: str, words: str) -> click.Command:
 
 
 def write_changes_pdf(ctx: click.Context, revision: str) -> None:
-    """Write out/thesis-changes.pdf: the thesis, marked where its print differs from a git revision's."""
+    """Write out/thesis-changes.pdf: the thesis with differences from a git revision marked."""
     from boundpaper.adopt import export
     from boundpaper.adopt.revision import require_revision
     from boundpaper.store import files
 
-    require_revision(root(), revision)  # a misspelt one is told before anything is built
+    require_revision(root(), revision)  # report an unknown revision before anything is built
     with files.temporary() as scratch:
         _write_flattened(ctx, scratch / "new", None)
         content = export.chapters_with_changes(root(), revision, scratch)
@@ -112,7 +112,7 @@ def _write_flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None
 
 docx = _converting("docx", "Write the thesis for Word, through pandoc; exits with 1 when a number or drawing is lost.")
 html = _converting(
-    "html", "Write the thesis as one page, through LaTeXML or pandoc; `site` writes all there is to see."
+    "html", "Write the thesis as one HTML page, through LaTeXML or pandoc; `site` also writes exhibits and data."
 )
 
 COMMANDS = (build, lint, flatten, zip_up, docx, html)

@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...")
 @click.option("--joint", is_flag=True, help="Compare the sentences of each document with the tables of all documents.")
-@click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to look for; may be repeated [all kinds].")
+@click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to search for; repeatable [all kinds].")
 @click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
@@ -17,7 +17,7 @@ import click
 @click.option(
     "--promote",
     metavar="ID",
-    help="Turn the finding with this ID into a claim: write FILE.py, named by -o, and FILE.csv beside it.",
+    help="Convert the finding with this ID to a claim: write FILE.py, given by -o, and FILE.csv beside it.",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
@@ -47,7 +47,7 @@ def audit(
 
     for kind in only:
         if kind not in checks.KINDS:
-            raise click.UsageError(f"no kind {kind!r}{or_known(kind, checks.KINDS)}")
+            raise click.UsageError(f"unknown kind {kind!r}{or_known(kind, checks.KINDS)}")
     if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
@@ -62,7 +62,7 @@ def audit(
             words = (
                 "; give -o FILE.py"
                 if chosen
-                else or_known(promote, [each.id for each in every]) or "; nothing is found"
+                else or_known(promote, [each.id for each in every]) or "; no contradiction found"
             )
             raise click.UsageError(f"--promote {promote}{words}")
         claim, table = report.promoted(chosen, output.stem)

@@ -1,18 +1,18 @@
-"""Define commands that trace a number to its source, and that compare results with a revision."""
+"""Define the commands that trace a number to its source and that compare results with a revision."""
 
 import click
 
 from boundpaper.cli.project import Tolerance, root, session, show_waiting
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
+@click.command(context_settings={"ignore_unknown_options": True})  # a negative number is not an option
 @click.argument("what")
 @click.option("--all", "every", is_flag=True, help="Show every place where the number is printed.")
 def trace(what: str, every: bool) -> None:
     """Trace WHAT to its source: a printed number, or an address.
 
     WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
-    looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
+    searched for in chapters, tables, the ledger, results, measurements and sources, exactly and rounded.
     """
     from boundpaper.build.session import Session
     from boundpaper.errors import SpecError
@@ -26,7 +26,7 @@ def trace(what: str, every: bool) -> None:
         root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), StepCache(root())
     )
     try:
-        with show_waiting(f"looking for {what}") as say:
+        with show_waiting(f"searching for {what}") as say:
             for line in lines(project, what, every):
                 say(line)
     except SpecError as error:
@@ -38,13 +38,13 @@ def trace(what: str, every: bool) -> None:
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative tolerance for numbers.")
 @click.option("--all", "every", is_flag=True, help="List every cell that differs.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-@click.option("--pdf", is_flag=True, help="Write only out/thesis-changes.pdf, with what changed in print marked.")
+@click.option("--pdf", is_flag=True, help="Write only out/thesis-changes.pdf, with printed changes marked.")
 @click.pass_context
 def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, strict: bool, pdf: bool) -> None:
     """Compare results with a git REVISION: the most important changes, or every cell.
 
-    Compares cell by cell; a number counts as changed when it differs by more than the tolerance. The results are
-    computed below `out/`: those in artifacts/results stay as they are.
+    Compares cell by cell; a number counts as changed if it differs by more than the tolerance. The results are computed
+    below `out/`; artifacts/results stays unchanged.
     """
     from boundpaper.build.build_copy import RESULTS, build_in_copy
     from boundpaper.build.changes import at_revision, results, summary
@@ -55,7 +55,7 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
 
         write_changes_pdf(ctx, revision)
         return
-    at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
+    at_revision(root(), revision, RESULTS)  # report an unknown revision before anything is computed
     with session() as project:
         built = build_in_copy(project)
         with show_waiting(f"comparing with {revision}"):

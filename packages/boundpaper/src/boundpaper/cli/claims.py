@@ -1,4 +1,4 @@
-"""Define the command that lists and shows the ledger, and compares it with a revision."""
+"""Define the command that prints the ledger and compares it with a revision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,12 +25,12 @@ def claims(
 ) -> None:
     """Print the ledger, or everything about the claims NAMES.
 
-    With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
+    With --check, compare the present ledger with that of a git revision, and name the verdicts that changed.
     """
     from boundpaper.claims.show import short_report
 
     if against and not strict:
-        raise click.UsageError("--against REV says what --check compares with; give both")
+        raise click.UsageError("--against REV sets the revision for --check; give both")
     if strict and (names or source or verdict or severity):
         raise click.UsageError("--check compares the whole ledger; give no names and no other options")
     if strict:
@@ -52,7 +52,7 @@ def _check_ledger(revision: str) -> None:
     path = "artifacts/results/claims.csv"
     before = at_revision(root(), revision, path)
     if before is None:
-        raise DataError(f"{path} does not exist at {revision}; --against REV names another revision")
+        raise DataError(f"{path} does not exist at {revision}; choose another revision with --against REV")
     with session() as project:
         built = build_in_copy(project, "ledger:claims")
         lines = changes(before, (built / "claims.csv").read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def _check_ledger(revision: str) -> None:
 
 
 def _show_claims(names: Sequence[str]) -> None:
-    """Run the claims of these names (a claim, or `CLAIM.KEY` for one verdict) and print all about them."""
+    """Run the claims of these names (a claim, or `CLAIM.KEY` for one verdict) and print all details."""
     import json
 
     from boundpaper.claims.places import places_of_rows

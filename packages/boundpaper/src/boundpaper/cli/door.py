@@ -1,4 +1,4 @@
-"""Assemble the command line: commands of this package, of packages that add some, and of the paper itself."""
+"""Assemble the command line: the commands of this package, of other installed packages, and of the paper."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; print an error of the project as its plain message and exit with status 1."""
+        """Run a command; print only the message of a project error, and exit with status 1."""
         interrupt.begin()
         try:
             status = super().invoke(ctx)
@@ -45,7 +45,7 @@ class Commands(click.Group):
             interrupt.leave()
             ctx.exit(interrupt.CODE)
         except Exception as error:
-            if interrupt.was_interrupted():  # a library that was interrupted raises what it likes
+            if interrupt.was_interrupted():  # an interrupted library may raise any error
                 interrupt.leave()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
@@ -57,7 +57,7 @@ class Commands(click.Group):
 
 
 def _plain_message(error: Exception) -> str | None:
-    """Return the message of an error that the user can mend, such as an unusable file; None for a program's fault."""
+    """Return the message of an error that the user can correct, such as an unusable file; None for a bug."""
     from boundpaper.errors import MissingDependency
 
     if isinstance(error, ThesisError):
@@ -69,13 +69,14 @@ def _plain_message(error: Exception) -> str | None:
     if isinstance(error, UnicodeEncodeError):
         sign = error.object[error.start]
         return (
-            f"the output's encoding {error.encoding} lacks {sign!a}; set PYTHONIOENCODING=utf-8, or give --output FILE"
+            f"the output's encoding {error.encoding} cannot encode {sign!a}; set PYTHONIOENCODING=utf-8, or give "
+            "--output FILE"
         )
     if isinstance(error, OSError):
         from boundpaper.store.files import FULL, no_room_message
 
         if error.filename is None:
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left to print would fail again at the exit)
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (the rest of the output would fail again at exit)
         if error.errno in FULL:
             return no_room_message(error)
         return f"{error.filename or 'the output'}: {error.strerror or error}"
@@ -98,7 +99,7 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
     @click.pass_context
     def main(ctx: click.Context, debug: bool) -> None:
         """Build the paper, its tables, figures and results from artifacts."""
-        sys.dont_write_bytecode = True  # nothing is written beside the sources
+        sys.dont_write_bytecode = True  # write no .pyc files beside the sources
         ctx.obj = {"debug": debug, "root": _opened_project(root)}
 
     try:
@@ -116,7 +117,7 @@ def run_line(line: click.Group, name: str) -> None:
     try:
         line(prog_name=name)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what libraries do at the end has no ear for Ctrl-C
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # libraries ignore Ctrl-C while the interpreter exits
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Define the commands that build single tables and figures."""
+"""Define the commands that build individual tables and figures."""
 
 import shutil
 import sys
@@ -39,7 +39,7 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
         from boundpaper.store.files import write
 
         if not output.absolute().parent.is_dir():
-            raise click.UsageError(f"--output: no folder {output.parent}; make it first")
+            raise click.UsageError(f"--output: no folder {output.parent}; create it first")
         write(output, text.encode())
         click.echo(str(output))
     else:
@@ -47,7 +47,7 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
 
 
 def _rendered_table(spec: Any, name: str, form: str) -> str:
-    """Return a table in a format; as text on a terminal it fits the window and has colours."""
+    """Return a table in a format; text for a terminal fits the window and has colours."""
     from boundpaper.tables.read import read
     from boundpaper.tables.render import render
     from boundpaper.tables.screen import terminal_table

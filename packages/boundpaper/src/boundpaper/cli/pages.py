@@ -18,7 +18,7 @@ def site(jobs: int | None) -> None:
     with session(jobs) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
-            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
+            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail if there are none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
         shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
         made = SiteProject(root(), tuple(outline_nodes(shown)), lambda key: project.job(steps[key]).call())
@@ -31,12 +31,13 @@ def site(jobs: int | None) -> None:
 def annotate(folder: Path) -> None:
     """Colour your copies of the judged documents in FOLDER by verdict: out/annotated.
 
-    FOLDER holds them as Markdown. A file is recognised by its sentences, or by a name that begins with its key.
+    FOLDER has the copies as Markdown. A file is recognised by its sentences, or by a name that begins with a document's
+    key.
     """
     from boundpaper.paper.annotate import annotate as write_pages
 
     if not folder.is_dir():
-        raise click.UsageError(f"{folder}: no such folder; give the one that holds your copies of the documents")
+        raise click.UsageError(f"{folder}: no such folder; give the folder with your copies of the documents")
     with session() as project:
         project.build(["ledger:claims", "places:claim_places"])
         sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
@@ -44,7 +45,7 @@ def annotate(folder: Path) -> None:
     for each in done:
         click.echo(each.words)
     for name in others:
-        click.echo(f"{name}: not a document that is judged here", err=True)
+        click.echo(f"{name}: not one of the judged documents", err=True)
     click.echo("out/annotated/index.html")
 
 

@@ -1,4 +1,4 @@
-"""Give commands the project that they work on: its folder, its graph, an open session, and shared options."""
+"""Open the project for commands: its folder, its graph, a session, and shared options."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def _context_values() -> dict[str, Any]:
-    """Return what the command line set before the command; an empty dict while a shell completes a word."""
+    """Return the values that the command line set before the command; empty during shell completion."""
     context = click.get_current_context(silent=True)
     return (context.obj if context else None) or {}
 
 
 def root() -> Path:
-    """Return the project's folder; outside a project, raise DataError that says where to go."""
+    """Return the project's folder; raise DataError outside a project."""
     settings = _context_values()
     return (settings["root"] or nearest_project()) if "root" in settings else opened_project()
 
@@ -49,7 +49,7 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 @contextmanager
 def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
-    """On a terminal, show what the block does and for how long; yield a function that prints a line of output above."""
+    """On a terminal, show `words` and the time during the block; yield a function that prints a line above them."""
     import sys
 
     if not sys.stderr.isatty():
@@ -66,14 +66,14 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:
-    """Return whether the steps `keys` are known to be up to date, within milliseconds; if not, a session must check."""
+    """Return within milliseconds whether the steps `keys` are known to be up to date; if not, a session must check."""
     from boundpaper.build.unchanged import are_unchanged
 
     return are_unchanged(root(), keys)
 
 
 def print_paged(text: str) -> None:
-    """Print a text; a text longer than the window goes through the pager (`PAGER`)."""
+    """Print a text, through the pager (`PAGER`) if it is longer than the window."""
     import shutil
     import sys
 
@@ -90,7 +90,7 @@ class Tolerance(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert an option's text to the number."""
         number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number to compare with", param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number of at least 0", param, ctx)
 
 
 def completion_of(*kinds: str) -> Any:

@@ -1,4 +1,4 @@
-"""Commands for the project itself: begin another one, clean this one, say what is installed."""
+"""Define commands for the project: begin another paper, clean this one, report what is installed."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from boundpaper.typeset.plural import counted
     "--vendor", "wheels", is_flag=True, help="Also write the engine's wheel into the paper's folder, as `vendor` does."
 )
 def new(folder: Path, title: str, wheels: bool) -> None:
-    """Write the frame of a new paper into FOLDER; its `paper` and `check` run at once."""
+    """Write the files of a new paper into FOLDER; the commands `paper` and `check` work there at once."""
     import datetime
 
     from boundpaper.build.new_paper import new_paper
@@ -33,7 +33,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--also", multiple=True, help="Another installed package to write as a wheel; may be repeated.")
+@click.option("--also", multiple=True, help="Another installed package to write as a wheel; repeatable.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
     """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
     from boundpaper.build.vendor import write_wheels as lay_wheels
@@ -52,7 +52,7 @@ def clean() -> None:
 
 
 @click.command()
-@click.option("--install", is_flag=True, help="Install missing TeX packages of the system, if permitted.")
+@click.option("--install", is_flag=True, help="Install missing system packages of TeX, if permitted.")
 def doctor(install: bool) -> None:
     """Say what is installed, and how to install the rest."""
     from boundpaper.build.doctor import report

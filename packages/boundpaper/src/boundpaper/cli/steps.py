@@ -1,4 +1,4 @@
-"""Define commands for steps: run studies, check artifacts, say what would be built and why."""
+"""Define commands for steps: run studies, check artifacts, explain what would be built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from boundpaper.places import shown_file
 if TYPE_CHECKING:
     from boundpaper.build.graph import Step
 
-MOST = 20  # faults of one table that `check` prints
+MOST = 20  # most faults of one table that `check` prints
 
 
 @click.command()
@@ -43,7 +43,7 @@ def check() -> None:
     with show_waiting("checking tables, names and bibliography"):
         found = check_paper(root(), graph)
     for gap in found.gaps:
-        click.echo(f"note: {gap}; it is set without", err=True)
+        click.echo(f"note: {gap}; it is printed without", err=True)
     words = [line for name, faults in found.tables.items() for line in _first_faults([*map(str, faults)], name)]
     for line in [*words, *map(str, found.others)]:
         click.echo(line, err=True)
@@ -53,7 +53,7 @@ def check() -> None:
 
 
 def _first_faults(lines: list[str], name: str) -> list[str]:
-    """Return a table's first faults and count the rest: one removed row may be a fault in each row that names it."""
+    """Return a table's first faults and the count of the rest; one removed row may cause a fault in many rows."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
 
@@ -69,7 +69,7 @@ def list_steps(kind: str | None) -> None:
     if kind and kind not in kinds:
         from boundpaper.suggestions import suggest
 
-        raise click.UsageError(f"no kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
+        raise click.UsageError(f"unknown kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
             file = shown_file(root(), step.file)
@@ -77,7 +77,7 @@ def list_steps(kind: str | None) -> None:
 
 
 def _about(step: Step) -> str:
-    """Say in a line what a step is: an exhibit by the first words of its file, another by those of its function."""
+    """Return one line on a step: the first docstring line of an exhibit's file, or of another step's function."""
     import ast
 
     if step.kind.name not in ("table", "figure"):

@@ -14,7 +14,7 @@ from boundpaper.typeset.plural import counted
     "--site",
     metavar="URL",
     default="",
-    help="Site that the PDF links to: an address, or `site` for the folder beside the PDF.",
+    help="Site to which the PDF links: an address, or `site` for the folder beside the PDF.",
 )
 @click.option(
     "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
@@ -76,7 +76,7 @@ def chapter(name: str, jobs: int | None) -> None:
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="Port of --serve; 0 takes any free one.",
+    help="Port of --serve; 0: any free port.",
 )
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
     """Build what depends on each file that is saved: the thesis, or another COMMAND such as `table heights`."""
@@ -85,7 +85,7 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 
     command = targets or ("paper",)
     if command[0] not in ("paper", "table", "figure", "analyze", "claims", "site", "check", "chapter"):
-        raise click.UsageError(f"{command[0]!r} is no command that builds; leave it out for the whole thesis")
+        raise click.UsageError(f"{command[0]!r} is not a command that builds; omit it to build the whole thesis")
     server = Server(root() / "out", port) if serve else None
     if server:
         server.begin()
@@ -106,7 +106,7 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
     """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an online editor (.zip).
 
-    The package is first unpacked in an empty folder and compiled by plain pdflatex; it is only written if it gives the
+    The package is first unpacked in an empty folder and compiled with pdflatex; it is written only if this gives the
     same pages.
     """
     from boundpaper.paper.bundle import make, try_out
@@ -127,7 +127,7 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     """Write data, results, ledger, PDF and site as an RO-Crate: out/crate, ready for an archive such as Zenodo.
 
-    Without --site and without `site:` in the metadata, the PDF links to the site that lies beside it.
+    Without --site and without `site:` in the metadata, the PDF links to the site beside it.
     """
     from boundpaper.cli.pages import site as pages
     from boundpaper.paper import crate, metadata
@@ -137,10 +137,8 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     with session(jobs):
         count = crate.lay_out(root(), root() / "out/crate")
     for file in crate.files_left_out(root()):
-        click.echo(f"note: {file}: left out; neither the data package nor a manifest beside a table knows it", err=True)
-    click.echo(
-        f"out/crate: {counted(count, 'file')}; `ro-crate-metadata.json` describes them, nothing was sent anywhere"
-    )
+        click.echo(f"note: {file}: left out; neither the data package nor a manifest lists it", err=True)
+    click.echo(f"out/crate: {counted(count, 'file')}; `ro-crate-metadata.json` describes them; nothing was uploaded")
 
 
 COMMANDS = (

@@ -1,7 +1,7 @@
-"""Figures: one file per figure, `figures/STORY/NAME.py` with `def figure(<artifacts>) -> Figure`.
+"""Define figures: one file per figure, `figures/STORY/NAME.py` with `def figure(<artifacts>) -> Figure`.
 
-A figure says what it shows; the renderers beside this file say how it looks. This module
-only gathers the vocabulary, so that a figure's file needs one import:
+A figure's file specifies what is shown; the renderers in this folder decide how it looks. This module collects the
+names that a figure's file needs, so that one import is enough:
 
     from boundpaper.figures import Axis, Figure, Line, Panel
 """
@@ -55,13 +55,13 @@ def from_matplotlib(
     Parameters
     ----------
     drawing : matplotlib.figure.Figure
-        Left as it is.
+        The drawing, which is not changed.
     caption, note, short : str
-        Of the Figure.
+        Texts of the Figure.
     width : float
-        Of the whole figure in mm.
+        Width of the whole figure in mm.
     height : float, optional
-        Of each panel's axes in mm; by default the drawing's proportions.
+        Height of each panel's axes in mm; by default from the drawing's proportions.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     Parameters
     ----------
     entity : str
-        What the paper's vocabulary gives a look.
+        An entity with a look in the paper's vocabulary.
 
     Returns
     -------
     dict
-        Keywords of `ax.plot`: `color` as three shares of 1, `marker`, `linestyle`.
+        Keyword arguments of `ax.plot`: `color` as RGB from 0 to 1, `marker`, `linestyle`.
 
     Examples
     --------

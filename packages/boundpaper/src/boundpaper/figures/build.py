@@ -1,4 +1,4 @@
-"""Build figures: the engine calls this builder to make the LaTeX sources of one figure."""
+"""Build figures: the engine calls this builder for the LaTeX sources of one figure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Run a figure's function and render what it returns.
+    """Call a figure's function, render its Figure, and return the files by path.
 
-    The files are `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that these include. Raises
-    SpecError when the function returns something else than a Figure, or an axis contradicts a unit of the data package;
-    the message names the file.
+    The files are `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that they include. Raises
+    SpecError, which names the file, when the function does not return a Figure or an axis contradicts a unit of the
+    data package.
     """
     try:
         figure = job.call()

@@ -1,4 +1,4 @@
-"""Check a figure before it is drawn; every fault names the figure, the panel and the series."""
+"""Check a figure before drawing; errors name the figure, the panel and the series."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ _PAIRS = (("low", "high"), ("x_low", "x_high"), ("y_low", "y_high"))
 def check(figure: Figure, name: str) -> None:
     """Raise DataError for faulty columns and SpecError for a faulty figure."""
     if sum((bool(figure.panels), bool(figure.template), bool(figure.body))) != 1:
-        raise SpecError(f"figure {name}: give panels, or a template, or a body: exactly one of them")
+        raise SpecError(f"figure {name}: give exactly one of panels, template and body")
     if not figure.caption.strip():
-        raise SpecError(f"figure {name}: no caption; say what is shown, its unit and n")
+        raise SpecError(f"figure {name}: no caption; describe the data, their unit and n")
     for i, panel in enumerate(figure.panels, 1):
         where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
         where += f" '{panel.title}'" if panel.title else ""
@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """Refuse an unnamed reference line with the dash pattern of a series, since dashes identify series."""
+    """Raise SpecError for an unnamed reference line with the dash of a series, since dashes identify series."""
     drawn = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels
@@ -70,9 +70,7 @@ def _check_panel(panel: Panel, where: str) -> None:
             )
     maps = [s for s in panel.series if isinstance(s, Heatmap)]
     if maps and len(panel.series) > 1:
-        raise SpecError(
-            f"{where}: a heat map stands alone in its panel; put the other series into a panel of their own"
-        )
+        raise SpecError(f"{where}: a heat map must be alone in its panel; put the other series into another panel")
     bars = {s.horizontal for s in panel.series if isinstance(s, Bars)}
     if len(bars) > 1:
         raise SpecError(f"{where}: bars are horizontal in one series and vertical in another")
@@ -81,20 +79,20 @@ def _check_panel(panel: Panel, where: str) -> None:
             raise SpecError(f"{where}: a log axis cannot be reversed")
         if spec.low is not None and spec.high is not None and spec.low >= spec.high:
             raise SpecError(
-                f"{where}: axis '{spec.label}' runs from {spec.low} to {spec.high}; low must be the smaller"
+                f"{where}: axis '{spec.label}' runs from {spec.low} to {spec.high}; low must be less than high"
             )
 
 
 def check_series(series: Series, where: str) -> None:
-    """Check one series' columns: present, equally long, without NaN."""
+    """Check that the columns of a series are present, equally long and without NaN."""
     where = f"{where}, {series.title}"
     names = _COLUMNS.get(type(series))
     if names is None:
-        raise SpecError(f"{where}: {type(series).__name__} is none of the kinds in boundpaper/figures/series.py")
+        raise SpecError(f"{where}: {type(series).__name__} is not a series; see boundpaper/figures/series.py")
     if isinstance(series, Heatmap):
         _check_matrix(series.values, "values", where, holes=False, blanks=True)
         if all(v is None for row in series.values for v in row):
-            raise DataError(f"{where}: values has no value at all; check the rows that were selected")
+            raise DataError(f"{where}: values contains no value; check the selection of rows")
         rows, columns = len(series.values), len(series.values[0])
         _check_edges(series.x_edges, "x_edges", columns, where)
         _check_edges(series.y_edges, "y_edges", rows, where)
@@ -102,7 +100,7 @@ def check_series(series: Series, where: str) -> None:
     columns_ = [(n, getattr(series, n)) for n in names if not isinstance(getattr(series, n), bool | type(None))]
     first, length = columns_[0][0], len(columns_[0][1])
     if not length:
-        raise DataError(f"{where}: column {first} is empty; check the rows that were selected")
+        raise DataError(f"{where}: column {first} is empty; check the selection of rows")
     for n, column in columns_:
         if len(column) != length:
             raise DataError(f"{where}: {first} has {length} values, but {n} has {len(column)}; give equally many")
@@ -116,9 +114,9 @@ def check_series(series: Series, where: str) -> None:
         if len(series.lines[0]) != length:
             raise DataError(f"{where}: x has {length} values, but each line {len(series.lines[0])}; give equally many")
     if isinstance(series, Stacked) and any(v < 0 for v in series.y):
-        raise DataError(f"{where}: a stack cannot hold negative values; draw Bars instead")
+        raise DataError(f"{where}: a stack cannot have negative values; draw Bars instead")
     if isinstance(series, Fit) and any(b <= a for a, b in pairwise(series.x)):
-        raise DataError(f"{where}: x must grow from point to point; sort the rows")
+        raise DataError(f"{where}: x must increase from point to point; sort the rows")
 
 
 def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
@@ -132,20 +130,20 @@ def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool,
         except TypeError:
             raise DataError(f"{where}: {name}[{i}] is {value!r}, not a number") from None
         if not fine:
-            raise DataError(f"{where}: {name}[{i}] is {value}; drop the row, or draw a Bundle if gaps are meant")
+            raise DataError(f"{where}: {name}[{i}] is {value}; drop the row, or draw a Bundle, which may have gaps")
 
 
 def _check_matrix(rows: Any, name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
     if not len(rows) or not len(rows[0]):
-        raise DataError(f"{where}: {name} is empty; check the rows that were selected")
+        raise DataError(f"{where}: {name} is empty; check the selection of rows")
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"{where}: {name}[0] has {len(rows[0])} values and {name}[{i}] {len(row)}; rows must be equally long"
+                f"{where}: {name}[0] has {len(rows[0])} values, but {name}[{i}] has {len(row)}; give equally long rows"
             )
         _check_numbers(row, f"{name}[{i}]", where, holes=holes, blanks=blanks)
         if holes and all(v != v for v in row):
-            raise DataError(f"{where}: {name}[{i}] has no value at all; drop the line")
+            raise DataError(f"{where}: {name}[{i}] contains no value; drop the line")
 
 
 def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
@@ -155,7 +153,7 @@ def _check_edges(edges: Any, name: str, cells: int, where: str) -> None:
         raise DataError(f"{where}: {cells} cells need {cells + 1} borders, but {name} has {len(edges)}")
     _check_numbers(edges, name, where, holes=False)
     if any(b <= a for a, b in pairwise(edges)):
-        raise DataError(f"{where}: {name} must grow from border to border")
+        raise DataError(f"{where}: {name} must increase from border to border")
 
 
 def _values_by_axis(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -187,12 +185,13 @@ def _check_axis(axis: Axis, name: str, column: tuple[Any, ...], where: str, *, c
     unknown = [v for v in column if isinstance(v, str) and known and v not in known]
     if unknown:
         raise DataError(
-            f"{where}: '{unknown[0]}' is none of the categories of axis {name}: {', '.join(map(str, axis.categories))}"
+            f"{where}: '{unknown[0]}' is not a category of axis {name}; known are "
+            f"{', '.join(map(str, axis.categories))}"
         )
     if cut:
         return
     for value in numbers:
         if (axis.low is not None and value < axis.low) or (axis.high is not None and value > axis.high):
             raise DataError(
-                f"{where}: {value:g} lies outside the limits given for axis {name} and would be cut off; widen them"
+                f"{where}: {value:g} is outside the given limits of axis {name} and would be cut off; widen the limits"
             )

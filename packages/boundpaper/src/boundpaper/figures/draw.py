@@ -1,7 +1,7 @@
-"""Turn a prepared panel into what the templates print: coordinates as text, and labels with their places.
+"""Convert a prepared panel to the input of the templates: coordinates as text, and labels with their positions.
 
-Each function returns plots, dictionaries with a `kind` (the template's name) and that template's fields.
-Numbers are texts of six significant digits, so that the files are the same on every machine.
+Each function returns plots: dictionaries with a `kind` (the name of the template) and the fields that the template
+needs. Numbers are strings of six significant digits, so that the files are the same on every machine.
 """
 
 import math
@@ -20,12 +20,12 @@ from boundpaper.figures.ticks import group_thousands
 
 Plot = dict[str, Any]
 MARK_MM = 0.63
-"""Radius of a mark, 1.8 pt."""
+"""Radius of a mark in mm, 1.8 pt."""
 
 
 @dataclass
 class Canvas:
-    """A panel being drawn: its scales, and the texts placed on it."""
+    """A panel being drawn: its scales, and the texts on it."""
 
     ready: PreparedPanel
     x: Scale
@@ -35,19 +35,19 @@ class Canvas:
     tops: list[tuple[float, str, str]] = field(default_factory=list)
 
     def point(self, x: float, y: float) -> tuple[str, str]:
-        """Return the coordinates that PGFPlots gets for a point."""
+        """Return the coordinates of a point as PGFPlots needs them."""
         return number(self.x.drawn(x)), number(self.y.drawn(y))
 
     def mm(self, x: float, y: float) -> tuple[float, float]:
-        """Return a point's place in mm from the lower left corner of the axes."""
+        """Return a point's position in mm from the lower left corner of the axes."""
         return self.x.at(x), self.y.at(y)
 
     def share(self, x: float, y: float) -> tuple[str, str]:
-        """Return a place in mm as fractions of the width and height of the axes."""
+        """Return a position in mm as fractions of the width and height of the axes."""
         return f"{x / self.x.length:.4f}", f"{y / self.y.length:.4f}"
 
     def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **more: str) -> None:
-        """Write a text at a place in mm; `anchor` is the edge of the text that lies there."""
+        """Write a text at a position in mm; `anchor` is the edge of the text at this position."""
         at_x, at_y = self.share(x, y)
         plain = {"size": "", "rotate": "", "align": "", "fill": ""}
         self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **plain, **more})
@@ -62,7 +62,7 @@ def _drawn_points(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> l
 
 
 def _deltas(scale: Scale, at: float, low: float, high: float) -> tuple[str, str]:
-    """Return the lengths of an error bar upwards and downwards, in the coordinates that are drawn."""
+    """Return the lengths of an error bar upwards and downwards, in drawn coordinates."""
     a, b = sorted((scale.drawn(low), scale.drawn(high)))
     return number(max(b - scale.drawn(at), 0.0)), number(max(scale.drawn(at) - a, 0.0))
 
@@ -72,7 +72,7 @@ def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequen
 
 
 def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Draw a line, with its band behind it or its error bars on it."""
+    """Draw a line, with a band behind it or error bars on it."""
     s = item.series
     assert isinstance(s, Line | Fit)
     bars = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
@@ -112,7 +112,7 @@ def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 
 
 def value_text(value: float, decimals: int | None) -> str:
-    """Return a bar's number as text: with fixed decimals, or at most three significant digits."""
+    """Return a bar's value as text: with fixed decimals, or at most three significant digits."""
     if decimals is None:
         size = math.floor(math.log10(abs(value))) if value else 0
         text = f"{value:.{min(max(0, 2 - size), 6)}f}"
@@ -133,15 +133,15 @@ def bar_labels(s: Bars | Stacked) -> list[str]:
 
 
 def length_means_nothing(axis: Axis) -> bool:
-    """Return whether the length of bars on this axis means nothing, so that marks are drawn instead.
+    """Return whether bar lengths on this axis would be meaningless, so that marks are drawn instead.
 
-    A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a ratio).
+    A logarithmic axis has no zero for bars to start at; a bar from 1 would show the logarithm of a ratio.
     """
     return axis.scale == "log" and axis.low != 1
 
 
 def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
-    """Bars side by side, with their values and, where given, the reported values."""
+    """Draw bars side by side, with their values and, if given, the reported values."""
     s = item.series
     assert isinstance(s, Bars)
     flat = s.horizontal
@@ -167,7 +167,7 @@ def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     plots = [plot]
     thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
     labels = bar_labels(s)
-    paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
+    paper = "white" if canvas.ready.panel.rules else ""  # a reference line is interrupted at a number
     upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in labels)
     for i, text in enumerate(labels):
         down = values[i] < 0 and not length_means_nothing(axis)
@@ -177,7 +177,7 @@ def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
             ends.append(along.at(s.reported[i]) + 1.0 * side)
         end = min(ends) if down else max(ends)
         x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
-        if length_means_nothing(axis):  # the end of the number is the mark's edge
+        if length_means_nothing(axis):  # the number begins at the edge of the mark
             x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
         if flat:
             canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize", fill=paper)
@@ -217,7 +217,7 @@ def draw_stacks(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
 
 
 def _ink(shown: Look) -> str:
-    """Return the colour of words on a fill: white on dark plain fills, black elsewhere."""
+    """Return the text colour on a fill: white on dark plain fills, otherwise black."""
     dark = shown.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or shown.color.endswith("!black")
     return "white" if dark and not shown.hatch else "okblack"
 

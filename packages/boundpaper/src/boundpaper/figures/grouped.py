@@ -1,4 +1,4 @@
-"""Make series from a DataFrame, one for each group of its rows."""
+"""Make series from a DataFrame, one per group of rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def lines(
     ----------
     frame : DataFrame
     x, y : str
-        The columns drawn; points stand in the order of the rows.
+        The columns drawn; points are in the order of the rows.
     by : str, optional
-        The column that tells lines apart, whose values become their labels; one line of all rows when None.
+        The column that separates the lines and labels them; if None, one line of all rows.
     low, high : str, optional
-        Columns of the ends of each point's uncertainty.
+        Columns with the ends of each point's uncertainty.
 
     Raises
     ------

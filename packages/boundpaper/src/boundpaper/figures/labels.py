@@ -1,6 +1,6 @@
-"""Place names so that none covers another, along an edge and among points.
+"""Place labels without overlap, along an edge and among points.
 
-Both are small deterministic searches in millimetres; LaTeX only prints what they decide.
+Both are small deterministic searches in millimetres; LaTeX only prints the result.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 
 def spread_along(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
-    """Move the centres of boxes along a line as little as possible (least squares) until no two boxes overlap.
+    """Return centres of boxes on a line, moved as little as possible (least squares) so that no two boxes overlap.
 
-    Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression. `wanted` and
-    `heights` are centres and sizes in mm. The room reaches from `low` to `high`; boxes overflow it upwards when it is
-    too small.
+    Neighbours that would touch are pooled into a block around their mean position, as in isotonic regression. `wanted`
+    and `heights` are centres and sizes in mm. Boxes stay between `low` and `high`, or extend beyond `high` if the space
+    is too small.
     """
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-    blocks: list[tuple[list[int], float]] = []  # members, and the lower edge of the block
+    blocks: list[tuple[list[int], float]] = []  # the boxes, and the lower edge of the block
     for i in order:
         members, start = [i], wanted[i] - heights[i] / 2
         while blocks and blocks[-1][1] + sum(heights[j] for j in blocks[-1][0]) > start:
@@ -49,7 +49,7 @@ def spread_along(wanted: Sequence[float], heights: Sequence[float], low: float, 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedLabel:
-    """A label's left, lower, right and upper edge in mm, and whether a thin line leads back to its point."""
+    """A label's left, lower, right and upper edge in mm, and whether a leader line connects it to its point."""
 
     left: float
     low: float
@@ -69,7 +69,7 @@ class PlacedLabel:
         return max(wide, 0.0) * max(tall, 0.0)
 
     def holds(self, x: float, y: float, room: float) -> bool:
-        """Return whether a point lies in the box, or closer to it than `room`."""
+        """Return whether a point is in the box, or closer to it than `room`."""
         return self.left - room < x < self.right + room and self.low - room < y < self.high + room
 
 
@@ -81,10 +81,10 @@ def place_labels(
     obstacles: Sequence[tuple[float, float]],
     radius: float,
 ) -> list[PlacedLabel]:
-    """Find a place for each point's label: close, inside the axes, on no mark, line or other label.
+    """Return a place for each point's label: near the point, inside the axes, clear of marks, lines and other labels.
 
     All lengths are in mm: `widths` of the labels, `height` of one label, `box` the axes' width and height, `radius` of
-    a mark. `obstacles` are all marks, and samples along lines.
+    a mark. `obstacles` are all marks and sampled points of lines.
     """
     options = [
         _options(x, y, w, height, radius, box, points, obstacles) for (x, y), w in zip(points, widths, strict=True)
@@ -103,17 +103,17 @@ def place_labels(
 
 
 _ATTEMPTS = 4
-"""Descents from other starts, when the first leaves labels in each other's way."""
+"""Further descents from other starts, if labels conflict after the first."""
 _CALM = 3.0
-"""The mean cost of a label below which no search goes on: a leader costs more than two."""
+"""Mean cost per label at which the search stops: a leader costs more than two."""
 _KEPT = 40
-"""Places tried for each label, the best by themselves."""
+"""Number of places tried per label, those of least cost."""
 Places = list[tuple[PlacedLabel, float]]
 Point = tuple[float, float]
 
 
 def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence[int]) -> tuple[float, list[int]]:
-    """Move one label at a time to its best place, until none moves; return the total cost and the choice."""
+    """Move one label at a time to its best place until none moves; return the total cost and the chosen places."""
     chosen = list(start)
     for _ in range(20):
         moved = False
@@ -134,7 +134,7 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
 
 
 def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
-    """Return the cost of a box beside other labels: shared area, and leader lines that cross leaders or labels."""
+    """Return the cost of a box given other labels: overlapping area, and leader lines that cross leaders or labels."""
     total = 0.0
     for other, end in others:
         shared = box.overlap(other)
@@ -164,7 +164,7 @@ def _options(
     points: Sequence[tuple[float, float]],
     obstacles: Sequence[tuple[float, float]],
 ) -> list[tuple[PlacedLabel, float]]:
-    """Return boxes around one point, each with its cost regardless of other labels."""
+    """Return boxes around a point, each with its cost without other labels."""
     options = []
     gap = radius + 0.6
     for dx, dy in _AROUND:

@@ -1,6 +1,6 @@
-"""Lay out the page of a figure: size and position of every panel in mm, before anything is drawn.
+"""Lay out a figure: size and position of every panel in mm, before anything is drawn.
 
-Axes line up in rows and columns: a column's axes start at one place, whatever their tick labels need.
+Axes line up in rows and columns: the axes of a column have the same left edge, whatever the width of tick labels.
 """
 
 import math
@@ -20,13 +20,13 @@ from boundpaper.figures.ticks import is_year, with_ticks
 
 GAP_MM = 3.5
 CLEAR_MM = 1.6
-"""Between the outermost value and the frame: half of a mark, and a little of white."""
+"""Distance in mm from the outermost value to the frame: half a mark and a small gap."""
 TITLE_MM = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedPanel:
-    """A panel's place on the page; lengths are in mm from the figure's lower left corner."""
+    """A panel's position; lengths are in mm from the figure's lower left corner."""
 
     ready: PreparedPanel
     x: Scale
@@ -52,7 +52,7 @@ class PageLayout:
 
 
 def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
-    """Place the panels of a figure.
+    """Return a figure with its layout.
 
     Raises SpecError when the panels leave no room for their axes.
     """
@@ -67,7 +67,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     ys = _set_scales(figure, panels, "y", [heights[i // columns] for i in range(count)])
     xs = _set_scales(figure, panels, "x", [guess] * count)
     lefts, rights = [0.0] * columns, [0.0] * columns
-    for axes in range(2):  # the last tick's label decides the right margin, which decides the ticks
+    for axes in range(2):  # the last tick label determines the right margin, which determines the ticks
         for i, panel in enumerate(panels):
             c = i % columns
             outer = c == 0 or not figure.share_y
@@ -129,7 +129,7 @@ def _panel_title(figure: Figure, panel: Panel, i: int) -> str:
 
 
 def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> float:
-    """Return the height of the axes: as given; from the number of rows if rows have names; else in proportion."""
+    """Return the height of the axes: the given height, else from the number of named rows, else in proportion."""
     if figure.height is not None:
         return figure.height
     if any(isinstance(d.series, Forest) for d in panel.drawn):
@@ -144,7 +144,7 @@ def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> 
 
 
 def _set_scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
-    """Set the scales of all panels along one axis, in common if the figure shares them."""
+    """Return the scales of all panels along one axis, the same scale if the figure shares it."""
     shared = figure.share_x if axis == "x" else figure.share_y
     spans = [_values_along(panel, axis) for panel in panels]
     if shared:
@@ -190,15 +190,15 @@ def _panel_scale(panel: PreparedPanel, axis: str, values: Sequence[float], lengt
 
 
 def _holds_blocks(panel: PreparedPanel, axis: str) -> bool:
-    """Return whether categories hold bars or rows, which need half a place at both ends."""
+    """Return whether categories are bars or rows, which need half a step at both ends."""
     return axis == "y" or any(isinstance(d.series, Bars | Stacked) for d in panel.drawn)
 
 
 def _with_headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
-    """Make room for the numbers printed at bars, unless the limits are given."""
+    """Return the scale with room for the numbers printed at bars, unless limits are given."""
     spec = panel.axis(axis)
     shown = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
-    for s in shown * 3:  # room at one end narrows that at the other: three rounds settle it
+    for s in shown * 3:  # extending one end reduces the room at the other: three rounds converge
         values = s.x if s.horizontal else s.y
         for i, (value, text) in enumerate(zip(values, bar_labels(s), strict=True)):
             across = width(text, "scriptsize") + 1.6

@@ -1,4 +1,4 @@
-"""Lay out the legend: marks and names in one row above the panels, or in several rows if one is too short."""
+"""Lay out the legend: marks and names in one row, or in several rows if they do not fit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ APART_MM = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class LegendEntry:
-    """A name with the mark that it explains."""
+    """A mark and its name."""
 
     label: str
     look: Look
@@ -37,7 +37,7 @@ class LegendEntry:
 
     @property
     def seen(self) -> tuple[object, ...]:
-        """Return what identifies the entry's picture: names with equal pictures cannot be told apart."""
+        """Return a key of the entry's picture: names with equal pictures could not be distinguished."""
         shown = self.look
         if self.image == "reported":
             return ("reported",)
@@ -51,7 +51,7 @@ class LegendEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Legend:
-    """Entries in rows; `columns` are the widths of the columns and `height` that of all rows with the space below."""
+    """Entries in rows; `columns` are the column widths, and `height` is that of all rows and the space below."""
 
     rows: tuple[tuple[LegendEntry, ...], ...] = ()
     columns: tuple[float, ...] = ()
@@ -59,9 +59,9 @@ class Legend:
 
 
 def rows_of(figure: Figure, name: str) -> Legend:
-    """Collect the names that need explaining, without repeats, and break them into few rows; a lone entry is left out.
+    """Return the legend of all distinct names, in few rows; empty if there is only one name.
 
-    Raises SpecError when two names have one picture, in whichever panels, or one name has two.
+    Raises SpecError when two names have the same picture, or one name has two pictures, in any panels.
     """
     by_label: dict[str, LegendEntry] = {}
     if figure.legend == "none":
@@ -80,9 +80,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
             for entry in _series_entries(series, look(base, series), figure, where, _value_axis(series, panel)):
                 known = by_label.get(entry.label)
                 if known is not None and known.image == entry.image and _pictures_differ(known, entry):
-                    raise SpecError(
-                        f"figure {name}: the legend's '{entry.label}' is drawn in two ways: give it one entity"
-                    )
+                    raise SpecError(f"figure {name}: the legend's '{entry.label}' has two looks; give it one entity")
                 if known is None or (known.image != "line" and entry.image == "line"):
                     by_label[entry.label] = entry
     if len(by_label) < 2:
@@ -92,10 +90,10 @@ def rows_of(figure: Figure, name: str) -> Legend:
         other = pictures.setdefault(entry.seen, entry.label)
         if other != entry.label:
             raise SpecError(
-                f"figure {name}: the legend's '{other}' and '{entry.label}' look the same: give one another entity, or "
-                "both one label"
+                f"figure {name}: the legend's '{other}' and '{entry.label}' look the same; give one of them another "
+                "entity, or give both the same label"
             )
-    items = sorted(by_label.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
+    items = sorted(by_label.values(), key=lambda e: e.image == "reported")  # `reported` last
     for count in range(len(items), 0, -1):
         rows = tuple(tuple(items[k : k + count]) for k in range(0, len(items), count))
         columns = tuple(
@@ -113,7 +111,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
 
 
 def _pictures_differ(one: LegendEntry, other: LegendEntry) -> bool:
-    """Return whether two entries of one name differ in picture; a line with many points may lack its marks."""
+    """Return whether two entries of one name have different pictures; a line with many points may lack marks."""
     return replace(one, marks=True).seen != replace(other, marks=True).seen
 
 

@@ -1,4 +1,4 @@
-"""Measure in mm what surrounds a panel's axes: tick labels, axis labels, names at the edges, colour bars."""
+"""Compute in mm the space around a panel's axes for tick labels, axis labels, names at the edges and colour bars."""
 
 import math
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from boundpaper.figures.ticks import with_ticks
 TICK_MM = 1.0
 FOOT = LINE_MM["footnotesize"]
 SMALL = LINE_MM["scriptsize"] + 0.5
-"""A line of names above the axes."""
+"""Height in mm of a line of names above the axes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TickLabels:
-    """How the tick labels of an x axis are set: their lines, size and angle in degrees."""
+    """The tick labels of an x axis: lines, font size and angle in degrees."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"
@@ -30,7 +30,7 @@ class TickLabels:
 
 
 def left_of(panel: PreparedPanel, y: Scale, outer: bool) -> float:
-    """Return the room left of the axes in mm, for tick labels and the axis label."""
+    """Return the space to the left of the axes in mm, for tick labels and the axis label."""
     if not outer:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
@@ -54,7 +54,7 @@ def label_lines(label: str, room: float) -> int:
 
 
 def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
-    """Return the room right of the axes: for names, a colour bar, a forest's texts, half of the last tick label."""
+    """Return the space to the right in mm: for names, a colour bar, a forest's texts, half the last tick label."""
     needs = [1.5]
     last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
     needs += last
@@ -87,13 +87,13 @@ def bar_scale(s: Heatmap, length: float) -> Scale:
 
 
 def has_names_above(panel: PreparedPanel) -> bool:
-    """Return whether ranges or rules are named above the axes."""
+    """Return whether names of ranges or rules are printed above the axes."""
     p = panel.panel
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
 def room_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
-    """Return the room below the axes in mm, for tick labels and the axis label."""
+    """Return the space below the axes in mm, for tick labels and the axis label."""
     if not outer:
         return TICK_MM + 0.8
     lines = label_lines(panel.panel.x.label, wide)
@@ -101,7 +101,7 @@ def room_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float
 
 
 def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
-    """Set the tick labels of an x axis in one line; if they do not fit, break them, else shrink, else rotate them."""
+    """Return the tick labels of an x axis in one line; if they do not fit, break, else shrink, else rotate them."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:

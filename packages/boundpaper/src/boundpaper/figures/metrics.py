@@ -1,7 +1,7 @@
 r"""Estimate the width of text in mm, before LaTeX runs, so that labels can be placed without overlap.
 
-Widths are those of Palatino (Adobe's font metrics of Palatino Roman, the face that mathpazo and TeX Gyre Pagella draw);
-mathematics is estimated from its letters. Exact for plain text, within a few per cent for mathematics.
+Widths are Adobe's metrics of Palatino Roman, which mathpazo and TeX Gyre Pagella share. They are exact for plain text;
+for mathematics they are estimated from the letters, within a few per cent.
 """
 
 import re
@@ -12,10 +12,10 @@ from boundpaper.typeset.armour import plain
 Size: TypeAlias = Literal["footnotesize", "scriptsize"]
 
 POINTS: dict[Size, float] = {"footnotesize": 9.0, "scriptsize": 8.0}
-"""Font sizes of the class option 11pt."""
+"""Font sizes in pt under the class option 11pt."""
 MM_PER_POINT = 25.4 / 72.27
 LINE_MM: dict[Size, float] = {"footnotesize": 11 * MM_PER_POINT, "scriptsize": 9.5 * MM_PER_POINT}
-"""Height of one line of text, from baseline to baseline."""
+"""Distance between baselines in mm, by font size."""
 
 # Widths of the characters 32 to 126, in thousandths of the font size.
 _WIDTHS = (
@@ -30,7 +30,7 @@ _MINUS = 778
 
 
 def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
-    """Width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
+    """Return the width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
     parts = text.split("$")
     thousandths = 0.0
     for i, part in enumerate(parts):
@@ -53,7 +53,7 @@ def _character_width(c: str) -> float:
 
 
 def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) -> list[str] | None:
-    """Break text at spaces into at most `lines` lines no wider than `room` mm; None when it does not fit."""
+    """Break text at spaces into at most `lines` lines of at most `room` mm; return None if it does not fit."""
     done: list[str] = []
     for word in text.split():
         if done and width(f"{done[-1]} {word}", size) <= room:
@@ -66,7 +66,7 @@ def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) ->
 
 
 def wrap_evenly(text: str, room: float, size: Size = "footnotesize") -> list[str]:
-    """Break text as `wrap` does, into lines about equally long; a text that does not fit stays whole."""
+    """Break text as `wrap` does, into lines of similar length; return a text that does not fit as one line."""
     best = wrap(text, room, size)
     if best is None:
         return [text]

@@ -1,4 +1,4 @@
-"""Place names on a panel: at points without covering anything, and at the right edge without overlap."""
+"""Place names on a panel: beside points, without covering other parts, and at the edges, without overlap."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from boundpaper.figures.text import cell
 
 
 def name_points(canvas: Canvas) -> None:
-    """Place the names of all labelled points of a panel together."""
+    """Place the names of all labelled points of a panel in one search."""
     spots_named: list[tuple[float, float]] = []
     texts: list[str] = []
     colors: list[str] = []
@@ -55,7 +55,7 @@ def name_points(canvas: Canvas) -> None:
             obstacles += _points_between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
     if not texts:
         return
-    # grid lines, bands and fits stop before a name
+    # a white box hides grid lines, bands and fits behind a name
     clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
     placed = place_labels(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
@@ -80,12 +80,12 @@ def _points_between(a: tuple[float, float], b: tuple[float, float]) -> list[tupl
 
 
 EDGE_ROOM = 24.0
-"""How wide a reference line's label may be at the right edge before it is wrapped, in mm."""
+"""Greatest width in mm of a reference line's label at the right edge before it is wrapped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeName:
-    """A name at the right edge, which belongs to a line or to a rule across the panel."""
+    """A name at the right edge: of a line, or of a rule or range across the panel."""
 
     lines: tuple[str, ...]
     color: str
@@ -94,7 +94,7 @@ class EdgeName:
 
 
 def edge_names(ready: PreparedPanel) -> list[EdgeName]:
-    """Return what is named at the right edge: lines, horizontal rules and horizontal ranges."""
+    """Return the names at the right edge: of lines, horizontal rules and horizontal ranges."""
     edges: list[EdgeName] = []
     for item in ready.drawn:
         s = item.series
@@ -118,12 +118,12 @@ def _edge_name(ready: PreparedPanel, label: str, entity: str, at: float) -> Edge
 
 
 def _stops_short(canvas: Canvas, name: EdgeName) -> bool:
-    """Return whether a line ends so far from the edge that its name belongs at the line's last point."""
+    """Return whether a line ends so far from the edge that its name is placed at the last point."""
     return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
 
 
 def name_tops(canvas: Canvas) -> None:
-    """Write the names of vertical rules and ranges above the axes, apart from each other."""
+    """Write the names of vertical rules and ranges above the axes, without overlap."""
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
     places = spread_along([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
     for (_, text, color), x in zip(canvas.tops, places, strict=True):
@@ -131,7 +131,7 @@ def name_tops(canvas: Canvas) -> None:
 
 
 def name_edges(canvas: Canvas) -> None:
-    """Write the names at the right edge, apart from each other."""
+    """Write the names at the right edge, without overlap."""
     names = [name for name in edge_names(canvas.ready) if not _stops_short(canvas, name)]
     wanted = [canvas.y.at(n.at) for n in names]
     heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]

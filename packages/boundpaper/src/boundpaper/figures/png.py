@@ -1,4 +1,4 @@
-"""Draw dense matrices as PNG; the pixels are computed here, so that they are the same on every machine."""
+"""Draw dense matrices as PNG, with pixels computed here, so that they are the same on every machine."""
 
 import struct
 import zlib
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from boundpaper.figures.style import SIGNED, VIRIDIS
 
 SCALE = 8
-"""Each cell becomes a square of this many pixels, so that viewers which smooth pictures keep the cells' borders."""
+"""Pixels per side of a cell, so that cell borders stay sharp in viewers that smooth pictures."""
 WHITE = (255, 255, 255)
 
 
 def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, colors: str) -> bytes:
-    """Draw a matrix as PNG, its first row on top.
+    """Return a PNG of a matrix, with the first row on top.
 
-    `low` and `high` are what the ends of the colours mean: values beyond take the end's colour, and None stays white.
-    The picture is RGB without alpha, with 8 pixels per cell.
+    `low` and `high` are the values of the first and last colour; values beyond get the nearest of these, and None stays
+    white. The picture is RGB without alpha, with 8 pixels per cell.
     """
     table = VIRIDIS if colors == "viridis" else SIGNED
     rows = []
@@ -34,7 +34,7 @@ def _interpolated_colour(share: float, table: Sequence[tuple[int, int, int]]) ->
 
 
 def png_file(lines: bytes, width: int, height: int) -> bytes:
-    """Wrap filtered RGB lines as a PNG file (https://www.w3.org/TR/png-3/); no times, no text, no alpha."""
+    """Return a PNG file of filtered RGB lines (https://www.w3.org/TR/png-3/), without metadata or alpha."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(lines, 9)) + _chunk(b"IEND", b"")

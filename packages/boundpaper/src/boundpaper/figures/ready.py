@@ -1,4 +1,4 @@
-"""Prepare a panel for drawing: categories become positions, entities get looks, and the range of values is found."""
+"""Prepare a panel for drawing: convert categories to positions, look up looks, find the range of values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,10 +12,10 @@ from boundpaper.figures.style import Look, Style, look, style
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSeries:
-    """A series in numbers, with its look; `looks` has one look per point if the points differ.
+    """A series with numeric positions and its look; `looks` has one look per point if the points differ.
 
-    `shift` and `thick` are a bar's place beside its neighbours and its thickness, in the unit of the category axis;
-    `slots` are a forest's rows.
+    `shift` and `thick` are a bar's offset from its category and its thickness, in the unit of the category axis;
+    `slots` are the positions of a forest's rows.
     """
 
     series: Series
@@ -30,8 +30,8 @@ class PreparedSeries:
 class PreparedPanel:
     """A panel prepared for drawing.
 
-    `names` has the categories along each axis, empty where it has numbers; `heads` says which names along y are
-    headings of a forest's groups. Bars grow along the axis `bars`, and `own` has the figure's own entities.
+    `names` has the categories along each axis, empty for a numeric axis; `heads` has the positions of group headings
+    among the names along y. Bars extend along the axis `bars`; `own` has the figure's `entities`.
     """
 
     panel: Panel
@@ -53,7 +53,7 @@ class PreparedPanel:
 
             if value not in self.names[axis]:
                 raise DataError(
-                    f"{self.where}: '{value}' is no category of axis {axis}: "
+                    f"{self.where}: '{value}' is not a category of axis {axis}: "
                     f"{', '.join(self.names[axis]) or 'it has numbers'}"
                 )
             return float(self.names[axis].index(value))
@@ -63,7 +63,7 @@ class PreparedPanel:
 def prepare(
     panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]
 ) -> PreparedPanel:
-    """Prepare one panel for drawing; `names` are the categories along each axis, from `categories`."""
+    """Return a panel prepared for drawing; `names` are the categories along each axis, from `categories`."""
     slots, heads, rows = _numbered_rows(panel)
     names = {**names, "y": rows} if rows else names
     plain = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
@@ -101,7 +101,7 @@ def prepare(
 
 
 def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
-    """Return the categories that panels use along an axis: in the axis' order, else in order of first appearance."""
+    """Return the categories of panels along an axis: in the order of `Axis.categories`, else of appearance."""
     given = {str(c): None for p in panels for c in (p.x if axis == "x" else p.y).categories}
     if given:
         return tuple(given)
@@ -114,7 +114,7 @@ def _group_of_rows(series: Forest) -> tuple[str, ...]:
 
 
 def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
-    """Number a forest's rows from the top; each new group starts with a slot for its heading."""
+    """Return the row numbers of a forest from the top, the slots of group headings, and the texts of all slots."""
     slots: dict[tuple[str, str], float] = {}
     names: list[str] = []
     heads = set()
@@ -136,7 +136,7 @@ def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozense
 
 
 def _with_positions(series: Series, found: PreparedPanel) -> Series:
-    """Replace categories by their positions."""
+    """Return the series with categories replaced by positions."""
     if isinstance(series, Forest | Heatmap):
         return series
     changed: dict[str, Any] = {

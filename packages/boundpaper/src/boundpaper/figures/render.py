@@ -1,4 +1,4 @@
-"""Turn a figure into LaTeX: a standalone document, the float that includes its PDF, and pictures."""
+"""Convert a figure to LaTeX: a standalone document, the float that includes its PDF, and pictures."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ def preamble() -> str:
 
 
 def tex(figure: Figure, name: str, head: str = "") -> str:
-    r"""Render the standalone document of one figure.
+    r"""Return the standalone document of a figure.
 
-    `head` takes the place of the preamble that figures share.
+    `head` replaces the preamble that figures share.
 
-    The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
-    that was precompiled from that preamble. Raises DataError or SpecError for a faulty column, figure or template; the
-    text names it.
+    The text begins with the whole preamble up to `\endofdump`, so that it compiles alone or with a format precompiled
+    from this preamble. Raises DataError or SpecError that names a faulty column, figure or template.
     """
     return guarded_latex(_render_document(figure, name, head or preamble()), f"figure {name}")
 
@@ -53,10 +52,10 @@ def _render_document(figure: Figure, name: str, head: str) -> str:
 
 
 def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) -> str:
-    """Render the float: the figure's PDF with caption, note and the label `fig:NAME`.
+    """Return the float: the figure's PDF with caption, note and the label `fig:NAME`.
 
-    `path` says where LaTeX finds the PDF, `figures/NAME.pdf` where it is empty; with `both`, the float covers both
-    columns of a page.
+    `path` is the path of the PDF for LaTeX, by default `figures/NAME.pdf`; with `both`, the float spans both columns of
+    a page.
     """
     check(figure, name)
     short = figure.short or _first_sentence(figure.caption)
@@ -76,7 +75,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
 
 
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
-    """Draw the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
+    """Return the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
     from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
     from boundpaper.figures.view import as_seen, rasters
@@ -101,7 +100,7 @@ def _first_sentence(caption: str) -> str:
 
 
 def _template_folder() -> Path | None:
-    """Return the project's folder in which a figure's own template lies; None outside a project."""
+    """Return the project's folder for templates of single figures; None outside a project."""
     root = project_or_none()
     return root / "figures" if root else None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def number(value: float) -> str:
-    """Write a number with six significant digits, the same on every machine, and never as minus zero."""
+    """Return a number as text with six significant digits, the same on every machine, and never "-0"."""
     text = f"{value:.6g}"
     return "0" if text == "-0" else text
 
@@ -28,20 +28,20 @@ class Scale:
     Attributes
     ----------
     kind : {"linear", "log", "symlog", "edges"}
-        `log` is left to PGFPlots; `symlog` and `edges` (a heat map's cells) are computed here, on a linear axis.
+        PGFPlots computes `log`; `symlog` and `edges` (a heat map's cells) are computed here, on a linear axis.
     low, high : float
         Limits, in the axis' unit.
     length : float
-        In mm.
+        Length in mm.
     ticks : tuple of (float, str)
-        Values and their texts.
+        Tick values and their labels.
     threshold : float
-        Where `symlog` turns logarithmic.
+        The value beyond which `symlog` is logarithmic.
     edges : tuple of float
         Borders of a heat map's cells.
     reverse : bool
-        Values grow leftwards or downwards; drawn by changing their sign (cells by counting them from the other end), so
-        that the axis line stays where it is.
+        Whether values increase leftwards or downwards. Their signs are changed (cells are counted from the other end),
+        so that the axis line keeps its place.
     """
 
     kind: str
@@ -54,11 +54,11 @@ class Scale:
     reverse: bool = False
 
     def drawn(self, value: float) -> float:
-        """Return the coordinate that PGFPlots gets for a value."""
+        """Return the coordinate of a value as PGFPlots needs it."""
         if self.kind == "log":
             return value
         along = self._along(value) - self.origin
-        if self.kind == "edges":  # cells are counted from below (from the left) whichever way the values grow
+        if self.kind == "edges":  # cells are counted from below (or the left) in either direction of the axis
             return len(self.edges) - 1 - along if self.reverse else along
         return -along if self.reverse else along
 
@@ -66,8 +66,8 @@ class Scale:
     def origin(self) -> float:
         """Return the origin of the coordinates: not 0 if values are close together but far from zero.
 
-        Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be equal.
-        The origin is the limit nearest to zero, from which bars then rise as they would from zero.
+        Coordinates have six significant digits, TeX's precision, with which Unix times a minute apart would be equal.
+        The origin is the limit nearest to zero, where bars then start as they would at zero.
         """
         if self.kind not in ("linear", "symlog"):
             return 0.0
@@ -102,7 +102,7 @@ class Scale:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Return the limits that PGFPlots gets, the smaller first."""
+        """Return the limits as PGFPlots needs them, the smaller first."""
         a, b = self.drawn(self.low), self.drawn(self.high)
         return (a, b) if a < b else (b, a)
 
@@ -112,7 +112,7 @@ class Scale:
         return (1 - share if self.reverse else share) * self.length
 
     def extended(self, value: float, room: float, *, upper: bool) -> Scale:
-        """Move the upper (or the lower) limit out until `room` mm lie between it and a value."""
+        """Return the scale with the upper (or lower) limit moved until it is `room` mm from a value."""
         inner, outer = (self.low, self.high) if upper else (self.high, self.low)
         have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
         if have >= room or self.kind == "edges" or room >= self.length:
@@ -129,12 +129,11 @@ class Scale:
 
 
 def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
-    """Find limits for the data: its range, and a margin on both sides.
+    """Return the scale of the data: their range, with a margin on both sides.
 
-    `values` is everything that the panel draws along this axis, ends of error bars included; `length` is in mm, and
-    `pad` is the margin as a share of the range. Where bars stand (`grounded`), zero is a limit, with no margin beyond
-    it; a log axis has no zero, and so no ground. Raises SpecError when the values are so near each other that a log
-    axis would show them as one.
+    `values` are all values that the panel draws along this axis, ends of error bars included; `length` is in mm, and
+    `pad` is the margin as a fraction of the range. With bars (`grounded`), zero is a limit without margin; this does
+    not apply to a log axis. Raises SpecError when the values are too close together for a log axis.
     """
     low, high = min(values), max(values)
     kind = axis.scale

@@ -1,9 +1,9 @@
-"""Define what a panel can show: one frozen dataclass per kind, with data only and nothing about how it is drawn.
+"""Define the series that a panel can show: one frozen dataclass per kind, with data but no drawing code.
 
-Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings): they are
-laid out in the order of `Axis.categories`, or of first appearance. `entity` names who the series is about
-(`boundpaper.figures.style.styles`) and decides its colour, mark and dash; `label` is what the legend says (the entity's
-name where empty).
+Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings), which are laid
+out in the order of `Axis.categories` or of first appearance. `entity` names the subject of the series (see
+`boundpaper.figures.style.styles`), which determines colour, mark and dash; `label` is the legend's text (by default the
+name of the entity).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any, Literal, TypeAlias
 from boundpaper.errors import SpecError
 
 Values: TypeAlias = Any
-"""A sequence, array or DataFrame column; kept as a tuple. (`Any`, since no type covers all of these for mypy.)"""
+"""A sequence, array or DataFrame column, stored as a tuple. (`Any`, since no mypy type covers all of these.)"""
 Matrix: TypeAlias = Any
-"""Rows of numbers: nested sequences, a 2-D array or a DataFrame; kept as a tuple of tuples."""
+"""Rows of numbers: nested sequences, a 2-D array or a DataFrame; stored as a tuple of tuples."""
 Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
 
 
 class FieldValues(tuple[Any, ...]):
-    """The values of a column of a DataFrame, with its name in `field`; equal to a tuple of the same values."""
+    """The values of a DataFrame column, with the column's name in `field`; equal to a tuple of the same values."""
 
     field: str
 
     def __new__(cls, values: Iterable[Any], field: str = "") -> FieldValues:
-        """Keep the values and the name."""
+        """Create the tuple and store the name."""
         made = super().__new__(cls, values)
         made.field = field
         return made
@@ -40,13 +40,13 @@ class Series:
     Attributes
     ----------
     entity : str
-        Who this is about; empty takes the next free one of `series-1`, `series-2`, ...
+        The subject of the series; if empty, the next unused of `series-1`, `series-2`, ...
     label : str
-        The legend's text; the entity's name where empty.
+        The legend's text; by default the name of the entity.
     legend : bool
-        False keeps the series out of the legend.
+        If False, the series is not in the legend.
     origin : {"reported", "recomputed", "measured"}, optional
-        Where the values come from. Reported ones get hollow marks, so that they never pass for measured ones.
+        The origin of the values. Reported values have hollow marks, to distinguish them from measured values.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Series:
 
 
 def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
-    """Make a tuple of any column; the rows of a matrix become tuples as well."""
+    """Return a column as a tuple, and the rows of a matrix as tuples."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if hasattr(value, "tolist"):
@@ -101,13 +101,13 @@ class Line(Series):
     low, high : columns, optional
         Ends of the uncertainty at each point, in the unit of `y`.
     uncertainty : {"bars", "band"}
-        How `low` and `high` are drawn.
+        Whether `low` and `high` are drawn as error bars or as a band.
     marks : bool, optional
-        Whether points are marked; by default up to 20 points are.
+        Whether points have marks; by default if there are at most 20.
     direct : bool or str
-        Name the line at its right end instead of in the legend; a string replaces the label there.
+        If True, name the line at its right end instead of in the legend; a string is used in place of the label.
     dash : str
-        Replaces the entity's dash.
+        Dash style in place of the entity's.
 
     Examples
     --------
@@ -134,13 +134,13 @@ class Points(Series):
     ----------
     x, y : columns of equal length
     labels : column of str, optional
-        A name for each point (empty ones stay bare), placed where it covers nothing.
+        A name for each point, or an empty string; names are placed where they cover nothing.
     entities : column of str, optional
-        One entity per point, in place of `entity`; the legend lists each once.
+        One entity per point instead of `entity`; the legend lists each entity once.
     sizes : column of float, optional
-        The marks' areas, relative to each other.
+        Relative areas of the marks.
     x_low, x_high, y_low, y_high : columns, optional
-        Ends of the uncertainty.
+        Ends of the uncertainty of each coordinate.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class Points(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(Series):
-    """A fitted line, with its confidence band where `low` and `high` are given; `x` must grow.
+    """A fitted line, with a confidence band if `low` and `high` are given; `x` must increase.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Fit(Series):
     low, high : columns, optional
         Ends of the band at each point, in the unit of `y`.
     dash : str
-        Replaces the entity's dash.
+        Dash style in place of the entity's.
 
     Examples
     --------
@@ -189,12 +189,12 @@ class Fit(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Series):
-    """Bars; several such series in one panel stand side by side.
+    """Bars; the bars of several series in a panel are side by side.
 
     Attributes
     ----------
     x, y : columns of equal length
-        Vertical bars have categories in `x` and values in `y`; horizontal ones the other way round.
+        Vertical bars have categories in `x` and values in `y`; horizontal bars the reverse.
     low, high : columns, optional
         Ends of the uncertainty, in the unit of the values.
     values : bool or column of str
@@ -202,7 +202,7 @@ class Bars(Series):
     decimals : int, optional
         Decimals of the printed values; by default at most three significant digits.
     reported : column, optional
-        A value reported elsewhere for each bar, drawn as a hollow diamond; NaN or None where there is none.
+        For each bar a value reported elsewhere, drawn as a hollow diamond; NaN or None for no value.
     reported_label : str
         The legend's text for those diamonds.
     horizontal : bool
@@ -227,20 +227,20 @@ class Bars(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Stacked(Series):
-    """One layer of a stack: series of this kind in one panel are piled up in their order; no negative values.
+    """One layer of a stack: the `Stacked` series of a panel are stacked in order; values must not be negative.
 
-    `values` prints each part's number inside it where it fits.
+    With `values`, each part contains its number if there is room.
 
     Attributes
     ----------
     x : column
         Categories, or positions on a number axis.
     y : column of float
-        The layer's part at each, 0 or more.
+        Size of the layer's part at each position, 0 or more.
     values : bool
-        Print each part's number inside it.
+        Whether each part's number is printed inside it.
     decimals : int, optional
-        Decimals of the numbers that are printed; as many as the data need by default.
+        Decimals of the printed numbers; by default as many as the data need.
 
     Examples
     --------
@@ -257,20 +257,20 @@ class Stacked(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Series):
-    """A matrix as colours; its panel can hold nothing else but rules and annotations.
+    """A matrix as colours; its panel may otherwise only contain rules and annotations.
 
     Attributes
     ----------
     values : (rows, columns) matrix
-        Row 0 is at the bottom, unless `Axis(reverse=True)` puts it on top. None leaves a cell white: for
-        combinations that cannot occur. NaN is an error here as elsewhere.
+        Row 0 is at the bottom, or with `Axis(reverse=True)` on top. None leaves a cell white, for combinations that
+        cannot occur. NaN is an error.
     x_edges, y_edges : columns of n + 1 numbers, optional
-        The cells' borders, growing; 0, 1, 2, ... by default. Cells are drawn equally wide; ticks stand where they
-        belong. With `Axis.categories`, ticks name the cells instead.
+        Increasing borders of the cells; by default 0, 1, 2, ... Cells are drawn equally wide, with ticks at the right
+        values between borders. With `Axis.categories`, ticks name the cells instead.
     colors : {"viridis", "signed"}
-        `signed` is blue-white-red with limits made symmetric about zero.
+        `signed` is blue-white-red, with limits symmetric about zero.
     low, high : float, optional
-        What the ends of the colours mean; the data's range by default.
+        Values of the first and last colour; by default the range of the data.
     bar : str
         The label of the colour bar.
 
@@ -292,15 +292,15 @@ class Heatmap(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle(Series):
-    """Many thin lines, with the band that holds the middle 80 % of them and their mean.
+    """Many thin lines, with a band of the middle 80 % of the lines and their mean.
 
     Attributes
     ----------
     x : column
     lines : (lines, points) matrix
-        NaN where a line has a gap; the only place where NaN is allowed.
+        Values of each line; NaN is a gap in a line.
     opacity : float, optional
-        Of one thin line; by default the more lines, the fainter.
+        Opacity of one thin line; by default less the more lines there are.
     band, mean : bool
         Whether the 10-90 % band and the mean are drawn.
 
@@ -320,18 +320,18 @@ class Bundle(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Forest(Series):
-    """Estimates with intervals, one per row, first row on top; several series share rows of the same name.
+    """Estimates with intervals, one per row, first row on top; series in a panel share rows of equal names.
 
     Attributes
     ----------
     rows : column of str
     estimate, low, high : columns
     groups : column of str, optional
-        A heading for each run of rows.
+        The group of each row; consecutive rows of a group share a heading.
     entities : column of str, optional
-        One entity per row, in place of `entity`.
+        One entity per row instead of `entity`.
     texts : column of str, optional
-        Printed at the right of each row.
+        Text printed to the right of each row.
 
     Examples
     --------

@@ -19,32 +19,32 @@ Anchor: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One axis of a panel.
+    """An axis of a panel.
 
     Attributes
     ----------
     label : str
-        Quantity and unit; plain text with `$math$` and `*emphasis*`, as all text of a figure.
+        Quantity and unit, in plain text with `$math$` and `*emphasis*`, like all text of a figure.
     scale : {"linear", "log", "symlog"}
     low, high : float, optional
-        Limits; by default the data's range with a margin. Data outside a limit given is an error, except lines,
-        which are cut off.
+        Limits; by default the data's range with a margin. Data outside a given limit is an error, except for lines,
+        which are clipped.
     ticks : column of float, or mapping of float to str, optional
-        Where ticks stand, and what they say.
+        Tick values, or tick values with labels.
     categories : column of str
-        The order of the categories; by default that of first appearance.
+        The order of the categories; by default the order of first appearance.
     base : {10, 2}
-        Ticks of a log axis stand at powers of this; 2 suits context lengths.
+        Ticks of a log axis are at powers of the base; 2 suits context lengths.
     threshold : float
-        Where a symlog axis turns from linear to logarithmic.
+        The absolute value beyond which a symlog axis is logarithmic.
     zero : bool
-        Make zero part of the range.
+        Whether the range includes zero.
     reverse : bool
-        Let values grow leftwards or downwards.
+        Whether values increase leftwards or downwards.
     grid : bool, optional
-        Light lines at the ticks; by default only those of the value axis.
+        Whether ticks have light grid lines; by default only on the value axis.
     percent : bool
-        Write a percent sign after each tick (values are in percent already).
+        Whether each tick has a percent sign (the values must be in percent).
 
     Examples
     --------
@@ -74,20 +74,20 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """A shaded range behind the data, from `low` to `high` of an axis, with its name at the end.
+    """A shaded range behind the data, from `low` to `high` of an axis, with a name at its end.
 
-    It is drawn to these ends and no further; an end that is None lies at the axis' limit.
+    An end of None is the limit of the axis.
 
     Attributes
     ----------
     low, high : float, str or None
         Ends of the range, numbers or categories of the axis.
     label : str
-        Its name.
+        The name of the range.
     axis : {"x", "y"}
-        The axis along which it runs.
+        The axis of `low` and `high`.
     entity : str
-        Whose colour it has; a neutral one by default.
+        The entity whose colour is used; by default a neutral grey.
 
     Examples
     --------
@@ -112,13 +112,13 @@ class Rule:
     at : float or str
         The value, or the category.
     label : str
-        Its name.
+        The name of the line.
     axis : {"x", "y"}
         The axis of the value.
     entity : str
-        Whose colour it has.
+        The entity whose colour is used.
     dash : str
-        How it is dashed.
+        A PGF dash style.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Rule:
 class Annotation:
     """A short text at a point of the panel.
 
-    `anchor` is where it lies, seen from the point; an arrow may lead from it to `target`.
+    An arrow may lead from the text to `target`.
 
     Attributes
     ----------
@@ -147,9 +147,9 @@ class Annotation:
     text : str
         The text.
     anchor : str
-        Where the text lies, seen from the point: "above", "below left", "center" and so on.
+        Position of the text relative to the point: "above", "below left", "center" and so on.
     entity : str
-        Whose colour it has.
+        The entity whose colour is used.
     target : pair of float or str, optional
         The x and y to which an arrow leads.
 
@@ -170,16 +170,16 @@ class Annotation:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One pair of axes and what it shows.
+    """A pair of axes and the series on it.
 
     Attributes
     ----------
     series : sequence of Series
-        What is drawn, in this order.
+        The series, in drawing order.
     x, y : Axis
         The axes.
     title : str
-        Set above the panel.
+        Title above the panel.
     shades, rules, annotations : sequence of Shade, Rule, Annotation
         Ranges behind the data, reference lines, and texts.
 
@@ -211,36 +211,36 @@ class Figure:
     Attributes
     ----------
     panels : sequence of Panel
-        Laid out row by row.
+        The panels, laid out row by row.
     caption, note : str
-        Under the figure; they state n, unit and what error bars are. Plain text with `$math$`, `*emphasis*` and
-        `[@key]`.
+        Text below the figure, which states n, unit and the meaning of error bars: plain text with `$math$`,
+        `*emphasis*` and `[@key]`.
     short : str
         The entry in the list of figures.
     width : float
-        Of the whole figure in mm.
+        Width of the whole figure in mm.
     height : float, optional
-        Of each panel's axes in mm; by default in proportion to their width.
+        Height of each panel's axes in mm; by default in proportion to their width.
     columns : int, optional
-        Panels per row; by default up to three.
+        Panels per row; by default at most three.
     legend : {"above", "below", "none"}
     share_x, share_y : bool
-        Equal limits in all panels, labels only at the outer ones.
+        Whether all panels have equal limits, with labels only at the outer panels.
     letters : bool
-        Write (a), (b), ... before the panels' titles.
+        Whether panel titles begin with (a), (b), ...
     entities : mapping of str to Style or str
-        This figure's own entities: a style each, or the entity of the palette whose look they take.
+        Entities of this figure: for each a style, or the palette entity whose look it copies.
     template : str
-        A Jinja2 template of this figure's own, beside its file, rendered in place of the panels.
+        Name of a Jinja2 template beside the figure's file, rendered instead of the panels.
     values : mapping
-        What that template may use.
+        Variables of the template.
     body : str
-        TikZ code in place of panels; what `from_matplotlib` fills in.
+        TikZ code instead of panels; `from_matplotlib` sets it.
     files : mapping of str to bytes
-        Pictures that `template` or `body` include, by suffix: `-raster.png` becomes `NAME-raster.png`; they write it
-        `<< name >>-raster.png`.
+        Pictures that `template` or `body` include, by suffix: `-raster.png` is stored as `NAME-raster.png` and included
+        as `<< name >>-raster.png`.
     way : str
-        How a drawing of matplotlib was taken over, and why so; the build says it.
+        How a matplotlib drawing was converted, and why; the build prints this.
 
     Examples
     --------
@@ -277,15 +277,15 @@ class Figure:
         Parameters
         ----------
         path : str or Path
-            Ends in `.pdf`, `.png`, `.svg` or `.tex`, the document that the others are made of by pdflatex; pictures
-            that it includes are written beside it.
+            A path that ends in `.pdf`, `.png`, `.svg` or `.tex` (the source of the other formats); included pictures
+            are written beside the `.tex`.
 
         Raises
         ------
         SpecError
-            When the name ends otherwise, there is no such folder, or a column, entity or text cannot be drawn.
+            When the ending is unknown, the folder is absent, or a column, entity or text cannot be drawn.
         LatexError, MissingDependency
-            When LaTeX refuses the figure, or is not installed.
+            When LaTeX cannot compile the figure, or is not installed.
         """
         saved: Path = self._pictures().save(self, Path(path))
         return saved
@@ -296,5 +296,5 @@ class Figure:
 
     @staticmethod
     def _pictures() -> Any:
-        """Import the compiling module by its name, since a specification must not depend on how LaTeX is run."""
+        """Import the module that compiles figures by name, since specifications must not depend on it."""
         return import_module("boundpaper.paper.tex.alone")

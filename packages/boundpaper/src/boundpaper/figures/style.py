@@ -1,8 +1,7 @@
-"""Define the looks that all figures share: one palette in which each colour always means the same thing.
+"""Define the looks that all figures share: a palette in which each entity always has the same colour.
 
-Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A
-colour never stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them
-apart.
+The colours are by Okabe and Ito (https://jfly.uni-koeln.de/color/), distinct under all common types of colour vision.
+An entity also has a mark, a dash and a hatch, so that entities remain distinct in grey prints.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from boundpaper.figures.series import Series
 
 TEXT_WIDTH_MM = 150.0
-"""The width of a full figure: the thesis' text block, a little short of its 152.7 mm."""
+"""Width of a full figure in mm, slightly less than the text width of 152.7 mm."""
 
 PALETTE: Mapping[str, str] = {
     "okblack": "000000",
@@ -37,14 +36,14 @@ PALETTE: Mapping[str, str] = {
     "okpurple": "CC79A7",
     "okgrey": "767676",
 }
-"""The colours' names in LaTeX, as hexadecimal RGB; `_templates/preamble.tex` defines the same ones."""
+"""Colour names in LaTeX with hexadecimal RGB; `_templates/preamble.tex` defines the same colours."""
 
 VIRIDIS: tuple[tuple[int, int, int], ...] = (
     (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142),
     (42, 120, 142), (35, 136, 142), (31, 152, 139), (34, 168, 132), (53, 183, 121), (84, 197, 104),
     (122, 209, 81), (165, 219, 54), (210, 226, 27), (253, 231, 37),
 )  # fmt: skip
-"""Viridis at sixteen equal steps; LaTeX and the PNG writer both interpolate between these."""
+"""Viridis at sixteen equal steps; LaTeX and the PNG writer interpolate between them."""
 
 SIGNED: tuple[tuple[int, int, int], ...] = (
     (5, 48, 97), (33, 102, 172), (67, 147, 195), (146, 197, 222), (209, 229, 240), (255, 255, 255),
@@ -55,7 +54,7 @@ SIGNED: tuple[tuple[int, int, int], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How an entity looks.
+    """The look of an entity.
 
     Attributes
     ----------
@@ -66,9 +65,9 @@ class Style:
     dash : str
         A PGF dash style.
     hatch : str
-        A PGF pattern laid over bars in white; empty for plain bars.
+        A PGF pattern drawn over bars in white; empty for plain bars.
     label : str
-        The name that a reader sees; the entity's key where empty.
+        The displayed name; by default the entity's key.
 
     Examples
     --------
@@ -92,10 +91,10 @@ _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
 
 
 def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
-    """Return looks of a family and its members: one hue and mark; later members are darker, with other dash and hatch.
+    """Return the looks of a family and its members: one hue and mark; later ones are darker, with other dash and hatch.
 
-    The first of several members has the family's own hue, or a lighter one where there are more members than darker
-    steps; a member by itself has the family's dash. `known` has the looks of the entities that members may look like.
+    The first of several members has the family's hue, or a lighter hue if there are more members than darker steps; an
+    only member has the family's dash. `known` has the looks that members may copy from other entities.
     """
     members = family.members
     first = 0 if len(members) >= len(_STEPS) else 1
@@ -152,16 +151,16 @@ OWN: Mapping[str, Style] = {
     "series-7": Style(color="okblack", mark="square", dash="dashed", hatch="north east lines"),
     "series-8": Style(color="okgrey", mark="triangle", dash="dash dot", hatch="north west lines"),
 }
-"""Entities with a fixed look; `series-1` to `series-8` have no fixed meaning: for contrasts without a name here."""
+"""Entities with a fixed look; `series-1` to `series-8` are for series without a named entity."""
 
 
 def styles() -> Mapping[str, Style]:
-    """Return looks of all entities: those of `OWN`, the paper's vocabulary, and its families and their members."""
+    """Return the looks of all entities: of `OWN`, of the paper's vocabulary, and of its families and their members."""
     return _known_looks()[0]
 
 
 def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    """Return looks by entity, and entities by their names and labels without case, spaces, hyphens and underscores."""
+    """Return looks by entity, and entities by normalised name or label (no case, spaces, hyphens or underscores)."""
     root = project_or_none()
     if root is None:
         return _looks_of(None, EMPTY, ())
@@ -183,7 +182,7 @@ def _looks_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A style applied to a series: `mark` names the filled form; `hollow` marks are drawn with a white inside."""
+    """A style applied to a series: `mark` names the filled form; `hollow` marks are filled with white."""
 
     color: str
     mark: str
@@ -194,7 +193,7 @@ class Look:
 
     @property
     def text(self) -> str:
-        """Return the colour for words: light hues are darkened until they can be read."""
+        """Return the colour for text: light hues are darkened until legible."""
         base = self.color.partition("!")[0]
         if self.color.endswith("!white"):
             return f"{base}!90!black"
@@ -202,7 +201,7 @@ class Look:
 
 
 def look(style: Style, series: Series) -> Look:
-    """Apply a style: the series' own dash and label come first, and reported values get hollow marks."""
+    """Return the look of a series: its dash and label override the style, and reported values have hollow marks."""
     mark = style.mark if style.mark.endswith("*") else "*" if style.mark == "o" else f"{style.mark}*"
     return Look(
         color=style.color,
@@ -219,11 +218,11 @@ def _folded(name: str) -> str:
 
 
 def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
-    """Look up an entity, first in the figure's own styles, then in the palette.
+    """Return the style of an entity, from the figure's entities, else from the palette.
 
-    `entity` is a key of `styles()` or the label shown for it; case, spaces, hyphens and underscores do not matter.
-    `own` gives each of the figure's own entities a style, or the palette's entity whose look it takes; `where` names
-    figure and series in the error. Raises SpecError when nobody knows the entity; the message has the nearest match.
+    `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `own` maps the
+    figure's entities to a style, or to the palette entity whose look they copy; `where` names figure and series in the
+    error. Raises SpecError for an unknown entity; the message suggests the nearest.
     """
     if entity in own:
         target = own[entity]
@@ -238,17 +237,18 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
     near = similar_names(entity, [*own, *every], most=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
-        f"Name one of boundpaper/figures/style.py, or give it a look in {VOCABULARY}, or in the figure with entities=."
+        f"Use an entity of boundpaper/figures/style.py, or define its look in {VOCABULARY} or in the figure with "
+        "entities=."
     )
 
 
 def display(entity: str) -> str:
-    """Return the name that a reader sees for an entity, such as "Not supported"; unknown names stay as they are.
+    """Return the displayed name of an entity, such as "Not supported"; unknown names are returned unchanged.
 
     Parameters
     ----------
     entity : str
-        As data name it.
+        The entity's name in the data.
 
     Examples
     --------

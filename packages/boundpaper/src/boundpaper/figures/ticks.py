@@ -1,4 +1,4 @@
-"""Compute positions and labels of ticks."""
+"""Compute the positions and labels of ticks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
-    """Add ticks: those of the axis, or round numbers about `every` mm apart; years are whole and have no comma."""
+    """Return the scale with ticks: the axis' ticks, else round numbers about `every` mm apart; years have no comma."""
     sign = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
@@ -47,12 +47,12 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
 
 
 def _enough_ticks(make: Callable[[int], list[float]], wanted: int) -> list[float]:
-    """Return at least three ticks, since two show no scale; as many as wanted if no number of ticks gives three."""
+    """Return at least three ticks, since two show no scale, or if that is impossible `wanted` ticks."""
     return next((at for count in range(wanted, 10) if len(at := make(count)) > 2), make(wanted))
 
 
 def is_year(value: object) -> bool:
-    """Return whether a number, or a text of digits, is most likely a year, which has four digits."""
+    """Return whether a number or a text of digits is probably a year of four digits."""
     try:
         return 1800 <= float(str(value)) <= 2100 and float(str(value)).is_integer()
     except ValueError:
@@ -60,7 +60,7 @@ def is_year(value: object) -> bool:
 
 
 def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Return multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
+    """Return about `wanted` ticks between the limits, at multiples of 1, 2 or 5 times a power of ten."""
     raw = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
@@ -70,7 +70,7 @@ def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
-    """Return powers of the base; over less than two decades also their multiples (3, or 2 and 5), or round numbers."""
+    """Return powers of the base as ticks; below two decades also multiples (3, or 2 and 5), or round numbers."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
@@ -86,7 +86,7 @@ def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
 
 
 def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
-    """Return zero, and powers of ten from the threshold outwards."""
+    """Return ticks at zero and at powers of ten from the threshold outwards."""
     start = math.ceil(math.log10(threshold))
     stop = math.floor(math.log10(max(abs(low), abs(high), threshold)))
     sizes = [10.0**p for p in range(start, stop + 1)]
@@ -94,7 +94,7 @@ def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
 
 
 def without_crowded(scale: Scale, at: Sequence[float], room: float) -> list[float]:
-    """Leave out ticks that come nearer than `room` mm to a larger one, or to zero."""
+    """Return the ticks, except those closer than `room` mm to a larger tick or to zero."""
     kept: list[float] = [v for v in at if v == 0]
     for value in sorted(at, key=lambda v: -abs(v)):
         if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept):
@@ -103,10 +103,10 @@ def without_crowded(scale: Scale, at: Sequence[float], room: float) -> list[floa
 
 
 def tick_texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
-    """Write an axis' numbers, with equal decimals if asked; very large and small numbers with a power of ten."""
+    """Return tick labels, with `equal` decimals if requested; very large and small numbers have a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
-    if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has
+    if largest > 1e5 * step:  # they differ only after the digits that a tick label shows
         places = max(0, -math.floor(math.log10(step) + 1e-9))
         return [f"${group_thousands(f'{v:.{places}f}')}${sign}" for v in at]
     if largest and (largest >= 1e6 or largest < 1e-3):
@@ -124,7 +124,7 @@ def _power_text(value: float, base: int) -> str:
 
 
 def decimals_needed(value: float) -> int:
-    """Return the decimals that a number needs, up to six significant digits."""
+    """Return the number of decimals that a number needs, up to six significant digits."""
     text = f"{value:.6g}"
     if "e" in text:
         mantissa, _, exponent = text.partition("e")
@@ -133,7 +133,7 @@ def decimals_needed(value: float) -> int:
 
 
 def group_thousands(text: str) -> str:
-    """Separate groups of three digits by commas, as tables and captions do; for use within mathematics."""
+    """Return the text with thousands separated by commas, for use in mathematics."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
     return sign + group_digits(whole).replace(",", "{,}") + point + rest

@@ -1,4 +1,4 @@
-"""Check units: columns on one axis and its label must agree with the units in the data package."""
+"""Check units: the columns on an axis and its label must agree with the units in the data package."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _AT_THE_END = re.compile(r"(?:,|\bin)\s+(?P<unit>[^\s,]+(?: [^\s,]+)?)\s*$")
 _HOW = frozenset(
     ("log", "log10", "log2", "logarithmic", "linear", "symlog", "mean", "median", "average", "sum", "total")
 )
-"""Words in brackets that say how something was counted or is drawn, and not in what."""
+"""Words in brackets after a label that are not units."""
 
 
 class _Shown(NamedTuple):
-    """A column of an artifact that is shown on an axis, with its unit."""
+    """A column of an artifact that an axis shows, with its unit."""
 
     field: str
     artifact: str
@@ -40,9 +40,9 @@ def contradicted_unit(
 ) -> str:
     """Describe the first contradiction between an axis and the data package; empty if there is none.
 
-    A column is taken for an artifact's if the artifact has its name and all of its values; a column that the figure
-    converts has other values, and its unit is not known. `frames` gives the artifacts' rows, and is called only when
-    the figure shows a column whose unit is declared.
+    A column belongs to an artifact that has a column of the same name with all of its values; a column that the figure
+    converts has other values, so its unit is unknown. `frames` returns the artifacts' rows, and is called only if the
+    figure shows a column with a declared unit.
     """
     declared = units.declared_units(root, artifacts)
     known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}
@@ -60,14 +60,14 @@ def contradicted_unit(
 
 
 def _number_columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
-    """Yield the columns of numbers that lie along an axis."""
+    """Yield the number columns of a series along an axis."""
     for each in series:
         values = (getattr(each, name, None) for name in _fields_along(each, axis))
         yield from (value for value in values if isinstance(value, FieldValues))
 
 
 def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
-    """Return the fields of a series whose numbers lie along an axis."""
+    """Return the fields of a series with numbers along an axis."""
     if isinstance(series, Heatmap):
         return ()
     if isinstance(series, Forest):
@@ -78,7 +78,7 @@ def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
 
 
 def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
-    """Find the artifacts that hold this column's values; empty if a unit is missing or differs between rows."""
+    """Return the artifacts with this column's values; empty if a unit is missing or differs between rows."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     found = [
         _Shown(column.field, name, unit)
@@ -96,8 +96,8 @@ def _axis_fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
     for first, second in ((groups[0], each) for each in groups[1:]):
         if not {units.plain(each.unit) for each in first} & {units.plain(each.unit) for each in second}:
             return (
-                f"{first[0]} and {second[0]} have different units by {SCHEMA}; convert one of them, or give each a "
-                "panel of its own"
+                f"{first[0]} and {second[0]} have different units in {SCHEMA}; convert one of them, or draw them in "
+                "separate panels"
             )
     if not groups:
         return ""
@@ -105,8 +105,8 @@ def _axis_fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
     written = _written_unit(axis, known)
     if written and units.plain(written) not in own:
         return (
-            f"the label {axis.label!r} says {written!r}, where {SCHEMA} says {groups[0][0].unit!r} for "
-            f"{groups[0][0].field!r} of {groups[0][0].artifact}; mend one of them, or convert the column"
+            f"the label {axis.label!r} says {written!r}, but {SCHEMA} says {groups[0][0].unit!r} for "
+            f"{groups[0][0].field!r} of {groups[0][0].artifact}; correct one of them, or convert the column"
         )
     return ""
 
@@ -114,8 +114,8 @@ def _axis_fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
 def _written_unit(axis: Axis, known: set[str]) -> str:
     """Return the unit that an axis states: a percent sign at each tick, the text in brackets, or a unit at the end.
 
-    Square brackets hold nothing but a unit. Round ones hold a unit where it is `known`, or where it looks like one:
-    `(francs)`, and neither `(mean of 5 runs)` nor `(log scale)`.
+    Square brackets always contain a unit. Round brackets do if their text is `known` or looks like a unit: `(francs)`,
+    but not `(mean of 5 runs)` or `(log scale)`.
     """
     if axis.percent:
         return "%"

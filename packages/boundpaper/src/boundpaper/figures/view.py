@@ -1,4 +1,4 @@
-"""Describe a laid-out figure for the templates, in nested dictionaries of texts and numbers."""
+"""Describe a figure with its layout for the templates, in nested dictionaries of texts and numbers."""
 
 from typing import Any
 
@@ -17,16 +17,16 @@ from boundpaper.figures.style import look, style
 from boundpaper.figures.text import latex
 
 RASTER_FROM = 32
-"""From this many rows or columns on a heat map is a picture: as vectors it would take LaTeX seconds."""
+"""Number of rows or columns from which a heat map becomes a picture: drawing it in LaTeX would take seconds."""
 
 STRUT = r"\vphantom{Ag}"
-"""Before the names under an axis: they hang from their upper edges, so without it "query" stands above "key"."""
+"""Strut before the names under an axis: without it, names without ascenders would be set higher than others."""
 
 _DRAW = {Line: line, Fit: line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest}
 
 
 def figure_view(figure: Figure, name: str) -> dict[str, Any]:
-    """Lay a figure out and draw it: the page, its panels and the legend, as the templates want them."""
+    """Lay out and draw a figure; return its size, panels and legend for the templates."""
     legend = rows_of(figure, name)
     page = lay_out(figure, name, legend.height)
     panels = [_panel_view(figure, name, page, place, i) for i, place in enumerate(page.places)]
@@ -112,7 +112,7 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
 
 
 def _values(panel: PlacedPanel) -> str:
-    """Return the axis of the values, whose ticks get light lines."""
+    """Return the name of the value axis, whose ticks have grid lines."""
     return "x" if any(isinstance(d.series, Forest) for d in panel.ready.drawn) else "y"
 
 
@@ -139,7 +139,7 @@ def _panel_plots(canvas: Canvas, picture: str) -> list[Plot]:
 
 
 def _drawing_layer(item: PreparedSeries) -> int:
-    """Return a series' layer: bars and bundles lie behind lines, lines behind points."""
+    """Return the layer of a series: bars and bundles are behind lines, lines behind points."""
     order: tuple[type, ...] = (Heatmap, Bars, Bundle, Fit, Line, Forest, Points)
     return order.index(type(item.series)) if type(item.series) in order else 0
 
@@ -162,7 +162,7 @@ def _heat_map_plot(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
 
 
 def as_seen(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
-    """Return the matrix as it is seen, top row first."""
+    """Return the matrix in displayed order, top row first."""
     rows = [list(reversed(row)) if mirror else list(row) for row in s.values]
     return rows[::-1] if flip else rows
 
@@ -184,7 +184,7 @@ def _colour_bar_view(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
 
 
 def _row_lines(canvas: Canvas) -> list[Plot]:
-    """Draw light lines that lead the eye from a forest's row names to their estimates."""
+    """Draw light lines from a forest's row names to their estimates."""
     plots: list[Plot] = []
     if not series_of_kind(canvas.ready.drawn, Forest):
         return plots
@@ -203,8 +203,8 @@ def _shade_view(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[st
     a, b = sorted(scale.at(limit if end is None else ready.position(end, shade.axis)) for end, limit in ends)
     if a < -1e-6 or b > scale.length + 1e-6:
         raise SpecError(
-            f"{ready.where}: the shaded range {shade.low} to {shade.high} leaves the limits given for axis "
-            f"{shade.axis}, {number(scale.low)} to {number(scale.high)}: widen them, or give None for an open end"
+            f"{ready.where}: the shaded range {shade.low} to {shade.high} exceeds the given limits of axis "
+            f"{shade.axis}, {number(scale.low)} to {number(scale.high)}: widen the limits, or use None for an open end"
         )
     color = f"black, fill opacity={0.07 if k % 2 == 0 else 0.14}"
     if shade.entity:

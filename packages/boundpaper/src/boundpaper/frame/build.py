@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this process without a word
+if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this process without a message
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from boundpaper.cli.door import command_line, run_line

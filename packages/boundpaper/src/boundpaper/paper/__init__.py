@@ -1,4 +1,4 @@
 """Build the paper: its chapters, their LaTeX, and the checks of the text.
 
-This module stays light; builders import what they need when they run.
+Builders import other modules only when they run, so that importing this package is fast.
 """

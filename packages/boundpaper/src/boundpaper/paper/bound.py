@@ -1,7 +1,7 @@
-r"""Define values that remember the cells they were read from, even after arithmetic, and link to them in print.
+r"""Define values that record the cells they were read from, even after arithmetic, and link to these cells in print.
 
-`n(...)` in a chapter returns such a value; it is printed as `\numberof{ARTIFACT}{...}`, a verdict as
-`\verdictof{CLAIM}{...}`. The preamble says where these lead.
+`n(...)` in a chapter returns such a value, printed as `\numberof{ARTIFACT}{...}`; a verdict is printed as
+`\verdictof{CLAIM}{...}`. The preamble defines the targets of these links.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,9 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a printed value comes from.
+    """The origin of a printed value.
 
-    `artifact` is the table that was read, `claims` for verdicts; `where` are the cells that name the row, by column.
+    `artifact` is the table read, `claims` for verdicts; `where` has the cells that identify the row, by column.
     """
 
     artifact: str
@@ -22,22 +22,22 @@ class Origin:
 
     @property
     def claim(self) -> str:
-        """Return the ledger row of this origin; empty for other artifacts."""
+        """Return the name of the ledger row, if the origin is the ledger; else an empty text."""
         return dict(self.where).get("claim", "") if self.artifact == "claims" else ""
 
     def record(self) -> dict[str, Any]:
-        """Return the origin in its JSON form."""
+        """Return the origin in a form for JSON."""
         return {**asdict(self), "where": dict(self.where)}
 
 
 class Whole(int):
-    """A whole number from an artifact."""
+    """An integer from an artifact, with its origins."""
 
     origins: tuple[Origin, ...] = ()
 
 
 class Fraction(float):
-    """A number from an artifact."""
+    """A float from an artifact, with its origins."""
 
     origins: tuple[Origin, ...] = ()
 
@@ -49,7 +49,7 @@ class Word(str):
 
 
 def bound(value: Any, origins: Iterable[Origin]) -> Any:
-    """Attach origins to `value`; what is neither number nor text stays unchanged."""
+    """Return a number or text with origins attached, or any other value unchanged."""
     kinds: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
     kept = tuple(dict.fromkeys(origins))
     if isinstance(value, bool) or not kept:
@@ -68,14 +68,14 @@ def origin(artifact: str, column: str, where: Mapping[str, object]) -> Origin:
 
 
 def origins_of(value: object) -> tuple[Origin, ...]:
-    """Return the cells from which a value, or each value of a pair such as an interval, was read; empty if unknown."""
+    """Return the origins of a value, or of all values of a pair such as an interval; empty if unknown."""
     if isinstance(value, (tuple, list)):
         return tuple(dict.fromkeys(each for part in value for each in origins_of(part)))
     return tuple(getattr(value, "origins", ()))
 
 
 def link_to_origin(text: str, origins: tuple[Origin, ...]) -> str:
-    r"""Return LaTeX for a printed value that links to the entry of its first origin."""
+    r"""Return the LaTeX of a printed value, linked to its first origin."""
     if not origins or not text:
         return text
     first = origins[0]

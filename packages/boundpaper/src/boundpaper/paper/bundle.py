@@ -1,7 +1,7 @@
-"""Pack the project's files that pdflatex read, with the `.bbl`, in an archive whose bytes are reproducible.
+"""Pack the project files that pdflatex read, and the `.bbl`, in a reproducible archive.
 
-arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
-as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
+The archive for arXiv, a `.tar.gz`, has one `thesis.tex` with all chapters and tables, and the figures beside it; the
+archive for an editor such as Overleaf, a `.zip`, has the files unchanged, with the bibliography.
 """
 
 import gzip
@@ -25,10 +25,10 @@ _INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 
 
 def bundle_files(out: Path) -> list[str]:
-    """Return the bundle's files, relative to the output folder, sorted; `thesis.bbl` comes from the compiler's folder.
+    """Return the sorted files of the bundle, relative to the output folder; `thesis.bbl` is in LaTeX's folder.
 
-    The list is LaTeX's own record of what it read, so nothing is forgotten and nothing unused is sent. Raises SpecError
-    when the thesis has not been compiled.
+    The list is LaTeX's record of the files it read, so it is complete and has no unused files. Raises SpecError when
+    the thesis has not been compiled.
     """
     record = out / STATE / "thesis.fls"
     if not record.is_file() or not (out / STATE / "thesis.bbl").is_file():
@@ -41,16 +41,16 @@ def bundle_files(out: Path) -> list[str]:
 def make(out: Path, *, flat: bool = True) -> bytes:
     """Pack the bundle, sorted, with fixed times, owners and modes: `.tar.gz` when it is flat, else `.zip`.
 
-    A `flat` bundle is one `.tex` with the figures beside it; else every file is in its place, with `references.bib`,
-    for an editor. The output folder `out` holds a compiled thesis. Raises SpecError when the thesis has not been
-    compiled, two files would get one name, or a text names a folder of this machine.
+    A `flat` bundle is one `.tex` with the figures beside it; otherwise files keep their paths, with `references.bib`,
+    for an editor. `out` is the output folder of a compiled thesis. Raises SpecError when the thesis has not been
+    compiled, two files would get the same name, or a text contains the path of a folder on this machine.
     """
     members = {name: (out / name).read_bytes() for name in bundle_files(out)}
     members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
-            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must name no folder here")
+            raise SpecError(f"{name}: contains the local path {out.resolve().parent}; remove it")
     return _tar_files(members) if flat else zip_files(members)
 
 
@@ -75,13 +75,13 @@ def zip_files(members: Mapping[str, bytes]) -> bytes:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
             member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, wherever it is packed
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, whatever system packs it
             archive.writestr(member, content)
     return packed.getvalue()
 
 
 def unpack(bundle: bytes, folder: Path) -> None:
-    """Unpack what `make` returned, of either kind, into a folder."""
+    """Unpack a bundle of either kind from `make` into a folder."""
     if zipfile.is_zipfile(io.BytesIO(bundle)):
         with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
             archive.extractall(folder)
@@ -91,7 +91,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""Write one `thesis.tex` with every `\input` filled in, and the pictures beside it without folders."""
+    r"""Return one `thesis.tex` with every `\input` replaced by its file, and the pictures without folders."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
     kept: dict[str, bytes] = {}
     named: dict[str, str] = {}
@@ -109,13 +109,13 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
     if name in above:
-        raise SpecError(f"{name}: inputs itself, through {' and '.join(above)}")
+        raise SpecError(f"{name}: inputs itself through {' and '.join(above)}")
 
     def put(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
         if file not in texts:
             return match[0]
-        # TeX ends a file with a line end; the rest of the line follows it, alone or on a line of its own.
+        # TeX adds a line end after a file, so the rest of the line follows on a new line.
         return _inline_inputs(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
 
     return _INPUT.sub(put, texts[name])
@@ -128,7 +128,7 @@ _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """Flatten the thesis for converters, which do not know our commands: numbers without links, verdicts as signs."""
+    """Return the flattened thesis for converters, without the project's commands: no links, and verdicts as signs."""
     head, begin, body = text.partition("\\begin{document}")
     signs = dict(_SIGN.findall(head))
 
@@ -140,10 +140,10 @@ def converters_text(text: str) -> str:
 
 
 def dry_run(bundle: bytes, folder: Path) -> bytes:
-    """Compile a bundle in an empty folder, as arXiv does: pdflatex alone, no bibtex.
+    """Compile a bundle in an empty folder as arXiv does, with pdflatex and without bibtex.
 
-    `bundle` is what `make` returned, and `folder` is empty. Return the PDF, which equals the thesis's own. Raises
-    LatexError when the bundle does not compile, or something is undefined.
+    `bundle` comes from `make`, and `folder` must be empty. Return the PDF, which should equal that of the thesis.
+    Raises LatexError when the bundle does not compile, or has undefined references.
     """
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")
@@ -156,14 +156,14 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
             raise log.latex_failure(report, "thesis.tex", done.output)
         if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
-    faults = "\n".join(map(str, report.warnings)) or "LaTeX still asks for another pass"
-    raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
+    faults = "\n".join(map(str, report.warnings)) or "LaTeX still requests another pass"
+    raise LatexError(f"the bundle is not complete after {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 
 def try_out(bundle: bytes, thesis: bytes) -> None:
     """Compile a bundle in an empty folder, and check that it gives the pages of the thesis.
 
-    Raises LatexError when it does not compile, or its pages or words are others.
+    Raises LatexError when it does not compile, or its pages or words differ.
     """
     with temporary() as folder:
         made = dry_run(bundle, folder)

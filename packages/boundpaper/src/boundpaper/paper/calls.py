@@ -1,4 +1,4 @@
-"""Find calls in chapter templates: what a chapter depends on, read from its text with the standard library only."""
+"""Find the calls in a chapter template, on which the chapter depends, with the standard library only."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from boundpaper.errors import SpecError
 
 FUNCTIONS = ("n", "r", "use", "table", "figure", "supplement", "claim", "mark")
 
-# A text in quotes that is never closed runs to the end, so that no character is read twice.
+# A string that is never closed extends to the end, so that no character is read twice.
 _STRING = r"""'(?:[^'\\]|\\.?)*+(?:'|\Z)|"(?:[^"\\]|\\.?)*+(?:"|\Z)"""
 _OPENING = re.compile("<#|<<|<%")
 _CLOSING = {"<#": "#>", "<<": ">>", "<%": "%>"}
@@ -29,12 +29,12 @@ _CALL = re.compile(
 
 
 def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
-    """List the calls in a chapter template that name what it reads or shows.
+    """Return the calls in a chapter template that name artifacts, exhibits or claims.
 
-    Without `file`, messages start with the line, for the caller to put the file before. Calls are (function, name,
+    Without `file`, messages start with the line, so that the caller can prefix the file. Calls are (function, name,
     line) in order of appearance; `name` is the literal first argument, and `line` counts from 1. Raises SpecError when
-    a first argument is not a string literal, or a function is used without being called, since the build could not know
-    what the chapter reads; also when a tag does not end (`tags`).
+    a first argument is not a string literal, or a function is used without being called, since then the build could not
+    know the dependency; also when a tag does not end (see `tags`).
     """
     calls = []
     for offset, code in expressions(text, file):
@@ -46,17 +46,16 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
             if match["name"] is None:
                 raise SpecError(
                     f"{_file_prefix(file)}{line}: {function}(...) needs a string literal as its first argument, as in "
-                    f"{function}('name'): what a chapter reads is taken from its text"
+                    f"{function}('name'): the build finds dependencies in the chapter's text"
                 )
             calls.append((function, match["name"][1:-1], line))
     return calls
 
 
 def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
-    """Yield offset and code of each `<< >>` and `<% %>` of a template; comments and raw parts are left out.
+    """Yield offset and code of each `<< >>` and `<% %>` of a template, except in comments and raw parts.
 
-    Raises SpecError when a tag, a comment, a text in quotes or a bracket does not end; the message starts with file and
-    line.
+    Raises SpecError with file and line when a tag, a comment, a string or a bracket is not closed.
     """
     for opening, start, end in tags(text, file):
         if opening != "<#":
@@ -66,8 +65,7 @@ def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
 def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
     """Yield each tag of a template: its opening sign, and the offsets of the start and end of its content.
 
-    The text is read once from its beginning to its end, so that the time grows with the length alone. Raises SpecError
-    as `expressions` does.
+    The text is read once, so the time is linear in its length. Raises SpecError as `expressions` does.
     """
     try:
         yield from _template_tags(text)
@@ -82,27 +80,27 @@ def _template_tags(text: str) -> Iterator[tuple[str, int, int]]:
         closing = _CLOSING[opening]
         end = text.find(closing, start) if opening == "<#" else _end_of_code(text, start, closing)
         if end < 0:
-            raise _unclosed_error(text, found.start(), "the tag ", f" never ends: close it with {closing}")
+            raise _unclosed_error(text, found.start(), "the tag ", f" is not closed: close it with {closing}")
         yield opening, start, end
         position = end + len(closing)
         if opening == "<%" and _RAW.fullmatch(text, start, end):
             after = _END_OF_RAW.search(text, position)
             if after is None:
-                raise _unclosed_error(text, found.start(), "what follows ", " never ends: write <% endraw %>")
+                raise _unclosed_error(text, found.start(), "what follows ", " is not closed: write <% endraw %>")
             position = after.end()
 
 
 def _end_of_code(text: str, start: int, closing: str) -> int:
-    """Return the offset of the sign that closes the tag whose code starts at `start`; -1 if the tag is not closed."""
+    """Return the offset of the `closing` of a tag whose code starts at `start`; -1 if the tag is not closed."""
     opened: list[int] = []
     for piece in _PIECE.finditer(text, start):
         if piece["tag"]:
             break
         if piece["single"] is not None or piece["double"] is not None:
             quote = piece[0][0]
-            if "\n" in text[start : piece.start()]:  # an apostrophe in prose that a tag of an earlier line swallows
+            if "\n" in text[start : piece.start()]:  # an apostrophe in prose after an unclosed tag on an earlier line
                 break
-            raise _unclosed_error(text, piece.start(), "the text in quotes ", f" never ends: close it with {quote}")
+            raise _unclosed_error(text, piece.start(), "the text in quotes ", f" is not closed: close it with {quote}")
         if piece["open"]:
             opened.append(piece.start())
         elif piece["close"]:
@@ -118,17 +116,17 @@ def _end_of_code(text: str, start: int, closing: str) -> int:
 
 
 class _UnclosedError(ValueError):
-    """An error: a tag, text or bracket is never closed; the message begins with its line."""
+    """A tag, string or bracket is not closed; the message begins with its line."""
 
 
 def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
-    """The error for something unclosed at an offset: its line, then its first words between `before` and `after`."""
+    """Return the error for something unclosed at an offset: line, and first words between `before` and `after`."""
     shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
     return _UnclosedError(f"{line_of(text, start)}: {before}{shown}{after}")
 
 
 def line_of(text: str, offset: int) -> int:
-    """Return the line of an offset, counted from 1."""
+    """Return the line number of an offset, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 

@@ -2,13 +2,14 @@ r"""Render chapters: Jinja2 templates in LaTeX whose numbers, verdicts and exhib
 
 A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement %>` and `<# comment #>`, and calls
 
-- `n('artifact', value='column', key='...')`: the one number that the keys name; fractions need a format: `| fixed(2)`;
+- `n('artifact', value='column', key='...')`: a number from the row with these keys; floats need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
-- `supplement('table/name')`: the words "table in the supplement", linked, for an exhibit that no chapter shows;
-- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
-- `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
-- `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
-- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set tests = use('height_tests') %>`.
+- `supplement('table/name')`: the linked words "table in the supplement", for an exhibit that no chapter shows;
+- `claim('name')`: the verdict; `.phrase` is the verdict as a verb; `.reason` and so on are columns of the ledger;
+- `mark('name')`: the verdict as a small mark after a sentence, linked to its ledger row;
+- `r('artifact', 'word', column='key')`: the row with these words, printed as its estimate with interval and p;
+- `use('artifact', column='key')`: a function that returns rows of one artifact: `<% set tests = use('height_tests')
+%>`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from boundpaper.build.job import Job
 
-FORMATS = (  # of boundpaper.typeset.numbers, each a filter here
+FORMATS = (  # functions of boundpaper.typeset.numbers that are filters here
     "fixed",
     "signed",
     "percent",
@@ -54,15 +55,14 @@ FORMATS = (  # of boundpaper.typeset.numbers, each a filter here
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 SMALL = tuple(_SMALL.split())
-SECONDS = 60.0  # of the processor, that the text of a chapter may take
+SECONDS = 60.0  # most seconds of processor time for the text of a chapter
 MEMORY = 1 << 30  # bytes, likewise
 
 
 def build(job: Job) -> dict[str, str | bytes]:
     """Render a chapter to `out/chapters/NAME.tex`.
 
-    Raises SpecError when the template is wrong, calls what does not exist, or has typed-in numbers; every message names
-    file and line.
+    Raises SpecError, with file and line, when the template is invalid, calls unknown names, or has typed numbers.
     """
     from boundpaper.paper import lint, metadata
 
@@ -81,11 +81,11 @@ def build(job: Job) -> dict[str, str | bytes]:
 def render(
     template: str, file: str, frames: Mapping[str, pd.DataFrame], printed: list[dict[str, Any]] | None = None
 ) -> str:
-    """Render a chapter's template.
+    """Return the LaTeX of a chapter's template.
 
-    `file` is the path that messages name. If `printed` is given, bound values and exhibits are links to their entries,
-    and each printed value is appended to it: `line` of the template, `shown` (its LaTeX) and `origins`. The last line
-    of the LaTeX is the mark `% source: file`; lines keep the template's numbers as long as it has no statements.
+    `file` is the path for messages. If `printed` is given, bound values and exhibits become links, and each printed
+    value is appended to `printed`: `line` of the template, `shown` (its LaTeX) and `origins`. The last line of the
+    LaTeX is the comment `% source: file`; without statements, lines have the same numbers as in the template.
     """
     import jinja2
 
@@ -102,10 +102,11 @@ def render(
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.exceptions.SecurityError as error:
-        raise SpecError(f"{file}:{_line(error, file)}: a chapter may not do that: {error.message}") from error
+        raise SpecError(f"{file}:{_line(error, file)}: not allowed in a chapter: {error.message}") from error
     except jinja2.TemplateNotFound as error:
         raise SpecError(
-            f"{file}:{_line(error, file)}: includes {error.name!r}; a chapter includes no other file, so write it here"
+            f"{file}:{_line(error, file)}: includes {error.name!r}; a chapter must not include files, so insert the "
+            "text here"
         ) from error
     except jinja2.UndefinedError as error:
         name, _, rest = str(error.message).strip("'").partition("'")
@@ -114,31 +115,31 @@ def render(
     except ThesisError as error:
         raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
     except RecursionError as error:
-        raise SpecError(f"{file}:{_line(error, file)}: a macro calls itself without end") from error
+        raise SpecError(f"{file}:{_line(error, file)}: a macro calls itself endlessly") from error
     except MemoryError as error:
-        raise SpecError(f"{file}:{_line(error, file)}: this would fill the memory") from error
+        raise SpecError(f"{file}:{_line(error, file)}: this would use too much memory") from error
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
         raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
     silent = [name for name in cited if name not in shown]
     if silent:
         raise SpecError(
-            f"{file}: cites {', '.join(map(repr, silent))} without the verdict; "
-            f"print << claim({silent[0]!r}) >> or its .phrase"
+            f"{file}: cites {', '.join(map(repr, silent))} without printing the verdict; print << "
+            f"claim({silent[0]!r}) >> or its .phrase"
         )
     return f"{text.rstrip()}\n% source: {file}\n"
 
 
 def escape_latex(text: str) -> Latex:
-    """Escape text of the data for LaTeX, so that each character stands for itself."""
+    """Return data text escaped for LaTeX, so that each character is printed as itself."""
     from boundpaper.typeset.text import escape
 
     return Latex.of(escape(text, "latex"), origins_of(text))
 
 
 def number_in_words(value: object) -> Latex:
-    """Return a small whole number as a word (7 becomes seven); from 21 on, as digits."""
+    """Return a whole number up to 20 as a word (7 becomes seven), a larger number as digits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
-        raise SpecError(f"words takes a whole number from 0, not {value!r}")
+        raise SpecError(f"words takes a whole number of at least 0, not {value!r}")
     from boundpaper.typeset.numbers import integer
 
     text = SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex")
@@ -148,7 +149,7 @@ def number_in_words(value: object) -> Latex:
 def range_text(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
     r"""Return a range `(low, high)` as `97--100`, or `$-$2 to 67` if an end is below zero.
 
-    With `percent` a percent sign follows; the numbers are percentages already.
+    With `percent`, a percent sign follows; the numbers must be percentages.
     """
     from boundpaper.typeset.numbers import fixed
 
@@ -173,7 +174,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         if isinstance(value, Row):
             return Latex.of(value.latex(), value.origins)
         if isinstance(value, bool) or value is None:
-            raise SpecError(f"{value} is not something to print")
+            raise SpecError(f"{value} cannot be printed")
         if isinstance(value, int):
             return Latex.of(numbers.integer().show(value, "latex"), origins_of(value))
         if isinstance(value, float):
@@ -202,9 +203,9 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
         return row_reader(_require_frame(frames, artifact), artifact, fixed)
 
-    # optimized: constants would be finalized at compile time, where an error has no line
+    # not optimized: Jinja2 would evaluate constants at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)
-    # what a macro returns was written value by value and is no data any more
+    # the result of a macro is already LaTeX
     environment.concat = lambda parts: Latex("".join(parts))  # type: ignore[method-assign]
     environment.globals.clear()
     environment.globals.update(
@@ -224,7 +225,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
 
 
 def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
-    """Make the environment print bound values and exhibits as links, and record where each value was printed."""
+    """Make the environment print bound values and exhibits as links, and record each printed value."""
     show = environment.finalize
     assert show is not None
 
@@ -263,6 +264,6 @@ def _require_frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.Data
 
 
 def _line(error: BaseException, file: str) -> int:
-    """Return the line of the template that raised an error; Jinja2 maps its frames to the template's lines."""
+    """Return the template line that raised an error, from Jinja2's traceback."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return (lines[-1] if lines else 0) or 0

@@ -1,9 +1,8 @@
-"""Write an RO-Crate for an archive: a folder with data package, results, ledger, PDF and site.
+"""Write an RO-Crate for an archive: a folder with the data package, results, ledger, PDF and site.
 
-Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
-that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
-fractions of whole numbers where a cell is empty. Who made it and under which licence is the paper's to say
-(`paper/metadata.yaml`, else `CITATION.cff`). Nothing is sent anywhere, and two crates of a project are the same files.
+It contains only artifacts that the data package describes, and the manifests beside them. Every table is written as
+CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come from the
+paper (`paper/metadata.yaml`, else `CITATION.cff`). Nothing is uploaded, and crates are reproducible.
 """
 
 import hashlib
@@ -36,14 +35,14 @@ _PERSON = (
     *("address", "affiliation", "alias", "city", "country", "email", "family-names", "fax", "given-names", "location"),
     *("name", "name-particle", "name-suffix", "orcid", "region", "tel", "website"),
 )
-_AUTHOR = mapping(  # a person's keys and an entity's
+_AUTHOR = mapping(  # keys of a person and of an entity
     {
         **dict.fromkeys(_PERSON, text),
         "post-code": either(number, text),
-        **dict.fromkeys(("date-start", "date-end"), anything),  # YAML makes dates of them
+        **dict.fromkeys(("date-start", "date-end"), anything),  # values that YAML parses as dates
     }
 )
-_CFF = mapping(  # what https://citation-file-format.github.io has, version 1.2.0
+_CFF = mapping(  # the keys of https://citation-file-format.github.io, version 1.2.0
     {
         "authors": listed(_AUTHOR),
         "license": either(text, _TEXTS),
@@ -53,10 +52,10 @@ _CFF = mapping(  # what https://citation-file-format.github.io has, version 1.2.
         **dict.fromkeys(("license-url", "repository", "repository-artifact", "repository-code"), text),
         **dict.fromkeys(("contact", "identifiers", "references"), listed(by_name(anything))),
         "preferred-citation": by_name(anything),
-        "date-released": anything,  # YAML makes a date of it, and a text of it is as good
+        "date-released": anything,  # YAML may parse it as a date; a text is equally valid
     }
 )
-NOBODY = "Nobody yet"  # the author of the frame of a new paper
+NOBODY = "Nobody yet"  # the placeholder author in a new paper
 PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
 TYPES = {
@@ -69,12 +68,12 @@ LICENCE = "LICENSE"
 LEDGER = "artifacts/results/claims.csv"
 PACKAGE = "artifacts/datapackage.json"
 PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
-ROOMS = {  # of tables, and what they are
+ROOMS = {  # folders of tables, with descriptions
     "sources": "Transcribed and published values, as printed",
-    "measurements": "Measurements, each with the manifest that says how it was made",
+    "measurements": "Measurements, each with a manifest that says how it was made",
     "results": "Results, computed by the studies",
 }
-PARTS = (  # what else goes in, and what it is
+PARTS = (  # further files, with descriptions
     ("out/thesis.pdf", "The thesis"),
     ("out/site/**/*", "The site"),
     (LICENCE, "Licence of text and data"),
@@ -86,7 +85,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 @dataclass(frozen=True)
 class CrateFile:
-    """A file of the crate: its origin or content, its place in the crate, and its description."""
+    """A file of the crate: source file or content, path in the crate, and description."""
 
     source: Path | bytes
     name: str
@@ -94,16 +93,16 @@ class CrateFile:
 
     @property
     def content(self) -> bytes:
-        """Return the content of the file; for a table in Parquet, its CSV."""
+        """Return the content of the file; a Parquet table as CSV."""
         if isinstance(self.source, bytes):
             return self.source
         return table_text(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
 
 
 def crate_files(root: Path) -> Iterator[CrateFile]:
-    """Yield the files of a project's crate: its artifacts, then the others, sorted within each folder.
+    """Yield the files of a project's crate: artifacts, then other files, sorted within each folder.
 
-    Raises SpecError when a file that would go in is a link, which may lead out of the project.
+    Raises SpecError when a file is a link, which might point outside the project.
     """
     yield from data_package_files(root)
     for pattern, description in PARTS:
@@ -147,7 +146,7 @@ def _refuse_link(root: Path, path: Path) -> Path:
 
 
 def files_left_out(root: Path) -> list[str]:
-    """Return files beside the tables that are left out, as no data package or manifest lists them; sorted."""
+    """Return the sorted files beside the tables that are left out, since no data package or manifest lists them."""
     known = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
     there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
@@ -155,13 +154,13 @@ def files_left_out(root: Path) -> list[str]:
 
 
 def lay_out(root: Path, folder: Path) -> int:
-    """Write the crate of a project to `folder`, which is emptied first; return the number of its files.
+    """Empty `folder` and write the crate of a project to it; return the number of files.
 
-    Raises SpecError when the thesis has not been built, nobody wrote it, or there is no licence to go with it;
-    MissingDependency without `rocrate`.
+    Raises SpecError when the thesis has not been built, or author or licence is missing; MissingDependency without
+    `rocrate`.
     """
     if not (root / "out/thesis.pdf").is_file():
-        raise SpecError("out/thesis.pdf: not there; run `python build.py paper` first")
+        raise SpecError("out/thesis.pdf: no such file; run `python build.py paper` first")
     _require_licence(root)
     try:
         from rocrate.model.contextentity import ContextEntity
@@ -171,7 +170,7 @@ def lay_out(root: Path, folder: Path) -> int:
     described, edition = metadata.read(root), edition_of(root)
     cited = citation(root)
     if NOBODY in [each.get("name") for each in cited.get("authors", [])]:
-        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; say there whom to cite (and in {metadata.FILE})")
+        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; write the authors there and in {metadata.FILE}")
     when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
@@ -206,7 +205,7 @@ def lay_out(root: Path, folder: Path) -> int:
 
 
 def _require_licence(root: Path) -> None:
-    """Refuse to publish a project without a licence text."""
+    """Raise SpecError if the project has no licence text."""
     try:
         if (root / LICENCE).read_bytes().strip():
             return
@@ -216,15 +215,15 @@ def _require_licence(root: Path) -> None:
     except OSError as error:
         fault = f"cannot be read ({error.strerror})"
     raise SpecError(
-        f"{LICENCE}: {fault}; write there how others may use text and data, one line is enough, such as\n"
+        f"{LICENCE}: {fault}; write how others may use text and data; one line is enough, such as\n"
         f"printf 'Text and data: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/\\n' > {LICENCE}"
     )
 
 
 def citation(root: Path) -> dict[str, Any]:
-    """What `CITATION.cff` says; empty where there is none.
+    """Return the content of `CITATION.cff`; empty if there is no such file.
 
-    Raises SpecError when it is no YAML, or holds what the format does not know.
+    Raises SpecError when the file is not YAML, or has keys that the format does not define.
     """
     try:
         content = yaml_of(root, CITATION, SpecError)
@@ -258,7 +257,7 @@ def _file_entity(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
 
 
 def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
-    """Return the paper's authors: as its metadata says, else as `CITATION.cff` does.
+    """Return the paper's authors: from its metadata, else from `CITATION.cff`.
 
     Raises SpecError when neither names anybody.
     """
@@ -270,7 +269,7 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
 
 
 def _cited_author(told: dict[str, Any]) -> metadata.Author:
-    """Return an author of `CITATION.cff`: a person by first and family name, or an entity by its own name."""
+    """Return an author of `CITATION.cff`: a person with first and family name, or an entity with its name."""
     person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
     words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
     about = {name: str(told[key]) for key, name in words.items() if told.get(key)}
@@ -278,7 +277,7 @@ def _cited_author(told: dict[str, Any]) -> metadata.Author:
 
 
 def _licence_entity(crate: Any, description: str, cited: str) -> Any:
-    """Return the licence as an entity, named as in the SPDX list if the paper or its citation gives an SPDX name."""
+    """Return the licence as an entity, with its SPDX name if the paper or `CITATION.cff` gives one."""
     from rocrate.model.contextentity import ContextEntity
 
     name = description if _SPDX.fullmatch(description) else cited
@@ -329,7 +328,7 @@ def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
 
 
 def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
-    """Return the description in a fixed order, without the time at which it was made."""
+    """Return the description in a fixed order, without the time of creation."""
     for entity in found["@graph"]:
         if entity["@id"] == "./":
             entity["datePublished"] = when

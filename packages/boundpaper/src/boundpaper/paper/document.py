@@ -1,4 +1,4 @@
-"""Build the thesis: `out/thesis.tex` from its template, and the PDF that LaTeX makes of it."""
+"""Build the thesis: write `out/thesis.tex` from its template, and compile it to a PDF."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
     from boundpaper.build.job import Job
 
-STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
-DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
+STATE = "state/latex/thesis"  # below the output folder: files that speed up the next build
+DRAFT = "state/latex/draft"  # where a failed thesis is typeset despite errors
 MISSING = r"""\makeatletter\let\press@input\input
 \renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
 \makeatother
-"""  # what a draft says of a file that a failed step has not made
-RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
+"""  # the note in a draft for a file that a failed step has not made
+RUNNING = "running"  # marks a run that has not ended, whose files may be incomplete
 
 
 def build(job: Job) -> dict[str, str | bytes]:
     """Write `out/thesis.tex` and compile it to `out/thesis.pdf`.
 
-    The `.tex` is on disk even when the compilation fails or there is no LaTeX. Raises SpecError for citations or
-    references that nothing holds, or faults in the metadata, all of them, each with file and line; LatexError with
-    LaTeX's error, or all undefined references and citations, missing characters and boxes over 5 pt too wide;
-    MissingDependency when there is no LaTeX.
+    The `.tex` is written even if compilation fails or there is no LaTeX. Raises SpecError with all unknown citations
+    and references and all faults in the metadata, each with file and line; LatexError with LaTeX's error, or all
+    undefined references and citations, missing characters and boxes over 5 pt too wide; MissingDependency without
+    LaTeX.
     """
     described = metadata.read(job.root)
     text = render(job.root, described)
@@ -54,7 +54,7 @@ def build(job: Job) -> dict[str, str | bytes]:
 def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
-    A `preview` leaves out the title page and the lists.
+    A `preview` omits the title page and the lists.
     """
     import jinja2
 
@@ -101,7 +101,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
 
 
 def _authors_with_places(described: Metadata) -> list[tuple[str, str]]:
-    """Return name and affiliation of each author in LaTeX; empty if none has one, and the names share a line."""
+    """Return name and affiliation of each author in LaTeX; empty if no author has an affiliation."""
     from boundpaper.typeset.text import prose
 
     if not any(each.affiliation for each in described.authors):
@@ -112,9 +112,8 @@ def _authors_with_places(described: Metadata) -> list[tuple[str, str]]:
 def compile_thesis(root: Path) -> bytes:
     """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
 
-    Files that the last run left make this run short. They are not trusted: those of a killed run are discarded, and a
-    failure with old auxiliary files counts only if it recurs without them. All exhibits and chapters must lie in the
-    output folder.
+    Auxiliary files of the last run speed up this run. Those of a killed run are discarded, and a failure with old
+    auxiliary files counts only if it recurs without them. All exhibits and chapters must be in the output folder.
     """
     state = root / "out" / STATE
     if (state / RUNNING).exists():
@@ -129,7 +128,7 @@ def compile_thesis(root: Path) -> bytes:
 
 
 def _run_latex(root: Path) -> bytes:
-    """Run LaTeX once; if it fails, remove its folder, unless it ran out of time or made a PDF with faults."""
+    """Run LaTeX; if it fails, remove its folder, unless it timed out or made a PDF with faults."""
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
@@ -143,9 +142,9 @@ def _run_latex(root: Path) -> bytes:
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
-            raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, looks.template(root)[0])
+            raise LatexError("LaTeX took too long and was stopped", "out/thesis.tex", 0, looks.template(root)[0])
         complaints = bibtex.bibtex_complaints(state / "thesis.blg")
-        # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
+        # Incomplete auxiliary files of a stopped run would make the next run fail.
         shutil.rmtree(state)
         if complaints and not found.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
@@ -161,9 +160,10 @@ def _run_latex(root: Path) -> bytes:
 
 
 def _once(out: Path, form: str) -> process.CompletedProgram | None:
-    """Run a single pass; return None unless its auxiliary files exist and neither they nor the bibliography change.
+    """Run a single pass; return None if auxiliary files are missing, or if they or the bibliography change.
 
-    Most changes of a table or figure change no page number. All else, errors included, is left to latexmk.
+    This is enough if no page number changes, as with most tables and figures. latexmk handles all other cases, errors
+    included.
     """
     state = out / STATE
     before = _auxiliary_hashes(state)
@@ -189,19 +189,19 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
 
 
 def _auxiliary_hashes(state: Path) -> dict[Path, str]:
-    """Return hashes of the files that a run hands to the next run, and of its PDF."""
+    """Return hashes of the auxiliary files that the next run reads, and of the PDF."""
     names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
     return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
 
 
 def _is_stale(state: Path) -> bool:
-    """Return whether the entries have changed since the bibliography was made from them."""
+    """Return whether the entries have changed since the `.bbl` was made."""
     entries, made = state / "references.bib", state / "thesis.bbl"
     return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def _all_errors(out: Path, found: log.Log) -> log.Log:
-    """Return all errors of the document: those found, and those after the first error, where that run stopped."""
+    """Return all errors of the document: those in `found`, and those after the error at which the run stopped."""
     if not found.errors:
         return found
     every, _ = _run_past_errors(out, "thesis.tex")
@@ -211,9 +211,10 @@ def _all_errors(out: Path, found: log.Log) -> log.Log:
 
 
 def draft_thesis(root: Path) -> list[str]:
-    """Typeset the thesis from what is built, despite errors, with a note for each missing exhibit or chapter.
+    """Typeset the thesis from the parts that are built, despite errors, with a note for each missing part.
 
-    Return LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
+    Return LaTeX's errors, one per line. Write the PDF, if LaTeX made one, to `out/thesis-draft.pdf`; `out/thesis.pdf`
+    stays unchanged.
     """
     process.require("pdflatex")
     out = root / "out"
@@ -227,7 +228,7 @@ def draft_thesis(root: Path) -> list[str]:
 
 
 def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
-    """Run LaTeX once past every error, in a temporary folder; return its log, and the PDF if there is one."""
+    """Run LaTeX once in a temporary folder, continuing after errors; return its log, and the PDF or empty bytes."""
     scratch = out / DRAFT
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -259,7 +260,7 @@ def _check(root: Path, described: Metadata) -> None:
 
 
 def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.ChapterFault]:
-    """Return citations in captions and notes that the bibliography lacks, by the file of the exhibit."""
+    """Return citations in captions and notes that are not in the bibliography, with the file of the exhibit."""
     findings = []
     for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
         path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")
@@ -272,8 +273,6 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
                 source = own.relative_to(root).as_posix() if own else log.origin(text, 0)
                 written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
                 line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
-                what = (
-                    f"the {kind} {name!r} cites {key!r}, which {bibliography.FILE} does not hold{or_known(key, lines)}"
-                )
+                what = f"the {kind} {name!r} cites {key!r}, which is not in {bibliography.FILE}{or_known(key, lines)}"
                 findings.append(lint.ChapterFault(source or f"out/{kind}s/{path.name}", line, what))
     return findings

@@ -1,6 +1,6 @@
-"""Record the edition: what distinguishes one printing of the chapters, namely the commit of its artifacts and its site.
+"""Record the edition of a PDF: the commit of its artifacts and the address of its site.
 
-The file `out/edition.json` is an input of the thesis, so that a new commit of artifacts or another site sets it again.
+The file `out/edition.json` is an input of the thesis, so that a new commit or another site triggers a rebuild.
 """
 
 import json
@@ -29,14 +29,14 @@ class Edition:
     Attributes
     ----------
     commit : str
-        The last commit that changed the artifacts; empty without git, and in a shallow clone, which does not know it.
+        The last commit that changed the artifacts; empty without git, and in a shallow clone that lacks this commit.
     time : int
-        When it was made, in seconds since 1970; 0 without a commit.
+        Time of the commit in seconds since 1970; 0 without a commit.
     changed : bool
-        Whether the artifacts differ from the commit's.
+        Whether the artifacts differ from those of the commit.
     site : str
-        Where the pages of the site lie, without a slash at the end: an address, or a folder as seen from the PDF; empty
-        for links inside the document.
+        Address of the site, or its folder relative to the PDF, without a final slash; empty for links inside the
+        document.
     """
 
     commit: str = ""
@@ -46,7 +46,7 @@ class Edition:
 
     @property
     def words(self) -> str:
-        """Return the commit in words: `commit 1a2b3c4d5e6f of 2026-11-22, with changes`; empty without a commit."""
+        """Return the commit as text: `commit 1a2b3c4d5e6f of 2026-11-22, with changes`; empty without a commit."""
         if not self.commit:
             return ""
         day = datetime.fromtimestamp(self.time, UTC).date()
@@ -54,7 +54,7 @@ class Edition:
 
 
 def read(root: Path) -> Edition:
-    """Read the last edition; return an empty edition if there is none or its file cannot be read."""
+    """Return the last edition, or an empty edition if there is none or its file cannot be read."""
     try:
         kept = json.loads((root / FILE).read_text(encoding="utf-8"))
         return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
@@ -68,7 +68,7 @@ def store_edition(root: Path, edition: Edition) -> None:
 
 
 def ensure_edition(root: Path) -> None:
-    """Ensure that there is an edition before the graph looks for it."""
+    """Write an empty edition if there is none, since the graph needs the file."""
     if not (root / FILE).is_file():
         store_edition(root, Edition())
 
@@ -100,9 +100,9 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
 
 
 def site_address(text: str) -> str:
-    """Normalise the address of a site, which precedes `/ledger.html`.
+    """Return the normalised address of a site, to which `/ledger.html` can be appended.
 
-    Raises SpecError when it has characters that need an escape.
+    Raises SpecError when the address has characters that must be escaped.
     """
     if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
         raise SpecError(f"{text!r} is not the address of a site; write it as https://example.org/thesis")

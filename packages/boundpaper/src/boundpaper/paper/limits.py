@@ -1,4 +1,4 @@
-"""Limit the time and memory of Python code that might run for ever."""
+"""Limit the time and memory of Python code that might not terminate."""
 
 import resource
 import signal
@@ -10,22 +10,22 @@ from types import FrameType
 
 from boundpaper.errors import SpecError
 
-_STATUS = Path("/proc/self/statm")  # in pages; a system without it has no limit to the memory
+_STATUS = Path("/proc/self/statm")  # memory in pages; without this file, memory is not limited
 
 
 @contextmanager
 def limit_resources(seconds: float, memory: int) -> Iterator[None]:
-    """End the block after so many seconds of processor time, or when it takes so many bytes more than before.
+    """End the block after `seconds` of processor time, or when it uses `memory` more bytes than before.
 
-    The limits hold in the main thread only, since no other thread receives signals. Raises SpecError when the block
-    took longer; MemoryError when it took more.
+    The limits apply only in the main thread, since no other thread receives signals. Raises SpecError when the block
+    exceeds the time, MemoryError when it exceeds the memory.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise SpecError(f"takes more than {seconds:g} s; a loop in it has no end, or is much too long")
+        raise SpecError(f"takes more than {seconds:g} s; a loop in it is endless or much too long")
 
     before, (soft, hard) = signal.signal(signal.SIGVTALRM, end), resource.getrlimit(resource.RLIMIT_AS)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)

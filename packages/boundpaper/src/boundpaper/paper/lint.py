@@ -30,7 +30,7 @@ _LITERAL = re.compile(r"\s*[-+]?\d")
 
 @dataclass(frozen=True)
 class ChapterFault:
-    """A fault of a chapter: its place, what is wrong, and how to mend it."""
+    """A fault in a chapter: its place, what is wrong, and how to correct it."""
 
     file: str
     line: int
@@ -43,10 +43,9 @@ class ChapterFault:
 def check_chapters(
     chapters: Mapping[str, str], entries: Mapping[str, int], names: Iterable[str] = (), terms: Iterable[str] = ()
 ) -> list[ChapterFault]:
-    """Check all chapters together.
+    """Return the faults of all chapters.
 
-    `entries` has the keys of the bibliography, and the line on which each begins; `names` and `terms` are as for
-    `find_typed_digits`.
+    `entries` maps keys of the bibliography to their lines; `names` and `terms` are as in `find_typed_digits`.
     """
     findings = [item for file, text in chapters.items() for item in find_typed_digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in find_spaced_percents(text, file)]
@@ -55,23 +54,23 @@ def check_chapters(
 
 
 def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
-    r"""Find percent signs that are separated from their number: the house style is `27.0\%`, as formats print it."""
+    r"""Find percent signs that are separated from their number, since number formats print `27.0\%`."""
     return [
         ChapterFault(
-            file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once"
+            file, line_of(text, match.start()), "a space before \\%: put the percent sign directly after its number"
         )
         for match in _APART.finditer(without_hidden(text))
     ]
 
 
 def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find exhibits that a chapter includes but that no chapter refers to with `\cref`."""
+    r"""Find exhibits that a chapter includes but no chapter refers to with `\cref`."""
     called = {
         key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
     }
     prefixes = {"table": "tab", "figure": "fig"}
     return [
-        ChapterFault(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
+        ChapterFault(file, 1, f"the {what} {name!r} has no reference: write \\cref{{{prefixes[what]}:{name}}}")
         for file, text in chapters.items()
         for what, name, _ in calls.dependencies(text, file)
         if what in prefixes and f"{prefixes[what]}:{name}" not in called
@@ -81,10 +80,10 @@ def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
 def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[ChapterFault]:
     """Find digits that are typed into prose instead of read from an artifact.
 
-    Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
-    hold them; so may what `names` and `terms` list. A formula that only states a value (`$0.87$`, `$r = 0.87$`) is a
-    number in disguise, unless it is a listed term. `names` are regular expressions, matched as whole words; `terms` are
-    fixed words.
+    Digits are allowed in years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments, template
+    expressions, and in `names` and `terms`. A formula that only states a value (`$0.87$`, `$r = 0.87$`) counts as a
+    typed number, unless it is in `terms`. `names` are regular expressions, matched as whole words; `terms` are fixed
+    words.
     """
     findings = [
         ChapterFault(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
@@ -97,7 +96,7 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
             findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0])))
     prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
-    # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
+    # A name must not be part of a longer number: 2-D does not allow 12-D, nor 2026 allow 2026.5.
     known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
     prose = known.sub(lambda match: blank_out(match[0]), prose)
     for match in _WORD.finditer(prose):
@@ -108,19 +107,19 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
 
 
 def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
-    r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
+    r"""Find `\cite` keys that are not in the bibliography; `entries` maps its keys to lines."""
     findings = []
     for file, text in chapters.items():
         for match in CITE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in entries and key != "*":
-                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                    what = f"\\cite of {key!r}, which is not in paper/references.bib{or_known(key, entries)}"
                     findings.append(ChapterFault(file, line_of(text, match.start()), what))
     return findings
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Return keys that the bibliography lacks, by file and row, in columns that the data package marks as citations."""
+    """Return messages on keys that the bibliography lacks, in columns that the data package marks as citations."""
     from boundpaper.store.descriptor import files, full_package
     from boundpaper.store.missing import missing_markers
     from boundpaper.store.table_file import rows
@@ -133,33 +132,31 @@ def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
                 for field in fields:
                     key = row[field["name"]]
                     if key not in entries and key and key not in missing_markers(field, resource["schema"]):
-                        what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                        what = f"{key!r}, which is not in paper/references.bib{or_known(key, entries)}"
                         findings.append(f"{file}: row {number}, {field['name']}: names {what}")
     return findings
 
 
 def cited_keys(text: str) -> tuple[str, ...]:
-    r"""Return the keys that a chapter's template cites, in order, without repeats."""
+    r"""Return the distinct keys that a chapter's template cites, in order."""
     keys = (key for match in CITE.finditer(_code(text)) for key in _keys(match["keys"]))
     return tuple(dict.fromkeys(keys))
 
 
 def uncited_entries(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
-    r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
+    r"""Find bibliography entries that no chapter cites; none if a chapter has `\nocite{*}`."""
     used = {key for text in chapters.values() for key in cited_keys(text)}
     if "*" in used:
         return []
     return [
-        ChapterFault(
-            "paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or take it out"
-        )
+        ChapterFault("paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or remove it")
         for key, line in entries.items()
         if key not in used
     ]
 
 
 def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find `\ref` and similar commands to labels that neither a chapter nor an exhibit included in a chapter sets."""
+    r"""Find `\ref` and similar commands to labels that no chapter and no included exhibit defines."""
     labels: set[str] = set()
     for file, text in chapters.items():
         labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
@@ -177,7 +174,7 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
 
 
 def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find each `\label` that is set a second time, and each exhibit that is shown a second time, with both places."""
+    r"""Find labels defined twice and exhibits shown twice, with both places."""
     first: dict[str, str] = {}
     findings = []
     prefixes = {"table": "tab", "figure": "fig"}
@@ -187,9 +184,9 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
         places += [(line, f"{prefixes[what]}:{name}") for line, what, name in shown]
         for line, key in sorted(places):
             if key in first:
-                what = f"the label {key!r} is set in {first[key]} already: give one of them another name"
+                what = f"the label {key!r} is already defined in {first[key]}: rename one of them"
                 if key.startswith(("tab:", "fig:")):
-                    what = f"{key!r} is shown or set in {first[key]} already: show an exhibit once, and refer to it"
+                    what = f"{key!r} is already shown or defined in {first[key]}: show an exhibit once, and refer to it"
                 findings.append(ChapterFault(file, line, what))
             else:
                 first[key] = f"{file}:{line}"
@@ -206,7 +203,7 @@ def _states_value(formula: str) -> bool:
 
 def _typed_fault(shown: str) -> str:
     return (
-        f"'{shown}' is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
+        f"'{shown}' is typed: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
         "if it is a name, add it to names or terms in paper/metadata.yaml"
     )
 
@@ -216,18 +213,18 @@ def _unknown_reference(key: str, labels: set[str]) -> str:
     function = {"tab": "table", "fig": "figure"}.get(prefix)
     if function and not or_known(key, labels).startswith("; did"):
         return f"\\ref to {key!r}, but no chapter includes << {function}({name!r}) >>"
-    return f"\\ref to {key!r}, a label that nothing sets{or_known(key, sorted(labels))}"
+    return f"\\ref to {key!r}, a label that is not defined{or_known(key, sorted(labels))}"
 
 
 def _code(text: str) -> str:
-    """Return the template without comments, verbatim parts and expressions, with every line at its place."""
+    """Return the template without comments, verbatim parts and expressions, with unchanged line numbers."""
     return without_hidden(_without_tags(text))
 
 
 def words_of(text: str) -> str:
-    """Return the text that a reader sees as words; headings, labels, mathematics and calls become blanks."""
+    """Return the text that readers see as words, with blanks for headings, labels, mathematics and calls."""
     text = _MATH.sub(_blank_match, _code(text))
-    text = CITE.sub(_blank_match, text)  # notes too: `Table 2` names a part of the work cited
+    text = CITE.sub(_blank_match, text)  # also the notes of citations: `Table 2` names a part of the cited work
     return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
 
 

@@ -1,4 +1,4 @@
-"""Choose the look of a paper: the preamble and template of its document, with what the paper adds or replaces."""
+"""Select a paper's preamble and document template: the engine's files, with additions or replacements of the paper."""
 
 from pathlib import Path
 
@@ -7,17 +7,17 @@ from boundpaper.store.text_file import text_of
 
 PREAMBLE = "boundpaper/paper/templates/preamble.tex"
 OWN_PREAMBLE = "paper/preamble.tex"
-"""The paper's packages and commands, read after those of `PREAMBLE`; need not be there."""
+"""Optional file with the paper's packages and commands, read after `PREAMBLE`."""
 TEMPLATE = "boundpaper/paper/templates/thesis.tex.j2"
 OWN_TEMPLATE = "paper/thesis.tex.j2"
-"""The paper's template in place of `TEMPLATE`; need not be there."""
+"""Optional template of the paper, used instead of `TEMPLATE`."""
 _FOLDER = Path(__file__).parent / "templates"
 
 
 def template(root: Path) -> tuple[str, str]:
-    """Return the template of the document: its file, as messages name it, and its text.
+    """Return the document template: its file name for messages, and its text.
 
-    Raises SpecError when the paper's own cannot be read as text.
+    Raises SpecError when the paper's file is not readable text.
     """
     if (root / OWN_TEMPLATE).is_file():
         return OWN_TEMPLATE, text_of(root, OWN_TEMPLATE, SpecError)
@@ -25,9 +25,9 @@ def template(root: Path) -> tuple[str, str]:
 
 
 def preamble(root: Path) -> str:
-    """Return both preambles, each after a comment that names its file.
+    """Return the engine's and the paper's preamble, each after a comment with its file name.
 
-    Raises SpecError when the paper's own cannot be read as text.
+    Raises SpecError when the paper's file is not readable text.
     """
     parts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8")}
     if own := own_preamble(root):
@@ -36,5 +36,5 @@ def preamble(root: Path) -> str:
 
 
 def own_preamble(root: Path) -> str:
-    """Return the paper's own preamble; empty if it has none."""
+    """Return the paper's preamble; empty if it has none."""
     return text_of(root, OWN_PREAMBLE, SpecError) if (root / OWN_PREAMBLE).is_file() else ""

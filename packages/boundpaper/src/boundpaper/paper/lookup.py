@@ -1,4 +1,4 @@
-"""Look up single numbers in artifacts by the keys of their row; errors suggest the name that was meant."""
+"""Look up single cells of artifacts by the keys of their row; errors suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
 
 def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
-    """Return the cell of `frame` in column `value` of the one row that matches `where`.
+    """Return the cell in column `value` of the only row of `frame` that matches `where`.
 
-    `where` gives the value that each named column must have: numbers match numbers, everything else matches as text.
-    The cell comes as a plain Python value. Raises SpecError for an unknown column or key, no row, several rows, or an
-    empty cell.
+    `where` maps columns to required values: numbers are compared as numbers, all else as text. The cell is returned as
+    a plain Python value. Raises SpecError for an unknown column or key, no row, several rows, or an empty cell.
     """
     if value not in frame.columns:
         raise SpecError(f"{artifact} has no column {value!r}{or_known(value, frame.columns)}")
@@ -29,7 +28,7 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
 
 
 def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.DataFrame:
-    """Return the one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
+    """Return the only row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
 
     Raises SpecError for an unknown column or key, no row, or several.
     """
@@ -47,7 +46,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 
 def cells_equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
-    """Return a mask of rows in which a column has this value: numbers match numbers, all else matches as text."""
+    """Return a mask of rows in which a column has this value, compared as numbers or else as text."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):
@@ -80,7 +79,7 @@ def _why_several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> st
         if len(values) == len(rows) or len(values) > 1:
             shown = ", ".join(values[:SHOWN]) + (", ..." if len(values) > SHOWN else "")
             named = _condition(where) or "no condition"
-            return f"{artifact} has {len(rows)} rows with {named}; name one {column}: {shown}"
+            return f"{artifact} has {len(rows)} rows with {named}; choose a {column}: {shown}"
     return f"{artifact} has {len(rows)} equal rows with {_condition(where)}"
 
 

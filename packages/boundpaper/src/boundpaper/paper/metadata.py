@@ -18,7 +18,7 @@ ROR = r"https://ror\.org/0[a-z0-9]{8}"
 AUTHOR = mapping(
     {
         "name": text,
-        "orcid": matching(ORCID, "is no ORCID, such as 0000-0002-1825-0097"),
+        "orcid": matching(ORCID, "is not an ORCID, such as 0000-0002-1825-0097"),
         "affiliation": text,
         "ror": matching(ROR, "is not an address of an organisation, such as https://ror.org/02mhbdp94"),
         "email": text,
@@ -32,17 +32,17 @@ FIELDS: Rule = mapping(
     {
         **dict.fromkeys(("title", "subtitle", "institution", "date", "version", "licence", "publisher"), text),
         "author": either(text, listed(either(text, AUTHOR))),
-        "identifier": matching(r"https?://\S+|doi:10\.\S+|10\.\d{4,9}/\S+", "is no DOI and no address"),
+        "identifier": matching(r"https?://\S+|doi:10\.\S+|10\.\d{4,9}/\S+", "is neither a DOI nor an address"),
         **dict.fromkeys(("keywords", "chapters", "appendices", "supplement", "names", "terms"), listed(text)),
         "site": text,
     }
 )
-"""What the file may hold."""
+"""Fields that the file may have."""
 
 CLASSES = ("class", "documentclass", "document_class", "journal", "venue", "style")
 OWN_CLASS = (
-    "a paper of chapters is set in the engine's own class. A journal's class keeps its LaTeX: run `boundpaper init` in "
-    "the folder of that paper, which binds its numbers to its data (docs/adopt.md)"
+    "a paper built from chapters uses the engine's class. To use a journal's class, run `boundpaper init` in the "
+    "folder of a LaTeX paper, which binds its numbers to its data (docs/adopt.md)"
 )
 
 
@@ -53,14 +53,14 @@ class Author:
     Attributes
     ----------
     name : str
-        As it is printed.
+        The printed name.
     orcid : str
         The address below `https://orcid.org/`.
     affiliation, ror : str
-        The organisation, and its address in the registry of organisations.
+        The organisation, and its address in the Research Organization Registry.
     email, url : str
     is_person : bool
-        Whether it is one; an entity of `CITATION.cff` is an organisation.
+        False for an entity of `CITATION.cff`, such as an organisation.
     """
 
     name: str
@@ -79,26 +79,26 @@ class Metadata:
     Attributes
     ----------
     title, subtitle, author, institution, date, version, licence : str
-        The title page, as plain text plus `$math$` and `*emphasis*`; all but title and date may be left out, and
-        leave their line out. Several authors are joined.
+        Lines of the title page, as plain text with `$math$` and `*emphasis*`; all but title and date are optional.
+        Several authors are joined.
     authors : tuple of Author
-        The same authors one by one, for what is published: `author` in the file is a text, or a list of texts and of
-        mappings with the attributes of `Author`.
+        The authors one by one, for publishing: `author` in the file is a string, or a list of strings and of mappings
+        with the attributes of `Author`.
     publisher, identifier : str
-        For what is published: who publishes it (the first author where it is left out), and its DOI or other address.
+        For publishing: the publisher (by default the first author), and the DOI or other address.
     keywords : tuple of str
-        For the PDF's description.
+        Keywords in the PDF's metadata.
     chapters, appendices : tuple of str
-        Names of templates in `paper/chapters`, in order; `abstract` is set before them where it exists.
+        Names of templates in `paper/chapters`, in order; `abstract`, if it exists, is printed before them.
     supplement : tuple of str
-        Tables and figures that no chapter shows: they are built when asked for, and stand in the supplement only.
+        Tables and figures that no chapter shows: they are built on request, and printed only in the supplement.
     names : tuple of str
-        Regular expressions of names that hold digits.
+        Regular expressions of names that contain digits.
     terms : tuple of str
-        Fixed terms that hold digits.
+        Fixed terms that contain digits.
     site : str
-        Address of the site that numbers, verdicts and exhibits of the PDF lead to; left out, they lead to their rows
-        in the PDF.
+        Address of the site to which numbers, verdicts and exhibits of the PDF link; by default they link to rows in the
+        PDF.
     """
 
     title: str
@@ -123,15 +123,15 @@ class Metadata:
 def read(root: Path) -> Metadata:
     """Read the metadata of a project.
 
-    Raises SpecError when the file is missing or no YAML mapping, a field is unknown, missing or of the wrong type, a
-    chapter is listed twice or has no template.
+    Raises SpecError when the file is missing or not a YAML mapping, a field is unknown, missing or of the wrong type,
+    or a chapter is listed twice or has no template.
     """
     try:
         loaded = yaml_of(root, FILE, SpecError)
     except FileNotFoundError:
-        raise SpecError(f"{FILE}: not there; it holds title, date and the order of the chapters") from None
+        raise SpecError(f"{FILE}: no such file; write it with title, date and the order of the chapters") from None
     if not isinstance(loaded, dict):
-        raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
+        raise SpecError(f"{FILE}: must contain fields, as in `title: ...`")
     if asked := next((word for word in CLASSES if word in loaded), None):
         raise SpecError(f"{FILE}: {asked}: {OWN_CLASS}")
     require(loaded, FIELDS, FILE, SpecError)
@@ -156,7 +156,7 @@ def _read_authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, 
 
 
 def _joined_names(names: Sequence[str]) -> str:
-    """Return names as they are printed in a row: `A`, `A and B`, `A, B and C`."""
+    """Return names joined for print: `A`, `A and B`, `A, B and C`."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
@@ -166,7 +166,7 @@ def templates(root: Path) -> list[str]:
 
 
 def chapters(root: Path) -> dict[str, str]:
-    """Return the texts of all chapter templates, by file."""
+    """Return the texts of all chapter templates by file."""
     files = (f"paper/chapters/{name}.tex.j2" for name in templates(root))
     return {file: text_of(root, file, SpecError) for file in files}
 
@@ -178,4 +178,4 @@ def _check_chapters(root: Path, metadata: Metadata) -> None:
         if name not in present:
             raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, present)}")
         if listed.count(name) > 1 or name == "abstract":
-            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (the abstract is set by itself)")
+            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (`abstract` is added by itself)")

@@ -1,9 +1,9 @@
-r"""Print rows of artifacts in chapters: an estimate with interval and p-value in one notation, and short names.
+r"""Print rows of artifacts in chapters: an estimate with interval and p-value in a fixed notation.
 
-`r('height_tests', 'light', 'pearson')` is the row in which these words stand, whatever their columns. Printed, it
-is its estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends
-(`| percent(0)`), `.bare` leaves p out, and `.ci_low` and so on are cells. `use('height_tests', test='pearson')`
-is the same for an artifact that a chapter reads often: `<% set tests = use(...) %>`, then `<< tests('light') >>`.
+`r('height_tests', 'light', 'pearson')` is the row that contains these words, in any column. It is printed as its
+estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends (`| percent(0)`),
+`.bare` omits p, and `.ci_low` and so on are cells. `use('height_tests', test='pearson')` returns a function for an
+artifact that a chapter reads often: `<% set tests = use(...) %>`, then `<< tests('light') >>`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from boundpaper.typeset.glyphs import Output
 
-# Columns of a value, the ends of its interval, its p and the p that takes account of its family, as studies call them.
+# Columns in results of a value, the ends of its interval, its p-value, and the p-value corrected for its family.
 SHAPES = (
     ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted"),
     ("difference", "low", "high", "p", "p_holm"),
@@ -38,7 +38,7 @@ class Format(Protocol):
     """A number format of `artifacts.numbers`."""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write a number."""
+        """Return a number as LaTeX."""
         ...
 
 
@@ -49,15 +49,15 @@ class Row:
     Attributes
     ----------
     artifact : str
-        Its name, for messages.
+        Name of the artifact, for messages.
     cells : mapping of str to object
-        Its cells by column.
+        The row's cells by column.
     where : tuple of (str, str)
-        The cells that name it, by column.
+        The cells that identify the row, by column.
     format : Format or None
-        How value and interval are written; two digits after the point where none was chosen.
+        Format of value and interval; by default two digits after the point.
     p : bool
-        Whether p follows.
+        Whether the p-value follows.
     """
 
     artifact: str
@@ -72,19 +72,19 @@ class Row:
         return replace(self, p=False)
 
     def formatted(self, form: Format) -> Row:
-        """Return the same row, with its numbers written by `form`."""
+        """Return the same row with the number format `form`."""
         return replace(self, format=form)
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Return the cell that is printed first."""
+        """Return the origin of the cell that is printed first."""
         column = next((shape[0] for shape in SHAPES if shape[0] in self.cells), "")
         return (Origin(self.artifact, column, self.where),)
 
     def latex(self) -> str:
-        """Return value, interval and p-value in LaTeX, as far as the artifact has them.
+        """Return the value in LaTeX, with interval and p-value if the artifact has them.
 
-        Raises SpecError when the artifact has no column that is known as an estimate, or its cell is empty.
+        Raises SpecError when the artifact has no column with an estimate, or the cell is empty.
         """
         from boundpaper.typeset.numbers import fixed, pvalue
 
@@ -128,9 +128,10 @@ class Row:
 
 
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
-    """Return the one row that contains `words`, and whose columns have the values of `where`.
+    """Return the only row that contains `words` and whose columns have the values of `where`.
 
-    Raises SpecError for a word that stands in no column (with the nearest) or in several, no row, or several.
+    Raises SpecError for a word in no column (it suggests the nearest) or in several columns, for no row, or for several
+    rows.
     """
     keys = dict(where)
     for word in words:
@@ -149,9 +150,9 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 
 
 def row_reader(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
-    """Make a function that returns rows of one artifact, with some columns fixed.
+    """Return a function that returns rows of one artifact, with some columns fixed.
 
-    Raises SpecError at once where a fixed column or its value does not exist.
+    Raises SpecError at once if a fixed column or its value does not exist.
     """
     for column, wanted in fixed.items():
         if column not in frame.columns:

@@ -1,4 +1,4 @@
-"""Split a line of LaTeX, or of a chapter's template, into sentences."""
+"""Split a line of LaTeX or of a chapter template into sentences."""
 
 import re
 
@@ -10,10 +10,10 @@ _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[
 
 
 def split_sentences(line: str) -> tuple[str, ...]:
-    """Return the sentences of a line: each ends at a stop before a space and a capital, a formula or an expression.
+    """Return the sentences of a line: each ends at a full stop before a space and a capital, formula or expression.
 
-    A mark belongs to the sentence before it. Stops of abbreviations end nothing, nor do those of inline headings and of
-    the notes of a citation.
+    A verdict mark belongs to the sentence before it. Full stops of abbreviations, inline headings and citation notes do
+    not end a sentence.
     """
     shown = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
     if heading := re.match(r"\\paragraph\*?\{[^}]*\}", shown):

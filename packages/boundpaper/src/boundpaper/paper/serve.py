@@ -1,4 +1,4 @@
-"""Serve the PDF and the site to a browser on this machine, reloaded after every build."""
+"""Serve the PDF and the site to a browser on this machine, and reload them after every build."""
 
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -30,14 +30,14 @@ look();
 
 
 class Server(ThreadingHTTPServer):
-    """A server of an output folder on this machine; `version` increases when something was built.
+    """A local server of an output folder; `version` increases after each build.
 
     Parameters
     ----------
     out : Path
-        The output folder; `thesis.pdf` and `site/` are served, nothing else.
+        The output folder, of which only `thesis.pdf` and `site/` are served.
     port : int
-        0 for any that is free.
+        The port; 0 for any free port.
     """
 
     daemon_threads = True
@@ -72,12 +72,12 @@ class Handler(SimpleHTTPRequestHandler):
             self._answer_request(path)
         except ConnectionError:
             self.close_connection = True  # the browser has gone
-        except (ValueError, OSError):  # no name that a file can have
+        except (ValueError, OSError):  # not a valid file name
             self.send_error(404)
 
     def _answer_request(self, path: str) -> None:
         if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
-            self.send_error(403, "this server answers to its own machine only")
+            self.send_error(403, "this server only answers requests from its own machine")
         elif path in ("/", "/index.html"):
             self._send(VIEWER, "text/html; charset=utf-8")
         elif path == "/reload.js":
@@ -92,7 +92,7 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_error(404)
 
     def do_HEAD(self) -> None:
-        """Answer HEAD requests as GET requests."""
+        """Answer HEAD requests like GET requests."""
         self.send_error(405)
 
     def end_headers(self) -> None:
@@ -104,7 +104,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Log nothing: the terminal is for builds."""
 
     def _file_at(self, path: str, within: str) -> Path | None:
-        """Return the file at a path, with links followed; None if that is a folder or lies outside of `within`."""
+        """Return the file at a path, following links; None if it is a folder or outside `within`."""
         place = Path(self.directory).resolve() / within
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file

@@ -1,4 +1,4 @@
-"""Show verdicts in chapters: their words, and the small mark that links a sentence to its ledger row."""
+"""Print verdicts in chapters: as words, or as a small mark that links a sentence to its ledger row."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MARKS = {
     "not supported": "unsupported",
     "contradicted": "contradicted",
     "not testable": "untestable",
-}  # the sign of each verdict in `templates/preamble.tex`
-PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
+}  # the mark of each verdict, defined in `templates/preamble.tex`
+PROSE = frozenset({"statement", "reason"})  # ledger columns with text written by an author
 
 
 class Latex(Word):
-    """Text that is LaTeX already and may know its cells; all other text is escaped when printed."""
+    """Text that is LaTeX, perhaps with the origins of its values; all other text is escaped when printed."""
 
     @classmethod
     def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
-        """Return the text with its origins."""
+        """Return a text as LaTeX with origins."""
         made = cls(text)
         made.origins = origins
         return made
@@ -44,9 +44,9 @@ class Latex(Word):
 
 @dataclass(frozen=True)
 class Claim:
-    """A row of the ledger, as a template sees it.
+    """A ledger row for use in a template.
 
-    `shown` are the claims whose verdict the chapter has printed, filled as it renders.
+    `shown` collects the claims whose verdict the chapter has printed so far.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Claim:
 
     @property
     def mark(self) -> Latex:
-        """Return the verdict as a mark that links to its ledger row, in the paper or else in the supplement."""
+        """Return the verdict as a mark that links to its ledger row, in the paper or the supplement."""
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:
@@ -73,7 +73,7 @@ class Claim:
 
     @property
     def words(self) -> Latex:
-        """Return the verdict's words."""
+        """Return the verdict as words."""
         self.shown.add(self.name)
         from boundpaper.typeset.text import escape
 
@@ -81,7 +81,7 @@ class Claim:
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Return the origin of the verdict: its cell of the ledger."""
+        """Return the origin of the verdict: a cell of the ledger."""
         return (Origin("claims", "verdict", (("claim", self.name),)),)
 
     def __getattr__(self, column: str) -> Any:

@@ -1,4 +1,4 @@
-"""The part of LaTeX that a reader sees: comments, verbatim text and names of commands are blanked, offsets stay."""
+"""Blank the parts of LaTeX that readers do not see, such as comments and command names; offsets stay the same."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ SILENT = {
     "part": 1, "chapter": 1, "section": 1, "subsection": 1, "subsubsection": 1, "paragraph": 1, "phantom": 1,
     "color": 1, "textcolor": 1, "usepackage": 1, "bibliography": 1, "thispagestyle": 1, "pagestyle": 1,
 }  # fmt: skip
-"""Commands whose braces hold no prose, by how many of their braces; brackets before them go too."""
+"""Commands whose arguments are not prose, with the number of these arguments; optional arguments are also removed."""
 CITE = re.compile(
     r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
 )
@@ -35,17 +35,17 @@ _SIGNS = frozenset({
 
 
 def blank_out(text: str) -> str:
-    """Replace characters by as many blanks, but keep line ends."""
+    """Return the text with each character replaced by a blank, except line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def without_hidden(text: str) -> str:
-    """Return a text without its comments and verbatim parts."""
+    """Return a text with comments and verbatim parts blanked."""
     return _HIDDEN.sub(lambda match: blank_out(match[0]), text)
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
-    """Return a text without command names, their options, and as many braced arguments as `silent` states for each."""
+    """Return a text with blanks for command names, options, and the number of arguments that `silent` has for each."""
     closing = closing_places(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):
@@ -78,7 +78,7 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
 
 
 def closing_places(text: str) -> dict[int, int]:
-    """Return for each opening brace the place after the brace that closes it."""
+    """Map the offset of each opening brace to the offset after its closing brace."""
     found, opened = {}, []
     for match in _BRACE.finditer(text):
         if match[0] == "{":

@@ -1,6 +1,6 @@
-"""Watch files: build what depends on a saved file, and reload open pages.
+"""Watch files: after each save, build the dependents of the file and reload open pages.
 
-Each build is a process of its own, so that it sees the code as it is now; which steps it takes, the engine decides.
+Each build is a new process, which loads the present code; the engine decides which steps it runs.
 """
 
 import time
@@ -14,13 +14,13 @@ from boundpaper.errors import MissingDependency
 ROOMS = ("analysis", "artifacts", "figures", "packages", "paper", "tables")
 MADE = ("out", "artifacts/results")  # what builds write
 DRAFTS = ("~", ".part", ".swp", ".swx", ".tmp", ".bak", ".orig", ".pyc", ".crdownload", "___jb_tmp___", "___jb_old___")
-QUIET = 200  # milliseconds without another change, after which a build begins
+QUIET = 200  # milliseconds without another change before a build starts
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Return whether a change of this file calls for a build: a source of the project, but not an editor's draft.
+    """Return whether a change of this file requires a build: true for the project's sources, not for editors' drafts.
 
-    Editors that save by way of a temporary file name it as they like; what a room holds has an ending of its own.
+    Temporary files of editors may have any name, so only known endings in each folder count.
     """
     place = Path(path)
     try:
@@ -43,9 +43,9 @@ def watch(
 ) -> None:
     """Run `command` now and after every change, until stopped.
 
-    `say` is told what changed and how a build ended, `done` is called after every build, and `stop` ends the watch when
-    it is set. `of` tells whether a file anywhere in the folder is one to build for; the sources of a project of
-    chapters are when it is absent. Raises MissingDependency without `watchfiles`.
+    `say` receives lines on changes and on the end of builds, `done` is called after every build, and setting `stop`
+    ends the watch. `of` returns whether a change of a file requires a build; by default `is_source`. Raises
+    MissingDependency without `watchfiles`.
     """
     try:
         import watchfiles

@@ -1,7 +1,7 @@
-r"""Write a PDF's XMP metadata, equal to its Info, as the standard for archives (PDF/A, ISO 19005-2, 6.6) requires.
+r"""Write a PDF's XMP metadata, equal to its Info dictionary, as PDF/A (ISO 19005-2, 6.6) requires.
 
-It stands in the `.tex` as the text of a stream. All but letters, digits and plain signs are numeric references, so that
-neither TeX nor XML reads more in a title than its words.
+The `.tex` contains the metadata as the text of a stream. Characters other than letters, digits and plain punctuation
+are numeric references, so that neither TeX nor XML interprets them.
 """
 
 import string
@@ -18,8 +18,8 @@ NAMESPACES = {
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:
     r"""Return the XMP of a PDF/A-2b document.
 
-    Arguments are as the Info of the PDF has them; what is empty is left out. The packet is ASCII, for `\pdfobj stream`
-    with `#` and `&` as other characters.
+    Arguments are as in the PDF's Info dictionary; empty ones are omitted. The packet is ASCII, for `\pdfobj stream`
+    with `#` and `&` of category "other".
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Compute statistics on plain arrays: tests, intervals, effect sizes, corrections and guards.
 
-Every test takes arrays with the keywords study, comparison and unit, and returns an `Estimate` (a row); `frame` makes a
-table of rows. Nothing here knows the project's artifacts. A name of `__init__.pyi` is imported on first use: most steps
-need few of them, and scipy is slow to load.
+Every test takes arrays and the keywords study, comparison and unit, and returns an `Estimate` (a row); `frame` makes a
+table of rows. Nothing here depends on artifacts. The names in `__init__.pyi` are imported on first use, since most
+steps need few of them and scipy is slow to load.
 
 >>> import boundpaper as bp
 >>> low, high = bp.statistics.wilson_interval(18, 40)
@@ -12,7 +12,7 @@ need few of them, and scipy is slow to load.
 
 
 def __getattr__(name: str) -> object:
-    """Import a name that the package offers from the module that defines it."""
+    """Import a name of the package from the module that defines it."""
     from boundpaper.offered import find
 
     return find(__name__, name)

@@ -1,4 +1,4 @@
-"""Measure accuracy above chance, and how much of it a disruption removes."""
+"""Measure the fraction of the accuracy above chance that a disruption removes."""
 
 from functools import partial
 
@@ -25,25 +25,25 @@ def degradation(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Give the share of the accuracy above chance that a disruption removes, (base - disrupted) / (base - chance).
+    """Return the fraction of accuracy above chance that a disruption removes, (base - disrupted) / (base - chance).
 
     Parameters
     ----------
     base_right, base_n, disrupted_right, disrupted_n : int
-        Right answers and all items, before and under the disruption.
+        Correct answers and all items, without and with the disruption.
     chance : float
-        Accuracy of guessing, in [0, 1).
+        Accuracy of random guesses, in [0, 1).
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed, confidence
-        Of the interval: quantiles of the ratio over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2)
-        (Brown, Cai & DasGupta 2001), which treats the arms as unpaired and is wider than a paired one.
+        For the interval: quantiles of the ratio over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2)
+        (Brown, Cai & DasGupta 2001). The arms are treated as unpaired, so it is wider than a paired interval.
 
     Returns
     -------
     Estimate
-        Test `degradation`. 1 is chance level, above 1 below chance, negative an improvement. Empty with a reason when
-        the base's Wilson interval reaches chance: there is then nothing to lose.
+        Test `degradation`. An estimate of 1 means chance level, above 1 below chance, negative an improvement. Empty
+        with a reason if the Wilson interval of the base includes chance, so that there may be nothing to lose.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def degradation(
     check_count(base_right, base_n, place)
     check_count(disrupted_right, disrupted_n, place)
     if not 0 <= chance < 1:
-        raise ValueError(f"{place}: chance is {chance}; give the share that guessing gets right, from 0 to below 1")
+        raise ValueError(f"{place}: chance is {chance}; give the accuracy of random guesses, at least 0 and below 1")
     base, disrupted = base_right / base_n, disrupted_right / disrupted_n
     make_row = partial(
         Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
@@ -72,7 +72,7 @@ def degradation(
     if floor <= chance:
         because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"
         return make_row(note=join_notes(*notes, no("degradation", "interval", because=because)))
-    # quantiles of uniforms, whose stream does not change over numpy versions
+    # quantiles of uniforms, whose stream is the same in all numpy versions
     uniform = np.random.default_rng(seed).random((2, draws))
     base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
     disrupted_drawn = stats.beta.ppf(uniform[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
@@ -82,5 +82,5 @@ def degradation(
     if not above.all():
         notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
     value = (base - disrupted) / (base - chance)
-    # at 0 or n right the posterior leaves the edge out, where the estimate lies
+    # with 0 or n right the posterior excludes the edge, which is the estimate
     return make_row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))

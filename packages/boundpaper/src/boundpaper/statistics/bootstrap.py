@@ -1,4 +1,4 @@
-"""Resample units with replacement, from a seed."""
+"""Resample units with replacement, from a fixed seed."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,15 @@ from boundpaper.statistics.sample import FloatArray, IntArray, check_confidence
 
 DRAWS = 9999
 SEED = 0
-# Fewer units have no percentile interval: it covers the mean of 10 normal values with .90 for .95, of 3 with .76.
+# Least units for a percentile interval: its coverage of a normal mean is .90 for 10 units and .76 for 3, not .95.
 LEAST_BOOTSTRAPPED = 20
 
-# Indices held at once; keeps a bootstrap over thousands of heads within tens of megabytes.
+# Indices in memory at once; limits a bootstrap over thousands of heads to tens of megabytes.
 CELLS = 2_000_000
 
 
 def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
-    """Cut `draws` into chunks of at most `CELLS` cells, at least one draw each.
+    """Yield the sizes of chunks of `draws`, each of at most `CELLS` cells but at least one draw.
 
     Raises ValueError if `draws` is not positive.
     """
@@ -28,18 +28,18 @@ def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
 
 
 def resamples(n: int, draws: int = DRAWS, seed: int = SEED) -> Iterator[IntArray]:
-    """Draw units with replacement.
+    """Yield indices of units drawn with replacement.
 
-    Yield indices of units in chunks of shape (chunk, n), int64; together they hold `draws` rows.
+    Chunks are int64 arrays of shape (chunk, n) with `draws` rows in total.
     """
     generator = np.random.default_rng(seed)
     for size in chunk_sizes(draws, n):
-        # scaled uniforms, as their stream has stayed the same over numpy versions where that of `integers` has not
+        # scaled uniforms, whose stream is the same in all numpy versions, unlike that of `integers`
         yield (generator.random((size, n)) * n).astype(np.int64)
 
 
 def percentile_interval(values: FloatArray, confidence: float = 0.95) -> tuple[float, float]:
-    """Give the percentile interval of bootstrap values (Efron & Tibshirani 1993, ch. 13)."""
+    """Return the percentile interval of bootstrap values (Efron & Tibshirani 1993, ch. 13)."""
     tail = (1 - check_confidence(confidence)) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)

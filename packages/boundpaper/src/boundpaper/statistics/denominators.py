@@ -1,10 +1,10 @@
-"""Find counts of answers that a stored share allows if unreadable answers were left out of the denominator."""
+"""Find the counts of answers that agree with a stored fraction whose denominator excludes unreadable answers."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-# a share is a quotient of two small whole numbers, rounded once: two neighbours of n <= 1000 differ by more than 1e-6
+# fractions with denominators up to 1000 differ by at least 1e-6, so that rounding to double keeps them distinct
 EQUAL = 1e-12
 
 Pair = tuple[int, int]
@@ -13,9 +13,9 @@ Unread = Literal["no", "possible", "certain"]
 
 @dataclass(frozen=True)
 class PossibleCounts:
-    """Possible counts of one arm of a task.
+    """The possible counts in one arm of a task.
 
-    `pairs` are all that give the share; answered is 0 where no answer may have been read.
+    `pairs` are all (right, answered) that give the fraction; answered is 0 if perhaps no answer was read.
     """
 
     items: int
@@ -23,12 +23,12 @@ class PossibleCounts:
 
     @property
     def known(self) -> Pair | None:
-        """Return the counts (right answers, answers read) if the share allows exactly one such pair."""
+        """Return the counts (right answers, answers read) if only one pair is possible, else None."""
         return self.pairs[0] if len(self.pairs) == 1 and self.pairs[0][1] else None
 
     @property
     def unread(self) -> bool:
-        """Return whether possibly no answer could be read, in which case there is no share."""
+        """Return whether perhaps no answer could be read, so that the fraction is undefined."""
         return any(answered == 0 for _, answered in self.pairs)
 
     @property
@@ -47,30 +47,31 @@ class PossibleCounts:
 
 
 def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
-    """Give every count of right answers and of answers read that a share allows.
+    """Return every pair of right answers and answers read that agrees with a fraction.
 
-    Raises ValueError when the share is outside [0, 1], no pair gives it, a share above zero is said to be of no answer,
-    or there is no such choice of `unread`.
+    Raises ValueError when the fraction is outside [0, 1], no pair gives it, `unread` is unknown, or `unread` is
+    `certain` for a fraction above zero.
 
     Parameters
     ----------
     share : float
         Right answers over answers read, in [0, 1].
     items : int
-        Items asked; at most so many answers were read.
+        Number of items asked, the most answers that can have been read.
     half_unit : float
-        By how much the share may be off, where it was rounded; 0 for a stored fraction.
+        Largest rounding error of the fraction; 0 if it was not rounded.
     unread : {"no", "possible", "certain"}
-        Whether no answer at all may have been read, which only a share of zero allows; `certain` leaves no other pair.
+        Whether perhaps no answer was read, which is possible only for a fraction of zero; `certain` excludes all other
+        pairs.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
-        raise ValueError(f"{share} is not a share; give right answers over answers read, from 0 to 1")
+        raise ValueError(f"{share} is not a fraction; give right answers over answers read, from 0 to 1")
     if items < 1 or half_unit < 0:
         raise ValueError(f"{items} items and half_unit={half_unit}; give at least 1 item, and a half_unit of 0 or more")
     if unread not in get_args(Unread):
-        raise ValueError(f"denominators: no choice unread={unread!r}; choose one of {', '.join(get_args(Unread))}")
+        raise ValueError(f"denominators: unknown unread={unread!r}; choose one of {', '.join(get_args(Unread))}")
     if unread != "no" and share:
-        raise ValueError(f"a share of {share} needs at least one answer that was read; give unread='no'")
+        raise ValueError(f"a fraction of {share} needs at least one answer that was read; give unread='no'")
     if unread == "certain":
         return PossibleCounts(items, ((0, 0),))
     room = max(half_unit, EQUAL)
@@ -79,5 +80,5 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
         first, last = math.ceil((share - room) * answered), math.floor((share + room) * answered)
         pairs += [(right, answered) for right in range(max(first, 0), min(last, answered) + 1)]
     if not pairs:
-        raise ValueError(f"no number of up to {items} answers gives a share of {share}; check the share and the items")
+        raise ValueError(f"no counts of up to {items} answers give the fraction {share}; check both numbers")
     return PossibleCounts(items, tuple(pairs))

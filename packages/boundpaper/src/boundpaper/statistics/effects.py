@@ -1,6 +1,6 @@
 """Compute standardised differences of means and their noncentral-t intervals.
 
-Which d is which (Lakens 2013): d_z divides the mean difference of pairs by the standard deviation of the differences;
+Definitions (Lakens 2013): d_z divides the mean difference of pairs by the standard deviation of the differences;
 d_s divides the difference of two independent means by their pooled standard deviation; Hedges' g is d_s without its
 small-sample bias. Standard deviations use ddof = 1 throughout.
 """
@@ -19,7 +19,7 @@ Ends = tuple[float, float]
 
 
 def d_z(differences: npt.ArrayLike) -> float | None:
-    """Give mean / sd (ddof 1) of paired differences; None for fewer than two pairs or without variance.
+    """Return mean / sd (ddof 1) of paired differences; None for fewer than two pairs or without variance.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def d_z(differences: npt.ArrayLike) -> float | None:
 
 
 def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) -> float:
-    """Give the pooled standard deviation of two groups, each sd with ddof = 1.
+    """Return the pooled standard deviation of two groups, each sd with ddof = 1.
 
     Raises ValueError if a group has fewer than one unit, both together fewer than three, or an sd is negative.
     """
@@ -55,12 +55,12 @@ def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) ->
 
 
 def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Give (mean of first - mean of second) / pooled sd; None without variance or with fewer than two units an arm.
+    """Return (mean of first - mean of second) / pooled sd; None without variance or with fewer than two units per arm.
 
     Parameters
     ----------
     first, second : array_like, shapes (n,) and (m,)
-        Values of the units of either group, in one unit of measure.
+        Values of the two groups, in the same unit.
 
     Raises
     ------
@@ -82,16 +82,16 @@ def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 def d_s_from_stats(
     mean_first: float, sd_first: float, n_first: int, mean_second: float, sd_second: float, n_second: int
 ) -> float | None:
-    """Give d_s from means, standard deviations (ddof 1) and sizes; None when both deviations are zero."""
+    """Return d_s from means, standard deviations (ddof 1) and sizes; None when both deviations are zero."""
     spread = pooled_sd(sd_first, n_first, sd_second, n_second)
     return finite((mean_first - mean_second) / spread) if spread > 0 else None
 
 
 def hedges_factor(df: float) -> float:
-    """Give the exact small-sample correction J(df) that turns d into g (Hedges 1981, eq. 6e).
+    """Return the exact small-sample correction J(df) that converts d to g (Hedges 1981, eq. 6e).
 
-    J = Gamma(df/2) / (sqrt(df/2) Gamma((df-1)/2)), about 1 - 3/(4 df - 1). Raises ValueError if df is not above 1,
-    where the mean of d does not exist.
+    J = Gamma(df/2) / (sqrt(df/2) Gamma((df-1)/2)), about 1 - 3/(4 df - 1). Raises ValueError unless df is above 1,
+    since otherwise the mean of d does not exist.
     """
     if df <= 1:
         raise ValueError(f"hedges_factor: df is {df}; the correction needs more than 1")
@@ -99,12 +99,12 @@ def hedges_factor(df: float) -> float:
 
 
 def hedges_g(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Give Hedges' g, J(n1 + n2 - 2) times d_s; None where d_s is undefined.
+    """Return Hedges' g, J(n1 + n2 - 2) times d_s; None if d_s is undefined.
 
     Parameters
     ----------
     first, second : array_like, shapes (n,) and (m,)
-        Values of the units of either group, in one unit of measure.
+        Values of the two groups, in the same unit.
 
     Raises
     ------
@@ -122,18 +122,18 @@ def hedges_g(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 
 
 def d_z_interval(t: float, n: int, confidence: float = 0.95) -> Ends | None:
-    """Give the interval of d_z from the paired t over n pairs: the noncentrality's ends over sqrt(n)."""
+    """Return the interval of d_z from the paired t over n pairs: the interval of the noncentrality over sqrt(n)."""
     ends = noncentrality_interval(t, n - 1, confidence)
     return None if ends is None else (ends[0] / math.sqrt(n), ends[1] / math.sqrt(n))
 
 
 def d_s_interval(effect: float, n_first: int, n_second: int, confidence: float = 0.95) -> Ends | None:
-    """Give the interval of d_s for equal variances: t = d_s sqrt(n1 n2 / (n1 + n2)) with n1 + n2 - 2 df."""
+    """Return the interval of d_s for equal variances: t = d_s sqrt(n1 n2 / (n1 + n2)) with n1 + n2 - 2 df."""
     scale = math.sqrt(n_first * n_second / (n_first + n_second))
     ends = noncentrality_interval(effect * scale, n_first + n_second - 2, confidence)
     return None if ends is None else (ends[0] / scale, ends[1] / scale)
 
 
 def _sd(values: FloatArray) -> float:
-    """Give the sample's sd (ddof 1), zero where its spread is floating-point noise or it has one unit."""
+    """Return the sample's sd (ddof 1); zero for one unit or if the spread is floating-point noise."""
     return 0.0 if is_constant(values) else float(values.std(ddof=1))

@@ -1,4 +1,4 @@
-"""Define the row that every test returns, and the table of such rows."""
+"""Define `Estimate`, the row that every test returns, and the table of such rows."""
 
 import math
 from collections.abc import Iterable
@@ -22,38 +22,38 @@ NUMBERS = (
     "effect_ci_high",
 )
 
-# `adjustment` = "none" already says why `p_adjusted` is empty, so it alone needs no note.
+# `adjustment` = "none" explains an empty `p_adjusted`, so this field needs no note.
 EXPLAINED = tuple(name for name in NUMBERS if name != "p_adjusted")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One test or interval, as one row of the tidy table.
+    """A test or interval, as a row of a tidy table.
 
     A number that is undefined is None, never NaN or infinite, and `note` says why.
 
     Parameters
     ----------
     study, comparison, test : str
-        The result the row belongs to, what is compared in it, and the method (`paired_t`, `pearson`, ...).
+        The result that the row belongs to, the comparison, and the method (`paired_t`, `pearson`, ...).
     unit : str
         The replication unit: model, layer, head, text, seed or item.
     n : int
         The number of units; for two independent groups their sum.
     estimate, ci_low, ci_high : float or None
-        The quantity in its own unit with its interval (95 % unless `note` says otherwise).
+        The estimated quantity with its interval (95 % unless `note` says otherwise).
     statistic, df, p_value : float or None
-        The test; `p_value` is two-sided unless `note` says otherwise.
+        The test statistic, its degrees of freedom and p; `p_value` is two-sided unless `note` says otherwise.
     p_adjusted : float or None
-        `p_value` after the correction that `adjustment` names.
+        `p_value` corrected as `adjustment` says.
     adjustment : str
         The correction with its family, or "none".
     effect_name : str
-        What `effect` is (`d_z`, `d_s`, `hedges_g`, `r`, `odds_ratio`, ...); empty when there is none.
+        Name of the effect size (`d_z`, `d_s`, `hedges_g`, `r`, `odds_ratio`, ...); empty for none.
     effect, effect_ci_low, effect_ci_high : float or None
         The effect size with its interval.
     note : str
-        Method, guards that fired and reasons of empty fields, separated by "; ".
+        Method, raised guards and reasons for empty fields, separated by "; ".
 
     Raises
     ------
@@ -100,14 +100,14 @@ class Estimate:
             value = getattr(self, name)
             if value is None:
                 continue
-            # numpy scalars would otherwise travel into YAML and JSON, where they do not belong
+            # YAML and JSON cannot represent numpy scalars
             object.__setattr__(self, name, float(value))
             if not math.isfinite(value):
                 raise ValueError(f"{place}: {name} is {value}; pass None and say why in note")
         for name in ("p_value", "p_adjusted"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{place}: {name} is {value}; a p lies between 0 and 1")
+                raise ValueError(f"{place}: {name} is {value}; a p must be between 0 and 1")
         for low, high in (("ci_low", "ci_high"), ("effect_ci_low", "effect_ci_high")):
             ends = getattr(self, low), getattr(self, high)
             if None not in ends and ends[0] > ends[1]:
@@ -121,7 +121,7 @@ COLUMNS = tuple(field.name for field in fields(Estimate))
 
 
 def finite(value: SupportsFloat | None) -> float | None:
-    """Give `value` as a float, or None where it is None, NaN or infinite.
+    """Return `value` as a float, or None if it is None, NaN or infinite.
 
     Parameters
     ----------
@@ -141,13 +141,13 @@ def finite(value: SupportsFloat | None) -> float | None:
 
 
 def join_notes(*notes: str) -> str:
-    """Join notes with "; ", each part once and empty ones dropped, in order of first appearance."""
+    """Return notes joined with "; ", without empty or repeated parts, in order of first appearance."""
     parts = (part.strip() for note in notes for part in note.split(SEPARATOR.strip()))
     return SEPARATOR.join(dict.fromkeys(part for part in parts if part))
 
 
 def no(*what: str, because: str) -> str:
-    """Word the reason of empty fields: `no("df", because="p by permutation")` is "no df: p by permutation".
+    """Return the note on empty fields: `no("df", because="p by permutation")` is "no df: p by permutation".
 
     Parameters
     ----------
@@ -166,19 +166,19 @@ def no(*what: str, because: str) -> str:
 
 
 def one_sided_note(alternative: str) -> list[str]:
-    """Word that a p-value is one-sided; empty if it is two-sided."""
+    """Return the note that a p-value is one-sided; empty if it is two-sided."""
     return [] if alternative == "two-sided" else [f"one-sided p, the alternative is {alternative} than zero"]
 
 
 def with_note(estimate: Estimate, *notes: str) -> Estimate:
-    """Return the estimate with further notes; a note that it already carries is not repeated.
+    """Return the estimate with further notes; existing notes are not repeated.
 
     Parameters
     ----------
     estimate : Estimate
-        Left as it is.
+        The estimate, which is not changed.
     notes : str
-        What is added.
+        The notes to add.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def with_note(estimate: Estimate, *notes: str) -> Estimate:
 
 
 def frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
-    """Gather estimates into the tidy table.
+    """Return estimates as a tidy table.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If something that is no Estimate is among them (a function that returns a tuple was not unpacked).
+        If an item is not an Estimate (for example, a tuple returned by a test was not unpacked).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Correct families of tests: `sources/test_families.csv` declares which rows of a study are corrected together."""
+"""Correct families of tests; `sources/test_families.csv` declares which rows of a result are corrected together."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
@@ -14,8 +14,8 @@ from boundpaper.statistics.multiplicity import holm
 
 PRIMARY, DEPENDENT = "primary", "dependent"
 COUNTED = (PRIMARY, "post hoc")
-ENOUGH = 0.5  # of the units of a counted test at least so many are independent, by its guard
-ALL = ""  # one family whatever the row
+ENOUGH = 0.5  # least fraction of independent units, according to its guard, of a test that is corrected
+ALL = ""  # the default: families are not split
 
 
 def corrected(
@@ -24,31 +24,30 @@ def corrected(
     result: str,
     apart: Callable[[Estimate], str] = lambda row: ALL,
 ) -> list[Estimate]:
-    """Correct the tests of a result by Holm within the families that are declared for it.
+    """Return the tests of a result, corrected by Holm within their declared families.
 
-    Raises DataError when a row with a p belongs to no declared family or to several, its unit included; when the guard
-    of a counted test says that fewer than half of its units are independent, or a test of the role `dependent` has no
-    guard.
+    Raises DataError when a row with a p matches no declared family or several, when the guard of a corrected test says
+    that fewer than half of its units are independent, or when a test with the role `dependent` has no guard.
 
     Parameters
     ----------
     tests : iterable of Estimate
         Rows of the result.
     test_families : DataFrame
-        The artifact: a row names tests by result, study, comparison, test (with `*` for anything) and unit, and gives
-        their family, its hypothesis and the role.
+        The artifact: a row selects tests by result, study, comparison, test (`*` matches anything) and unit, and states
+        their family, its hypothesis and their role.
     result : str
-        The result's name.
+        Name of the result.
     apart : callable, optional
-        Splits families by what a row is of, for measurements that others may be added to: one more model must not
-        change what is said of another.
+        Function that splits families by a property of a row, such as the model, so that adding the measurements of one
+        model does not change the corrected p of another.
 
     Returns
     -------
     list of Estimate
-        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, those with
-        the role `dependent` have units that share a network, a run or a series: both keep their p, and are not
-        corrected. All but the primary ones say their role in `adjustment`.
+        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions; tests with
+        the role `dependent` have units that share a network, a run or a series. Neither is corrected. Except for
+        primary tests, `adjustment` states the role.
     """
     rows = list(tests)
     declared = test_families[test_families["result"] == result].to_dict("records")
@@ -66,13 +65,13 @@ def corrected(
 
 
 def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
-    """Return the declaration of the family to which a row belongs."""
+    """Return the declared family, role and so on of a row."""
     where = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
     fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(fitting) != 1:
-        raise DataError(f"{where}: {len(fitting)} rows fit the test {test}; exactly one has to: change their patterns")
+        raise DataError(f"{where}: {len(fitting)} rows match the test {test}; exactly one must: change their patterns")
     role, share = fitting[0]["role"], independent_share(row.note)
     if role in COUNTED and share is not None and share < ENOUGH:
         raise DataError(

@@ -1,7 +1,7 @@
-"""Guard against misreading: note conditions under which a number means less than it seems to.
+"""Guard against misinterpretation: note conditions under which a number means less than it seems to.
 
-A guard is a function that returns the notes it raises, none when all is well. A raised note reads
-`guard NAME: what was seen`, so a table can mark the row by looking for the name (`fired`).
+A guard is a function that returns notes, or an empty tuple if its condition is not met. A note has the form `guard
+NAME: what was seen`, so that a table can mark the row by the name (`fired`).
 """
 
 import re
@@ -39,17 +39,17 @@ NAMES = (
 
 
 def raised(name: str, seen: str) -> Notes:
-    """Word a guard's note; a semicolon in `seen` becomes a comma, since it separates notes."""
+    """Return a guard's note; a semicolon in `seen` becomes a comma, since semicolons separate notes."""
     return (f"{PREFIX}{name}: {seen.replace(';', ',')}",)
 
 
 def fired(note: str) -> tuple[str, ...]:
-    """Name the guards that a row's note carries, in order of appearance and each once.
+    """Return the distinct names of the guards in a row's note, in order of appearance.
 
     Parameters
     ----------
     note : str
-        Of an estimate.
+        Note of an estimate.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def fired(note: str) -> tuple[str, ...]:
 def independent_share(note: str) -> float | None:
     """Return the share of independent units in a row with `dependent_units`; 0 if the note gives no count.
 
-    None for a row without that guard.
+    Return None for a row without this guard.
     """
     if DEPENDENT_UNITS not in fired(note):
         return None
@@ -80,9 +80,9 @@ def attach(estimate: Estimate, *notes: Notes) -> Estimate:
     Parameters
     ----------
     estimate : Estimate
-        Left as it is.
+        The estimate, which is not changed.
     notes : tuple of str
-        What guards returned; empty where one did not fire.
+        The notes that guards returned, perhaps empty.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def attach(estimate: Estimate, *notes: Notes) -> Estimate:
 
 
 def zero_variance(arms: Mapping[str, npt.ArrayLike]) -> Notes:
-    """Fire for every arm of two or more values that are all equal.
+    """Return a note on the arms of two or more values that are all equal.
 
-    `arms` has the values by name of the arm.
+    `arms` maps the name of each arm to its values.
     """
     notes: Notes = ()
     for name, values in arms.items():
@@ -109,7 +109,7 @@ def zero_variance(arms: Mapping[str, npt.ArrayLike]) -> Notes:
 
 
 def zero_sd(arms: Mapping[str, tuple[float, int]]) -> Notes:
-    """Fire for every arm whose printed standard deviation is zero; `arms` maps a name to (sd, n)."""
+    """Return a note on the arms whose printed standard deviation is zero; `arms` maps a name to (sd, n)."""
     notes: Notes = ()
     for name, (sd, n) in arms.items():
         if sd == 0 and n > 1:
@@ -118,9 +118,9 @@ def zero_sd(arms: Mapping[str, tuple[float, int]]) -> Notes:
 
 
 def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
-    """Fire for every arm with at least `minimum` units but fewer than `minimum` distinct values.
+    """Return a note on the arms with at least `minimum` units but fewer than `minimum` distinct values.
 
-    Smaller samples cannot have more distinct values than units; their size says enough.
+    Smaller samples cannot have as many distinct values.
     """
     notes: Notes = ()
     for name, values in arms.items():
@@ -134,8 +134,7 @@ def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
 
 
 def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
-    """Fire for an interval of a mean over 2 to `at_most` units: it assumes a normal distribution that so few cannot
-    show.
+    """Return a note on an interval of a mean over 2 to `at_most` units, too few to show that values are normal.
 
     `unit` says what a unit is, in the singular.
     """
@@ -145,10 +144,10 @@ def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
 
 
 def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> Notes:
-    """Fire when a condition's replicates are one number copied (pseudo-replication).
+    """Return a note on conditions whose replicates are copies of one number (pseudo-replication).
 
-    `condition` says what each of the `values`, one per replicate, is a replicate of; a condition with one value cannot
-    fire. Raises ValueError if the lengths differ.
+    `values` has one value per replicate, and `condition` the condition of each; conditions with one value are ignored.
+    Raises ValueError if the lengths differ.
     """
     array = sample(values, "values")
     if len(condition) != array.size:
@@ -166,9 +165,9 @@ def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> N
 
 
 def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
-    """Fire when no outcome of an exact test could have reached alpha.
+    """Return a note if no outcome of an exact test could have reached alpha.
 
-    `smallest` is the smallest p that the test can give with these values; it is multiplied by `family`, the number of
+    `smallest` is the smallest possible p of the test with these values; it is multiplied by `family`, the number of
     tests that Holm corrects together.
     """
     if family < 1:
@@ -181,10 +180,10 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
 
 
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:
-    """Fire when units are not independent because several of them share something.
+    """Return a note if units are dependent because several of them share something.
 
-    `shared` is what each unit shares (its training run, its key head, its text weights), None for nothing; `what` names
-    it in the note, as in "one training run", "keys" or "weights". Raises ValueError if the lengths differ.
+    `shared` identifies what each unit shares (its training run, its key head, its text weights), or is None; `what` is
+    the name in the note, such as "one training run", "keys" or "weights". Raises ValueError if the lengths differ.
     """
     if len(units) != len(shared):
         raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")
@@ -207,7 +206,7 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
 
 
 def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> Notes:
-    """Fire when the items that chose a layer, head or threshold also judge it; name the shared items."""
+    """Return a note with the items that were used both to select a layer, head or threshold and to evaluate it."""
     common = sorted(set(selected_on) & set(evaluated_on))
     if not common:
         return ()
@@ -216,7 +215,7 @@ def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> No
 
 
 def _disagreement(values: Mapping[str, str]) -> str:
-    """Word which groups have each value; empty if there is only one value."""
+    """Return words on which groups have each value; empty if all have the same value."""
     groups: dict[str, list[str]] = defaultdict(list)
     for group, value in values.items():
         groups[value].append(group)
@@ -226,10 +225,10 @@ def _disagreement(values: Mapping[str, str]) -> str:
 
 
 def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:
-    """Fire, once per setting, when groups were run under different protocols.
+    """Return a note per setting that differs between the protocols of groups.
 
-    `protocols` has the settings of each group: instrument, version, precision. A setting that a group does not state
-    counts as "not stated", which differs from every stated one.
+    `protocols` has the settings of each group: instrument, version, precision. A missing setting counts as "not
+    stated", which differs from every stated value.
     """
     settings = dict.fromkeys(setting for protocol in protocols.values() for setting in protocol)
     notes: Notes = ()

@@ -9,17 +9,17 @@ from boundpaper.statistics.estimate import Estimate, join_notes
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:
-    """Give Holm's adjusted p-values of one family (Holm 1979), in the order given.
+    """Return Holm's adjusted p-values of one family (Holm 1979), in the given order.
 
     Parameters
     ----------
     p_values : sequence of float
-        Of the tests of one family; undefined ones are left out.
+        p-values of the tests of one family, without undefined ones.
 
     Raises
     ------
     ValueError
-        If a p is not within [0, 1].
+        If a p is not in [0, 1].
 
     Examples
     --------
@@ -30,8 +30,8 @@ def holm_p(p_values: Sequence[float]) -> list[float]:
     if not p_values:
         return []
     if not all(0 <= p <= 1 for p in p_values):
-        raise ValueError(f"holm_p: {list(p_values)}; every p lies between 0 and 1, leave undefined ones out")
-    # statsmodels collects all garbage at every call, a third of a second where a thesis is in memory
+        raise ValueError(f"holm_p: {list(p_values)}; every p must be between 0 and 1; omit undefined ones")
+    # not statsmodels, which collects garbage at every call: a third of a second with a thesis in memory
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
     stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
@@ -41,15 +41,15 @@ def holm_p(p_values: Sequence[float]) -> list[float]:
 
 
 def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -> list[Estimate]:
-    """Fill `p_adjusted` and `adjustment` by Holm within families.
+    """Return the estimates with `p_adjusted` and `adjustment` by Holm within families.
 
     Parameters
     ----------
     estimates : iterable of Estimate
-        Rows; those without a p stay as they are and are not counted.
+        Rows; rows without a p stay unchanged and are not counted.
     families : sequence of str, optional
-        The family of each row, empty for a row that no family counts. Default: all rows are one family, named by their
-        study.
+        The family of each row, empty for a row outside all families. By default all rows are one family, named after
+        their study.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     Raises
     ------
     ValueError
-        If there is not one family a row, or a row has been adjusted before.
+        If `families` and rows differ in number, or a row has already been adjusted.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     members: dict[str, list[int]] = {}
     for position, (row, family) in enumerate(zip(rows, named, strict=True)):
         if row.p_adjusted is not None:
-            raise ValueError(f"holm: {row.study}/{row.comparison}/{row.test} is adjusted already; correct a row once")
+            raise ValueError(f"holm: {row.study}/{row.comparison}/{row.test} is already adjusted; correct a row once")
         if row.p_value is not None and family:
             members.setdefault(family, []).append(position)
     for family, positions in members.items():

@@ -10,29 +10,29 @@ from scipy import optimize, special, stats
 
 from boundpaper.statistics.sample import FloatArray, check_confidence
 
-# Past this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the libraries' series for it may give NaN.
+# Beyond this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the series in the libraries may give NaN.
 FAR = 7.0
 
-# Up to this noncentrality the faster of two functions has all digits.
+# Up to this noncentrality the faster of two functions is exact to all digits.
 LARGE = 1000.0
 
-# The search for an end of the interval doubles its step this many times before it gives up.
+# The search for an end of the interval doubles its step at most this many times.
 DOUBLINGS = 40
 
 
 def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
-    """Give P(T > t) of the noncentral t with noncentrality `delta` (any shape).
+    """Return P(T > t) of the noncentral t with noncentrality `delta` (any shape).
 
-    Where t and delta lie on opposite sides of zero and |delta| > 7, the far tail is set to zero: T has the sign of a
-    normal variate with mean delta, so it is below Phi(-|delta|).
+    If t and delta have opposite signs and |delta| > 7, the far tail is set to zero: T has the sign of a normal variate
+    with mean delta, so the tail is below Phi(-|delta|).
     """
     shift = np.asarray(delta, dtype=np.float64)
-    # P(-T < -t) is the same and forty times faster to have, but loses digits for large numbers and gives NaN for some
+    # P(-T < -t) is equal and forty times faster, but loses digits for large numbers, and may be NaN
     inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
     near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
     if (near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            # "series did not converge" concerns digits far below those that an interval's end needs
+            # "series did not converge" concerns digits that do not matter for an interval
             warnings.simplefilter("ignore", RuntimeWarning)
             inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
     inside = np.where((t >= 0) & (shift < -FAR), 0.0, inside)
@@ -40,15 +40,15 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
 
 
 def tail_below(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
-    """Give P(T < t) of the noncentral t, the mirror image of `tail_above`."""
+    """Return P(T < t) of the noncentral t, the mirror image of `tail_above`."""
     return tail_above(-t, df, -np.asarray(delta, dtype=np.float64))
 
 
 def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Give the interval of the noncentrality parameter of an observed t (Steiger & Fouladi 1997).
+    """Return the interval of the noncentrality parameter of an observed t (Steiger & Fouladi 1997).
 
-    Its ends are the noncentralities under which t has tail probability (1 - confidence) / 2 above and below it. Return
-    None where the distribution function cannot be evaluated well enough to find an end.
+    The ends are the noncentralities for which t has tail probability (1 - confidence) / 2 above and below. Return None
+    if the distribution function is not accurate enough to find an end.
     """
     tail = (1 - check_confidence(confidence)) / 2
     if not math.isfinite(t) or df <= 0:
@@ -61,7 +61,7 @@ def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tup
 
 
 def _rising_root(function: Callable[[float], float], start: float) -> float | None:
-    """Find where an increasing function crosses zero, or None where it cannot be evaluated."""
+    """Return the root of an increasing function, or None if the function cannot be evaluated."""
     step = 1.0 + abs(start)
     low = high = start
     for _ in range(DOUBLINGS):

@@ -1,6 +1,7 @@
 """Measure effects on perplexity, as differences of mean log-perplexity in nats over texts.
 
-Percentages of perplexity do not add and their ratio depends on the baseline; it is shown beside the difference only.
+Percent changes of perplexity do not add, and their ratio depends on the baseline, so the ratio only accompanies the
+difference.
 """
 
 import math
@@ -31,7 +32,7 @@ def log_perplexity_difference(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Give the mean over texts of log(disrupted perplexity) - log(base perplexity), in nats per token.
+    """Return the mean over texts of log(disrupted perplexity) - log(base perplexity), in nats per token.
 
     Parameters
     ----------
@@ -40,18 +41,18 @@ def log_perplexity_difference(
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed : int
-        Of the sign flips above 15 texts.
+        For the sign flips above 15 texts.
     confidence : float
         Level of the interval.
 
     Returns
     -------
     Estimate
-        `estimate` in nats with Student's interval over texts, `statistic`, `df` and `p_value` of the same t-test, so
-        that interval and p agree; the note gives the p by flips of the changes' signs beside it, which takes nothing
-        for normal and cannot be small over few texts. `effect` is the percent increase of the geometric-mean
-        perplexity, 100 (exp(estimate) - 1). One text has no interval and no p; texts that all change alike have the p
-        by sign flips only.
+        `estimate` in nats with Student's interval over texts, and `statistic`, `df` and `p_value` of the same t-test,
+        so that interval and p agree; the note has the p by flips of the changes' signs, which does not assume normality
+        but cannot be small for few texts. `effect` is the percent increase of the geometric-mean perplexity, 100
+        (exp(estimate) - 1). One text has no interval and no p; if all texts change equally, the only p is by sign
+        flips.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def disruption_contrast(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Give how many nats more a disruption costs the first model than the second, over the same texts.
+    """Return how many more nats a disruption costs the first model than the second, over the same texts.
 
     Parameters
     ----------
@@ -120,13 +121,14 @@ def disruption_contrast(
     -------
     Estimate
         `estimate` is the first model's mean log-perplexity increase minus the second's; `effect` is the ratio of the
-        two percent increases (of geometric means) with its percentile bootstrap interval over texts, empty below 20
-        texts, where that covers too little, and when the second increase, or its bootstrap interval, reaches zero.
+        two percent increases (of geometric means) with a percentile bootstrap interval over texts. The interval is
+        empty below 20 texts, where it would cover too little, and when the second increase or its bootstrap interval
+        includes zero.
 
     Raises
     ------
     ValueError
-        As `log_perplexity_difference`.
+        As in `log_perplexity_difference`.
 
     Examples
     --------
@@ -193,7 +195,7 @@ def disruption_contrast(
 def _checked_log(values: npt.ArrayLike, name: str, caller: str) -> FloatArray:
     array = sample(values, f"{caller}: {name}")
     if array.size == 0 or array.min() <= 0:
-        raise ValueError(f"{caller}: {name} must hold perplexities above 0, one per text, not logarithms")
+        raise ValueError(f"{caller}: {name} must be perplexities above 0, one per text, not logarithms")
     return np.asarray(np.log(array), dtype=np.float64)
 
 
@@ -212,7 +214,7 @@ def _percent_increase(nats: float) -> float:
 
 @dataclass(frozen=True)
 class _Mean:
-    """Interval and test of a mean change over texts, each None where it is not defined."""
+    """Interval and test of a mean change over texts; undefined parts are None."""
 
     ends: tuple[float, float] | None = None
     statistic: float | None = None
@@ -223,7 +225,7 @@ class _Mean:
 def _mean_over_texts(
     change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_Mean, list[str]]:
-    """Test the mean change by Student's t, and write notes on it; `size` is the magnitude of the logarithms."""
+    """Return Student's test of the mean change and notes on it; `size` is the magnitude of the logarithms."""
     check_confidence(confidence)
     if change.size == 1:
         return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

@@ -12,16 +12,16 @@ from boundpaper.statistics.sample import check_whole
 ALPHA = 0.05
 POWER = 0.8
 
-# Up to this n a test says what it could have seen.
+# Up to this n a test notes the smallest effect that it can detect.
 SMALL = 15
 
-# Beyond this noncentrality every sample of interest has full power; it bounds the search.
+# Beyond this noncentrality every relevant sample has full power; it limits the search.
 LARGEST_NONCENTRALITY = 200.0
 
-# Samples on which the power of a test of signs is counted; it is then right to half a percent.
+# Simulated samples for the power of the sign-flip test, which is then accurate to half a percent.
 DRAWS = 10_000
 
-# Midpoints of equally likely slices of the chi-square distribution; the power is then right to three digits.
+# Number of slices of the chi-square distribution, equally likely; the power is then accurate to three digits.
 SLICES = 400
 
 
@@ -31,24 +31,25 @@ def _t_power(noncentrality: npt.ArrayLike, df: float, alpha: float) -> float:
 
 
 def paired_power(d_z: float, n: int, alpha: float = ALPHA) -> float:
-    """Give the power of a two-sided paired t-test over n pairs when the true effect is `d_z` (Cohen 1988)."""
+    """Return the power of a two-sided paired t-test over n pairs when the true effect is `d_z` (Cohen 1988)."""
     _require_units(n, 2, "paired_power")
     return _t_power(abs(d_z) * np.sqrt(n), n - 1, alpha)
 
 
 def pooled_power(d_s: float, n_first: int, n_second: int, alpha: float = ALPHA) -> float:
-    """Give the power of a two-sided pooled t-test of two independent groups when the true effect is `d_s`."""
+    """Return the power of a two-sided pooled t-test of two independent groups when the true effect is `d_s`."""
     _require_units(min(n_first, n_second), 2, "pooled_power")
     scale = np.sqrt(n_first * n_second / (n_first + n_second))
     return _t_power(abs(d_s) * scale, n_first + n_second - 2, alpha)
 
 
 def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = ALPHA) -> float:
-    """Give the power of the two-sided t-test of a correlation when the true one is `rho`.
+    """Return the power of the two-sided t-test of a correlation when the true correlation is `rho`.
 
-    Both variables are random normal. Given x, the statistic is noncentral t with noncentrality rho / sqrt(1 - rho^2) *
-    sqrt(S), S the sum of squares of standardised x, chi-square with n - 1 - k degrees of freedom; the power is the mean
-    over S (Sampson 1974). No simulation, and no Fisher approximation. `rho` is the true (partial) correlation, and
+    Both variables are normal. Given x, the statistic is noncentral t with noncentrality rho / sqrt(1 - rho^2) *
+    sqrt(S), where S, the sum of squares of standardised x, is chi-square with n - 1 - k degrees of freedom; the power
+    is the mean over S (Sampson 1974), without simulation or Fisher's
+    approximation. `rho` is the true (partial) correlation, and
     `covariates` the number k of variables held fixed. Raises ValueError if n - 2 - k < 1 or |rho| >= 1.
     """
     _require_units(n - covariates, 3, "correlation_power")
@@ -60,14 +61,14 @@ def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = AL
 
 @lru_cache(maxsize=256)
 def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |d_z| that n pairs detect with the given power.
+    """Return the smallest |d_z| that n pairs detect with the given power.
 
     Parameters
     ----------
     n : int
-        Pairs, 2 or more.
+        Number of pairs, 2 or more.
     power : float
-        Chance to detect it.
+        Probability of detection.
     alpha : float
         Level of the two-sided test.
 
@@ -88,21 +89,21 @@ def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
 
 @lru_cache(maxsize=256)
 def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> float | None:
-    """Give the smallest |d_z| that the exact test of n signs detects, to two digits; None where it never can.
+    """Return the smallest |d_z| that the sign-flip test over n pairs detects, to two digits; None if there is none.
 
-    Normal differences, `DRAWS` of them with a fixed seed, for each of which all 2^n flips are counted (Fisher 1935).
+    The power is simulated with `DRAWS` normal samples from a fixed seed, with all 2^n flips of each (Fisher 1935).
 
     Parameters
     ----------
     n : int
-        Pairs, 15 at most.
+        Number of pairs, at most 15.
     power, alpha : float
-        Chance to detect it, and level of the two-sided test.
+        Probability of detection, and level of the two-sided test.
 
     Raises
     ------
     ValueError
-        If there is no pair, or there are more than 15.
+        If `n` is below 1 or above 15.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
     if 2.0 / 2**n > alpha:
         return None
     noise = np.random.default_rng(0).normal(size=(DRAWS, n))
-    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)  # the other half is their mirror image
+    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)  # the other half are mirror images
 
     def lacking(d: float) -> float:
         means = np.abs((noise + d) @ signs.T)
@@ -128,14 +129,14 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
 
 @lru_cache(maxsize=256)
 def smallest_d_s(n_first: int, n_second: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |d_s| that two independent groups detect with the given power.
+    """Return the smallest |d_s| that two independent groups detect with the given power.
 
     Parameters
     ----------
     n_first, n_second : int
-        Units of either group, 2 or more.
+        Number of units in each group, 2 or more.
     power : float
-        Chance to detect it.
+        Probability of detection.
     alpha : float
         Level of the two-sided test.
 
@@ -156,16 +157,16 @@ def smallest_d_s(n_first: int, n_second: int, power: float = POWER, alpha: float
 
 @lru_cache(maxsize=256)
 def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Give the smallest |r| that n units detect with the given power, k covariates held fixed.
+    """Return the smallest |r| that n units detect with the given power, with k covariates held fixed.
 
     Parameters
     ----------
     n : int
-        Units.
+        Number of units.
     covariates : int
-        Variables held fixed.
+        Number k of variables held fixed.
     power : float
-        Chance to detect it.
+        Probability of detection.
     alpha : float
         Level of the two-sided test.
 
@@ -186,7 +187,7 @@ def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alph
 
 
 def detectable_note(name: str, smallest: float, n: int) -> str:
-    """Word the smallest detectable effect for a row's note; empty above n = 15, where the note is not needed."""
+    """Return a note on the smallest detectable effect; empty above n = 15, where it is not needed."""
     if n > SMALL:
         return ""
     return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"

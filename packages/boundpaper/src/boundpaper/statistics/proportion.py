@@ -16,7 +16,7 @@ Ends = tuple[float, float]
 
 
 def wilson_interval(count: int, n: int, confidence: float = 0.95) -> Ends:
-    """Give Wilson's score interval of a proportion (Wilson 1927).
+    """Return Wilson's score interval of a proportion (Wilson 1927).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def wilson_interval(count: int, n: int, confidence: float = 0.95) -> Ends:
     share = count / n
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    # the ends are exactly 0 and 1 there, which rounding would miss by an ulp
+    # for count 0 or n an end is exactly 0 or 1, which rounding would miss by an ulp
     low = 0.0 if count == 0 else max(0.0, centre - half)
     high = 1.0 if count == n else min(1.0, centre + half)
     return low, high
@@ -50,7 +50,7 @@ def wilson_interval(count: int, n: int, confidence: float = 0.95) -> Ends:
 def wilson(
     count: int, n: int, *, study: str, comparison: str, unit: str, note: str = "", confidence: float = 0.95
 ) -> Estimate:
-    """Give a proportion with Wilson's interval.
+    """Return a proportion with Wilson's interval.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def wilson(
     study, comparison, unit, note : str
         Metadata of the row.
     confidence : float
-        Level.
+        Level of the interval.
 
     Returns
     -------
@@ -86,19 +86,19 @@ def wilson(
 def mcnemar(
     first: npt.ArrayLike, second: npt.ArrayLike, *, study: str, comparison: str, unit: str, note: str = ""
 ) -> Estimate:
-    """Compare two proportions over the same items, from right (1) or not (0) per item; see `mcnemar_from_counts`.
+    """Compare two proportions over the same items, given 1 (right) or 0 per item; see `mcnemar_from_counts`.
 
     Parameters
     ----------
     first, second : array_like of 0 and 1, shape (n,)
-        Whether either arm was right, an item each.
+        Whether each item was right in the first and in the second arm.
     study, comparison, unit, note : str
         Metadata of the row.
 
     Returns
     -------
     Estimate
-        That of `mcnemar_from_counts`.
+        The estimate of `mcnemar_from_counts`.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def mcnemar(
     if one.shape != two.shape or one.ndim != 1:
         raise ValueError(f"mcnemar {study}/{comparison}: shapes {one.shape} and {two.shape} differ, or are not (n,)")
     if not (np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all()):
-        raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0, noted")
+        raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0")
     one, two = one.astype(bool), two.astype(bool)
     return mcnemar_from_counts(
         int(np.sum(one & two)),
@@ -174,7 +174,7 @@ def mcnemar_from_counts(
     check_whole(counts, f"mcnemar {study}/{comparison}")
     n = sum(counts)
     if min(counts) < 0 or n == 0:
-        raise ValueError(f"mcnemar {study}/{comparison}: counts {counts}; give non-negative ones, not all zero")
+        raise ValueError(f"mcnemar {study}/{comparison}: counts {counts}; give counts of at least 0, not all zero")
     discordant = first_only + second_only
     make_row = partial(Estimate, study=study, comparison=comparison, test="mcnemar_exact", unit=unit, n=n)
     make_row = partial(make_row, estimate=(first_only - second_only) / n, effect_name="odds_ratio")
@@ -221,7 +221,7 @@ def fisher(
     Parameters
     ----------
     count_first, n_first, count_second, n_second : int
-        Successes and trials of either arm.
+        Successes and trials of each arm.
     study, comparison, unit, note : str
         Metadata of the row.
 
@@ -235,7 +235,7 @@ def fisher(
     Raises
     ------
     ValueError
-        If a count is outside 0..n of its arm or an arm is empty.
+        If a count is outside 0..n of its arm, or an arm is empty.
 
     Examples
     --------
@@ -281,14 +281,14 @@ def fisher(
 
 
 def check_count(count: int, n: int, caller: str) -> None:
-    """Raise ValueError naming `caller` unless both are whole, there is a trial, and `count` lies within 0..n."""
+    """Raise ValueError that names `caller` unless both numbers are whole, n is at least 1, and `count` is in 0..n."""
     check_whole((count, n), caller)
     if n < 1 or not 0 <= count <= n:
         raise ValueError(f"{caller}: {count} of {n}; give at least one trial and a count between 0 and n")
 
 
 def clopper_pearson(count: int, n: int, confidence: float = 0.95) -> Ends:
-    """Give the exact interval of a proportion (Clopper & Pearson 1934, scipy), never below its level.
+    """Return the exact interval of a proportion (Clopper & Pearson 1934, scipy), with at least the stated coverage.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
     margins = math.sqrt(right_first * right_second * (n - right_first) * (n - right_second))
     excess = float(both * neither - first_only * second_only)
     if excess > 0:
-        # method 10: a positive correlation is shrunk for continuity, as it narrows the interval
+        # method 10: a positive correlation, which narrows the interval, is shrunk for continuity
         excess = max(0.0, excess - n / 2)
     phi = excess / margins if margins else 0.0
     down_first, up_first = share_first - low_first, high_first - share_first
@@ -334,7 +334,7 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
 
 
 def _smallest_fisher_p(right: int, n_first: int, n_second: int) -> float:
-    """Give the smallest p-value of all tables with these margins: that of the most extreme table."""
+    """Return the smallest p-value of all tables with these margins, which is that of the most extreme table."""
     low, high = max(0, right - n_second), min(right, n_first)
     tables = (np.array([[count, n_first - count], [right - count, n_second - right + count]]) for count in (low, high))
     return min(1.0, *(float(stats.fisher_exact(table).pvalue) for table in tables))

@@ -1,14 +1,14 @@
-"""Print p-values as text that never claims more than the number."""
+"""Format p-values as bounds that are never below the true p-value."""
 
 import math
 from decimal import Decimal
 
-# Below this a p computed in double precision is no longer trustworthy, and zero means underflow.
+# A smaller p in double precision is not reliable, and zero means underflow.
 SMALLEST_EXPONENT = -300
 
 
 def bound_exponent(p: float) -> int:
-    """Give the smallest integer e, not below -300, with p < 10^e.
+    """Return the smallest integer e, at least -300, with p < 10^e.
 
     Raises ValueError if p is outside [0, 1].
     """
@@ -20,12 +20,12 @@ def bound_exponent(p: float) -> int:
 
 
 def p_bound(p: float) -> str:
-    """Give the tightest true bound by a power of ten: "p < 10^-11" for 3.4e-12, "p < 10^-11" for exactly 1e-12.
+    """Return the tightest bound by a power of ten: "p < 10^-11" for 3.4e-12, and also for exactly 1e-12.
 
     Parameters
     ----------
     p : float
-        The p, 0 where it underflowed.
+        The p-value; 0 if it underflowed.
 
     Raises
     ------
@@ -42,14 +42,14 @@ def p_bound(p: float) -> str:
 
 
 def bound_holds(p: float, bound: float) -> bool:
-    """Tell whether a printed "p < bound" is true of p; a p that underflowed to zero is below any bound above 1e-300.
+    """Return whether a printed "p < bound" is true; a p that underflowed to zero is below any bound above 1e-300.
 
     Parameters
     ----------
     p : float
-        The p, 0 where it underflowed.
+        The p-value; 0 if it underflowed.
     bound : float
-        What it is said to be below.
+        The printed bound.
 
     Raises
     ------
@@ -67,10 +67,10 @@ def bound_holds(p: float, bound: float) -> bool:
 
 
 def _shortest_decimal(p: float) -> Decimal:
-    """Give the shortest decimal that stands for the float: 0.05 must not become 0.051 for its binary tail."""
+    """Return the shortest decimal equal to the float, so that binary error does not round 0.05 up to 0.051."""
     return Decimal(repr(float(p)))
 
 
 def _check(p: float) -> None:
     if math.isnan(p) or not 0 <= p <= 1:
-        raise ValueError(f"p is {p}; a p lies between 0 and 1")
+        raise ValueError(f"p is {p}; a p must be between 0 and 1")

@@ -1,7 +1,7 @@
-"""Handle the precision of printed numbers: the range of values that a number stands for, and arithmetic on ranges.
+"""Handle the precision of printed numbers: the range of values that round to a number, and arithmetic on ranges.
 
-A number printed with d decimals stands for the interval of half a unit of its last place on either side. Results of
-rounded inputs are intervals too; each function below gives the exact range, given that its inputs vary independently.
+A number printed with d decimals stands for an interval of half a unit of the last place on either side. Results of
+rounded inputs are also intervals; each function below returns the exact range for independent inputs.
 """
 
 from collections.abc import Iterable
@@ -10,10 +10,10 @@ from typing import Literal
 
 Agreement = Literal["holds", "holds after rounding", "contradicted"]
 
-# Ends that touch in exact arithmetic may miss each other by this share of their size.
+# Ends that are equal in exact arithmetic may differ by this fraction of their size.
 SLACK = 1e-9
 
-FEWEST = 5  # printed values of which a common zero at the end is no chance
+FEWEST = 5  # least number of printed values whose common final zero is not chance
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Interval:
     Parameters
     ----------
     low, high : float
-        Its ends.
+        The ends of the range.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class Interval:
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
-            raise ValueError(f"interval from {self.low} to {self.high}: give its ends in order, none of them missing")
+            raise ValueError(f"interval from {self.low} to {self.high}: give both ends, the lower first")
 
     @property
     def middle(self) -> float:
@@ -74,24 +74,24 @@ class Interval:
 
 
 def exact(value: "Interval | float") -> Interval:
-    """Give a number as a range of length 0; a range stays unchanged."""
+    """Return a number as a range of length 0, or a range unchanged."""
     return value if isinstance(value, Interval) else Interval(float(value), float(value))
 
 
 def half_unit(decimals: int) -> float:
-    """Give half a unit of the last place of a number printed with `decimals` decimals (negative for tens)."""
+    """Return half a unit of the last place of a number printed with `decimals` decimals (negative for tens)."""
     return 0.5 * 10.0**-decimals
 
 
 def printed_interval(value: float, decimals: int) -> Interval:
-    """Give the range that a printed number stands for: value -+ half a unit of its last place.
+    """Return the range of values that round to a printed number: value -+ half a unit of the last place.
 
     Parameters
     ----------
     value : float
         The number.
     decimals : int
-        Digits after its point; negative where its last digits before the point are rounded.
+        Digits after the point; negative if digits before the point are rounded.
 
     Examples
     --------
@@ -104,10 +104,10 @@ def printed_interval(value: float, decimals: int) -> Interval:
 
 
 def shared_decimals(values: Iterable[float], decimals: int) -> int:
-    """Give the fewest decimals, up to `decimals`, that show all values without trailing zeros common to all.
+    """Return the fewest decimals, up to `decimals`, that show all values without trailing zeros common to all.
 
     A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
-    zeros may be chance, and the printed decimals stand.
+    common zeros may be chance, so `decimals` is returned.
     """
     listed = list(values)
     if len(listed) < FEWEST or not any(listed):
@@ -121,12 +121,12 @@ def shared_decimals(values: Iterable[float], decimals: int) -> int:
 
 
 def difference(first: Interval, second: Interval) -> Interval:
-    """Give first - second."""
+    """Return first - second."""
     return first - second
 
 
 def mean(values: Iterable[Interval]) -> Interval:
-    """Give the mean of several numbers.
+    """Return the mean of several numbers.
 
     Raises ValueError if there are none.
     """
@@ -137,22 +137,22 @@ def mean(values: Iterable[Interval]) -> Interval:
 
 
 def ratio(numerator: Interval, denominator: Interval) -> Interval:
-    """Give numerator / denominator.
+    """Return numerator / denominator.
 
     Raises ValueError if the denominator may be zero.
     """
     if denominator.low <= 0 <= denominator.high:
-        raise ValueError(f"ratio: the denominator lies in {denominator} and may be zero; compare differences instead")
+        raise ValueError(f"ratio: the denominator is in {denominator} and may be zero; compare differences instead")
     return numerator * Interval(1 / denominator.high, 1 / denominator.low)
 
 
 def percent_change(before: Interval, after: Interval) -> Interval:
-    """Give 100 (after - before) / before, for a `before` that cannot be zero.
+    """Return 100 (after - before) / before, for a `before` that cannot be zero.
 
     Parameters
     ----------
     before, after : Interval
-        What the two numbers stand for, in one unit.
+        Ranges of the two numbers, in the same unit.
 
     Raises
     ------
@@ -166,17 +166,17 @@ def percent_change(before: Interval, after: Interval) -> Interval:
     >>> round(change.low, 1), round(change.high, 1)
     (125.2, 129.2)
     """
-    # written with one division, so that `before` enters once and the range is not too wide
+    # with one division, `before` occurs only once, so that the range is not too wide
     return (ratio(after, before) - 1) * 100
 
 
 def relative_decline(before: Interval, after: Interval) -> Interval:
-    """Give 1 - after / before, for a `before` that cannot be zero.
+    """Return 1 - after / before, for a `before` that cannot be zero.
 
     Parameters
     ----------
     before, after : Interval
-        What the two numbers stand for, in one unit.
+        Ranges of the two numbers, in the same unit.
 
     Raises
     ------
@@ -194,12 +194,12 @@ def relative_decline(before: Interval, after: Interval) -> Interval:
 
 
 def meets(first: Interval, second: Interval) -> bool:
-    """Tell whether two ranges have a number in common; ends that touch count.
+    """Return whether two ranges have a number in common; equal ends count.
 
     Parameters
     ----------
     first, second : Interval
-        The ranges, in one unit.
+        The ranges, in the same unit.
 
     Examples
     --------
@@ -214,10 +214,10 @@ def meets(first: Interval, second: Interval) -> bool:
 
 
 def overlaps(first: Interval, second: Interval) -> bool:
-    """Tell whether two ranges agree in more than an end.
+    """Return whether two ranges have more than an end in common.
 
-    6,586 and 6,587 are printed for ranges that touch, and are two numbers. A range without width is a number, which
-    meets another range at its end too.
+    The ranges of 6,586 and 6,587 share an end but are different numbers. A range of length 0 is a number, which may
+    equal an end of the other range.
     """
     shared = min(first.high, second.high) - max(first.low, second.low)
     narrow = min(first.width, second.width)
@@ -225,16 +225,16 @@ def overlaps(first: Interval, second: Interval) -> bool:
 
 
 def rounds_to(value: float, printed: float, decimals: int) -> bool:
-    """Tell whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way.
+    """Return whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way.
 
     Parameters
     ----------
     value : float
         The exact number.
     printed : float
-        The printed one, in the same unit.
+        The printed number, in the same unit.
     decimals : int
-        Its digits after the point.
+        Digits after the point of the printed number.
 
     Examples
     --------
@@ -246,24 +246,24 @@ def rounds_to(value: float, printed: float, decimals: int) -> bool:
 
 
 def agreement(value: float, within: Interval | None, printed: float, decimals: int) -> Agreement:
-    """Compare a recomputed number with the printed one.
+    """Return whether a recomputed number agrees with the printed number.
 
     Parameters
     ----------
     value : float
-        Recomputed from the printed inputs.
+        The number recomputed from the printed inputs.
     within : Interval or None
-        Its range given the inputs' rounding; None when the inputs are exact.
+        Range of `value`, given the rounding of the inputs; None if these are exact.
     printed : float
-        The number printed.
+        The printed number.
     decimals : int
-        Its decimals.
+        Decimals of the printed number.
 
     Returns
     -------
     str
-        `holds` when the value rounds to the printed one, `holds after rounding` when only the ranges overlap, else
-        `contradicted`: so are two numbers printed at one precision that are not the same, counts above all.
+        `holds` if the value rounds to the printed number, `holds after rounding` if only the ranges overlap, else
+        `contradicted`, in particular for two different numbers of equal precision, such as counts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Check samples, as every test does before it computes."""
+"""Check samples before a test computes with them."""
 
 import math
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
 
-# Spread below this share of the values' size is floating-point noise, not variance.
+# A spread below this fraction of the values' magnitude is floating-point noise, not variance.
 NOISE = 1e-12
 
 
 def sample(values: npt.ArrayLike, name: str) -> FloatArray:
-    """Give `values` as a float64 vector.
+    """Return `values` as a float64 vector.
 
-    `name` is what an error calls them. Raises ValueError if the values are not one-dimensional or not all finite.
+    `name` is used in errors. Raises ValueError if the values are not one-dimensional or not all finite.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -30,23 +30,23 @@ def sample(values: npt.ArrayLike, name: str) -> FloatArray:
 
 
 def matched(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
-    """Give two samples of the same units as float64 vectors of equal length.
+    """Return two samples of the same units as float64 vectors of equal length.
 
     Raises ValueError as `sample` does, or if the lengths differ.
     """
     one, two = sample(first, names[0]), sample(second, names[1])
     if one.size != two.size:
         raise ValueError(
-            f"{names[0]} has {one.size} values and {names[1]} has {two.size}; pair them, one of each per unit"
+            f"{names[0]} has {one.size} values and {names[1]} has {two.size}; give one value of each per unit"
         )
     return one, two
 
 
 def is_constant(values: FloatArray, scale: float | None = None) -> bool:
-    """Tell whether values have no variance beyond floating-point noise.
+    """Return whether values have no variance beyond floating-point noise.
 
-    Fewer than two values count as constant. The spread is judged against `scale`, by default the largest absolute
-    value; differences need the size of what they were taken from.
+    Fewer than two values count as constant. The spread is compared with `scale`, by default the largest absolute value;
+    for differences, pass the magnitude of the values subtracted.
     """
     if values.size < 2:
         return True
@@ -57,14 +57,14 @@ def is_constant(values: FloatArray, scale: float | None = None) -> bool:
 
 
 def distinct(values: FloatArray) -> int:
-    """Count values that differ by more than floating-point noise."""
+    """Return the number of values that differ by more than floating-point noise."""
     return int(levels(values).max()) + 1 if values.size else 0
 
 
 def levels(values: FloatArray) -> IntArray:
-    """Number the distinct values from 0 upwards; values that differ only by floating-point noise share a number.
+    """Return the rank of each value among the distinct values, from 0; values equal up to rounding noise share a rank.
 
-    Levels have the order of the values, with 0.1 + 0.2 and 0.3 at one level.
+    For example, 0.1 + 0.2 and 0.3 have the same rank.
     """
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)
@@ -77,9 +77,9 @@ def levels(values: FloatArray) -> IntArray:
 
 
 def at_unit_scale(values: FloatArray) -> FloatArray:
-    """Multiply the values by the power of two that brings the largest magnitude to between 1/2 and 1.
+    """Return the values times the power of two that makes the largest magnitude between 1/2 and 1.
 
-    Exact, so that nothing rounds; squares and sums of what comes out can neither overflow nor vanish.
+    The scaling is exact, and squares and sums of the result can neither overflow nor underflow.
     """
     largest = float(np.max(np.abs(values), initial=0.0))
     if largest == 0:
@@ -88,20 +88,20 @@ def at_unit_scale(values: FloatArray) -> FloatArray:
 
 
 def check_alternative(alternative: str, caller: str) -> None:
-    """Raise ValueError naming `caller` unless `alternative` is two-sided, greater or less."""
+    """Raise ValueError that names `caller` unless `alternative` is two-sided, greater or less."""
     if alternative not in get_args(Alternative):
-        raise ValueError(f"{caller}: no alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
+        raise ValueError(f"{caller}: bad alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
 
 
 def check_whole(counts: Sequence[float], caller: str) -> None:
-    """Raise ValueError naming `caller` unless every count is a whole number, whatever its type."""
+    """Raise ValueError that names `caller` unless every count is a whole number, of any type."""
     broken = [count for count in counts if not float(count).is_integer()]
     if broken:
-        raise ValueError(f"{caller}: counts of {broken}; items are counted whole, round a share to its count first")
+        raise ValueError(f"{caller}: counts of {broken}; give whole counts; convert a fraction to its count first")
 
 
 def check_confidence(confidence: float) -> float:
-    """Return `confidence`, or raise ValueError if it does not lie strictly between 0 and 1."""
+    """Return `confidence`, or raise ValueError unless it is strictly between 0 and 1."""
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; give a share between 0 and 1, such as 0.95")
+        raise ValueError(f"confidence is {confidence}; give a number between 0 and 1, such as 0.95")
     return confidence

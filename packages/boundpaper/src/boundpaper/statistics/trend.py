@@ -1,4 +1,4 @@
-"""Measure how far a profile is from declining throughout: draw-up, distance to an isotonic fit, number of rises."""
+"""Measure how far a profile is from a monotone decline: draw-up, distance to an isotonic fit, number of rises."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from boundpaper.statistics.sample import FloatArray, matched, sample
 
 
 def draw_up(profile: npt.ArrayLike) -> float:
-    """Give max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all decline.
+    """Return max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all decline.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def draw_up(profile: npt.ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For fewer than two bins, or missing ones.
+        For fewer than two bins, or missing values.
 
     Examples
     --------
@@ -31,11 +31,11 @@ def draw_up(profile: npt.ArrayLike) -> float:
 
 
 def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
-    """Give the exact range of the draw-up when each bin lies anywhere between its `low` and `high`.
+    """Return the exact range of the draw-up when each bin is anywhere between its `low` and `high`.
 
-    The upper end is the largest high_j - low_i. The lower end c solves the difference constraints d_j - d_i <= c for
-    all i < j: the largest low_j - high_i where that is positive or zero; below zero steps add up along the profile, so
-    the binding constraint is the largest (low_j - high_i) / (j - i).
+    The upper end is the largest high_j - low_i. The lower end is the smallest c for which d_j - d_i <= c can hold for
+    all i < j: the largest low_j - high_i if this is at least 0; if negative, steps add up along the profile, so c is
+    the largest (low_j - high_i) / (j - i).
 
     Parameters
     ----------
@@ -63,24 +63,24 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
 
 
 def isotonic_fit(profile: npt.ArrayLike, increasing: bool = False) -> FloatArray:
-    """Give the least-squares monotone fit (pool adjacent violators, scipy), declining unless `increasing`."""
+    """Return the least-squares monotone fit (pool adjacent violators, scipy), declining unless `increasing`."""
     return np.asarray(optimize.isotonic_regression(_checked_values(profile), increasing=increasing).x, dtype=np.float64)
 
 
 def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple[float, float]:
-    """Give the largest absolute and the root-mean-square residual of the isotonic fit.
+    """Return the largest absolute and the root-mean-square residual of the isotonic fit.
 
     Parameters
     ----------
     profile : array_like, shape (bins,)
         One value per bin, in order.
     increasing : bool
-        Fit a profile that grows.
+        Whether to fit an increasing profile.
 
     Raises
     ------
     ValueError
-        For fewer than two bins, or missing ones.
+        For fewer than two bins, or missing values.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def isotonic_distance(profile: npt.ArrayLike, increasing: bool = False) -> tuple
 
 
 def rises(profile: npt.ArrayLike) -> int:
-    """Count the bins above the bin before them."""
+    """Return the number of bins above the preceding bin."""
     return int(np.count_nonzero(np.diff(_checked_values(profile)) > 0))
 
 
 def _draw_ups(profiles: FloatArray) -> FloatArray:
-    """Give the draw-up of each row: later bins against the running minimum of earlier ones."""
+    """Return the draw-up of each row: later bins minus the running minimum of earlier bins."""
     lowest = np.minimum.accumulate(profiles, axis=1)[:, :-1]
     return np.asarray((profiles[:, 1:] - lowest).max(axis=1), dtype=np.float64)
 

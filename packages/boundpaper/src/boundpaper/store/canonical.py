@@ -1,8 +1,8 @@
-"""Make numbers canonical, so that they are written, compared and hashed alike on every processor.
+"""Make numbers canonical, so that they are written, compared and hashed equally on every processor.
 
-BLAS kernels sum in different orders, so the last digits of a result, and every digit of what should be zero, differ
-from one processor to the next. A column is therefore rounded to `DIGITS` significant digits, and what is smaller than
-`FLOOR` of its largest number is zero. P-values have no such floor: their smallness is the message.
+BLAS kernels sum in different orders, so the last digits of a result, and all digits of a number that should be zero,
+differ between processors. A column is therefore rounded to `DIGITS` significant digits, and numbers smaller than
+`FLOOR` times its largest number become zero, except p-values, which may be tiny.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    import pandas as pd  # where it is needed: who asks for digits only does without it
+    import pandas as pd  # imported only where needed
 
 DIGITS = 8
 FLOOR = 1e-13
 TOLERANCE = 1e-6
-HASHED_DIGITS = 6  # a last digit that flips between two processors must not change a hash
+HASHED_DIGITS = 6  # fewer digits, since the last digit may differ between processors
 
 Floats = npt.NDArray[np.float64]
 
 
 def is_probability(column: str) -> bool:
-    """Return whether a column holds p-values, judged by its name: `p`, `p_value`, `p_adjusted`, `p_...`."""
+    """Return whether a column has p-values, according to its name: `p`, `p_value`, `p_adjusted`, `p_...`."""
     return column == "p" or column.startswith("p_")
 
 
@@ -38,10 +38,10 @@ def scale(values: Floats) -> float:
 
 
 def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
-    """Round a column's numbers to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
+    """Return a column's numbers rounded to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
 
-    A column of probabilities, told by its name, keeps the smallest numbers. `floor` is the share of the column's scale
-    below which a number is zero.
+    A column of probabilities, recognised by name, keeps tiny numbers. `floor` is the fraction of the column's scale
+    below which a number becomes zero.
     """
     noise = 0.0 if is_probability(column) else floor * scale(values)
     kept = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]
@@ -49,7 +49,7 @@ def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float
 
 
 def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
-    """Return a frame in which every column of floats is `rounded`."""
+    """Return a frame with every float column rounded by `round_column`."""
     import pandas as pd
 
     changed = {
@@ -61,10 +61,10 @@ def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
 
 
 def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Return a mask of equal numbers in two columns: within `tolerance` of the larger, or both within its noise.
+    """Return a mask of numbers in two columns that differ by at most `tolerance` of the larger, or by noise.
 
-    The noise is ten times `FLOOR` of the scale of both columns, and none for p-values. Two missing numbers are the
-    same, a missing one and a number are not.
+    Noise is up to ten times `FLOOR` of the columns' scale, or 0 for p-values. Two missing numbers are equal, but a
+    missing and a present number are not.
     """
     noise = 0.0 if is_probability(column) else 10 * FLOOR * max(scale(left), scale(right))
     with np.errstate(invalid="ignore"):
@@ -73,7 +73,7 @@ def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = T
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Return a mask of cells in two text columns of equal length that are equal, as text or as `equal_numbers`."""
+    """Return a mask of cells in two text columns that are equal as text or by `equal_numbers`."""
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
@@ -83,7 +83,7 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
-    """Return whether two CSV texts have the same columns and rows, with cells that are the same by `same_cells`."""
+    """Return whether two CSV texts have the same columns and rows, with cells equal by `same_cells`."""
     import pandas as pd
 
     try:
@@ -96,10 +96,10 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
 
 
 def content_hash(text: str) -> tuple[int, str]:
-    """Return the number of rows in a CSV, without its header, and the hash of its content, 32 hexadecimal digits.
+    """Return the number of rows in a CSV, without header, and the hash of its content, 32 hexadecimal digits.
 
-    The content is its cells, with fractions to `HASHED_DIGITS` digits: equal for two processors' versions of one
-    result, for other line ends and for other quoting.
+    The hash is of the cells, with floats to `HASHED_DIGITS` digits, so that processor, line ends and quoting do not
+    matter.
     """
     rows = list(csv.reader(io.StringIO(text, newline="")))
     made = hashlib.blake2b(digest_size=16)

@@ -1,6 +1,6 @@
-"""Record for each table that was checked or made: its digest, its number of rows, and the hash of its content.
+"""Record the digest, the number of rows and the content hash of each table that was checked or made.
 
-Each step writes a record of its own, so that the inventory of all tables reads no table again.
+Each step writes a separate record, so that the inventory of all tables need not read the tables again.
 """
 
 import json
@@ -16,18 +16,18 @@ PLACE = "out/checked/{name}.json"
 
 
 def checked_record(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
-    """Return the record that a step writes on the tables it checked, as {path of the record: its text}."""
+    """Return the record on the tables that a step checked, as {path of the record: its text}."""
     kept = {path: [digest(root / path), *content_hash(table_text(root / path))] for path in paths}
     return _record_file(name, kept)
 
 
 def result_record(name: str, path: str, made: bytes) -> dict[str, str]:
-    """Return the record on a result that is not written yet, as {path of the record: its text}."""
+    """Return the record on a result that is not yet written, as {path of the record: its text}."""
     return _record_file(name, {path: [hash_bytes(made).decode(), *content_hash(made.decode())]})
 
 
 def recorded_content(root: Path, name: str, path: str) -> tuple[int, str]:
-    """Return the number of rows and the content hash of a table from its record; computed anew if the table changed."""
+    """Return the number of rows and the content hash of a table, from its record or, if it changed, computed again."""
     place = root / PLACE.format(name=name)
     kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     known, *found = kept.get(path, ("",))

@@ -1,4 +1,4 @@
-"""Check coverage: a table must have certain rows for each row of another table, so that a study finds what it needs."""
+"""Check coverage: a table must have certain rows for each row of another table, so that studies find all they need."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from boundpaper.store.table_file import rows
 
 
 def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
-    """Return missing rows that `covers` asks for, one line for each row of the other table.
+    """Return messages on missing rows that `covers` requires, one line per row of the other table.
 
-    Rows of documents that the thesis does not examine ask for nothing: no study reads them. `covers` of the table's
-    resource has `resource`, the other table (or itself, where each key needs all values); `when`, cells of it that a
-    row must have; `key`, the column that both share; `field`, a column of this table, and `values`, those that each row
-    needs. `path` is the table's file below `root`.
+    Rows of documents that the thesis does not examine require nothing, since no study reads them. In the table's
+    resource, `covers` has `resource`, the other table (or this table, if each key needs all values); `when`, cells that
+    select rows of the other table; `key`, the common column; `field`, a column of this table, and `values`, its
+    required values for each key. `path` is the table's file below `root`.
     """
     asked = described.get("covers")
     if not asked:
@@ -34,6 +34,6 @@ def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
             kind = " and ".join(asked["when"].values())
             lacks[name] = (
                 f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, "
-                f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason where nothing is known"
+                f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason for unknown values"
             )
     return list(lacks.values())

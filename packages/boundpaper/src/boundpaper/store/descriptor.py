@@ -1,7 +1,7 @@
-"""Read the descriptor `datapackage.yaml` with its abbreviations written out.
+"""Read the descriptor `datapackage.yaml` and expand its abbreviations.
 
-A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
-resource in full; `standard` gives the package as others read it.
+A resource is as in a Data Package or abbreviated; the head of the file explains the notation. `full_package` returns
+every resource in full; `standard_package` returns the package in standard form for other programs.
 """
 
 import functools
@@ -21,19 +21,19 @@ from boundpaper.suggestions import or_known, suggest
 
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
-MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
+MARKS = ("!", "*", "~")  # marks of a column: required; part of the primary key; empty cells need no reason
 CONSTRAINTS = tuple(name for name in standard_words.CONSTRAINTS if name != "required")
 TOLD = tuple(name for name in standard_words.FIELD if name not in ("name", "type", "constraints", "optional"))
 PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
 SUMS = ("bytes", "hash")
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
+OWN = ("columns", "shared")  # keys of this file's notation, which are not in a Data Package
 
 
 def full_package(root: Path) -> dict[str, Any]:
     """Return the data package's descriptor, with every resource in full.
 
-    Raises DataError when the file is absent or no data package, with the line.
+    Raises DataError, with the line, when the file is absent or not a data package.
     """
     if not (root / SCHEMA).is_file():
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
@@ -58,7 +58,7 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def packaged_description(root: Path, name: str) -> dict[str, Any] | None:
-    """Return an installed package's description of a table, for a folder that is not a project; None without one."""
+    """Return an installed package's description of a table, for use outside a project; None if there is none."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
             for entry in _read_descriptions(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
@@ -70,7 +70,7 @@ def packaged_description(root: Path, name: str) -> dict[str, Any] | None:
 def files(root: Path, name: str) -> list[str]:
     """Return the files of a source, a result or an experiment's measurements, relative to `root`.
 
-    Raises DataError when a measurement stands as CSV and as Parquet: only one of them is it.
+    Raises DataError when a measurement exists as both CSV and Parquet.
     """
     single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
     present = [path for path in single if (root / path).is_file()]
@@ -81,14 +81,14 @@ def files(root: Path, name: str) -> list[str]:
     for path in tables:
         if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
             raise DataError(
-                f"{path.relative_to(root)}: a {PARQUET} lies beside it; to keep the one that {path.stem}.json seals, "
+                f"{path.relative_to(root)}: a {PARQUET} is beside it; to keep the file that {path.stem}.json seals, "
                 "run: python -m boundpaper.store.measurement"
             )
     return [path.relative_to(root).as_posix() for path in tables]
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """Return the fields of a table's file; a measurement's file may omit `model`, which the file's name gives."""
+    """Return the fields of a table's file; a measurement's file may omit `model`, which is in the file name."""
     fields: list[dict[str, Any]] = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -98,9 +98,9 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 def standard_package(root: Path) -> dict[str, Any]:
     """Return the package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
 
-    Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
-    measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
-    names no model. What has no rows yet is left out. The package names version 2 of the standard, whose words it uses.
+    Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
+    an experiment's measurements is a separate resource, since files of one resource would form one table, without the
+    model. Tables without rows are omitted. The package declares version 2 of the standard.
     """
     described = {"$schema": PROFILE, **full_package(root)}
     resources = [part for entry in described["resources"] for part in _standard_resources(root, entry)]
@@ -117,8 +117,8 @@ def _standard_resources(root: Path, entry: dict[str, Any]) -> Iterator[dict[str,
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
         part = {**entry, "name": name, "path": file, "schema": schema}
-        part.pop("awaits", None)  # what has rows awaits nothing
-        if "range" in entry:  # JSON has no infinity: an end that is open is null
+        part.pop("awaits", None)  # a table with rows does not await data
+        if "range" in entry:  # JSON has no infinity: an open end is null
             part["range"] = {key: [_finite_or_none(end) for end in ends] for key, ends in entry["range"].items()}
         yield part
 
@@ -129,7 +129,7 @@ def _finite_or_none(number: float) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """Return the paper's descriptor (the first of the files), completed by tables that other packages describe."""
+    """Return the paper's descriptor (the first file), with the tables that other packages describe."""
     (root, file, _), *others = stamps
     brought = [_read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
     shared = {name: schema for each in brought for name, schema in each["shared"].items()}
@@ -145,10 +145,10 @@ def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[st
 
 
 def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return a file of descriptions with every resource in full; it may use the schemas `shared` besides its own."""
+    """Return a file of descriptions with every resource in full; it may also use the schemas `shared`."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
-        descriptor["resources"] = []  # `resources:` with nothing below it yet
+        descriptor["resources"] = []  # an empty `resources:`
     if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
         raise DataError(f"{called}: no list of `resources`; describe each table there")
     columns = descriptor.get("columns", {})
@@ -165,7 +165,7 @@ def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any
 def _full_resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
 ) -> dict[str, Any]:
-    """Return a resource in full; DataError if a property that is read is missing or points elsewhere."""
+    """Return a resource in full; raise DataError if a needed property is missing or wrong."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{called}: resource {number} has no `name`")
@@ -180,9 +180,9 @@ def _full_resource(
     if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
         said = several or f"is {str(described['path'])[:80]!r}"
-        raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
+        raise DataError(f"{where}: `path` {said}; write sources/{name}.csv or similar")
     if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
-        raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements hold it for each file")
+        raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements have it for each file")
     described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     schema = described.get("schema", short)
@@ -196,18 +196,18 @@ def _full_resource(
 
 
 def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a schema that tables share, by its name."""
+    """Return a shared schema by name."""
     if name not in shared:
         raise DataError(
-            f"{where}: `schema` is {name!r}, which is none of `shared`; {suggest(name, shared)}"
-            "write the schema here, or the name of a shared one (it cannot be a file)"
+            f"{where}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
+            "write the schema here, or the name of a shared schema (files are not supported)"
         )
     return dict(shared[name])
 
 
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
     if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
-        raise DataError(f"{where}: `schema` holds no list of `fields`")
+        raise DataError(f"{where}: `schema` has no list of `fields`")
     require(given, standard_words.schema, f"{where}.schema")
     schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
     items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
@@ -227,7 +227,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for key in keys:
         own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
         if len(own) != len(others) or not own:
-            raise DataError(f"{where}: a foreign key and its `reference` need equally many `fields`")
+            raise DataError(f"{where}: a foreign key and its `reference` need the same number of `fields`")
     named = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
@@ -236,13 +236,14 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     for column in (column for columns_named in named for column in columns_named):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}, not a field; {suggest(str(column), names)}name a field"
+                f"{where}: a key names the column {column!r}, which is not a field; "
+                f"{suggest(str(column), names)}name a field"
             )
     return schema
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return one name or several, both of which Table Schema allows, as a list."""
+    """Return a name or a list of names, both allowed by Table Schema, as a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -252,7 +253,7 @@ def _foreign_key(column: str, other: str) -> dict[str, Any]:
 
 
 class DescribedField(NamedTuple):
-    """A field in full, its mark, and the table to which its cells refer."""
+    """A field in full, its mark, and the table that its cells refer to."""
 
     field: dict[str, Any]
     mark: str = ""
@@ -260,7 +261,7 @@ class DescribedField(NamedTuple):
 
 
 def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
-    """Return a column in full; it is given by its name, by its name with deviations, or as a full field."""
+    """Return a column in full, given its name, its name with changes, or a full field."""
     if isinstance(item, str):
         name, mark = _split_mark(item)
         if name not in columns:
@@ -276,7 +277,7 @@ def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where
         if wrong is not None:
             raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
         if not isinstance(words, str | None):
-            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; say what the column means")
+            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; describe the column")
         given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
         return _build_column(name, given, mark, where)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
@@ -294,7 +295,7 @@ def _split_mark(word: str) -> tuple[str, str]:
 
 
 def _build_column(name: str, given: dict[str, Any], mark: str, where: str) -> DescribedField:
-    """Build a column from its description; a property that is null removes what the dictionary gives."""
+    """Return a column built from its description; a null property removes the property of the column dictionary."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
     told = {key: given[key] for key in TOLD if given.get(key) is not None}

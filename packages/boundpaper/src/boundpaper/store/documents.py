@@ -1,8 +1,8 @@
 """Read the table of judged documents, and find which rows of the sources belong to which document.
 
-Documents of one group report one work and are judged on the same rows. The row `thesis` says which group this thesis
-examines: studies, its own claims, and a claim of any document of that group are given the rows of that group. A claim
-whose decorator names a document of another group (`@claim("CODE, Section")`) is given that group's rows.
+Documents of one group report the same work and are judged on the same rows. The row `thesis` names the group that this
+thesis examines: studies, and claims on the thesis or on documents of this group, get this group's rows. A claim whose
+decorator names a document of another group (`@claim("CODE, Section")`) gets the rows of the other group.
 """
 
 import functools
@@ -29,13 +29,13 @@ class JudgedDocument:
     Attributes
     ----------
     key : str
-        What claims and the places of the sources call it.
+        Code of the document in claims and in places of sources.
     group : str
         Documents of one group are judged on the same rows.
     title, citation : str
-        Its title, and its key in the bibliography.
+        Title of the document, and its key in the bibliography.
     coverage : str
-        `every section` where the table of coverage lists all its sections, `claims` where it does not.
+        `every section` if the table of coverage lists all sections of the document, else `claims`.
     """
 
     key: str
@@ -54,7 +54,7 @@ def documents(root: Path) -> tuple[JudgedDocument, ...]:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise DataError(f"{DOCUMENTS} is missing; restore it: it names the documents that are judged") from None
+        raise DataError(f"{DOCUMENTS} is missing; restore it, since it lists the judged documents") from None
     return _read_documents(path, (status.st_mtime_ns, status.st_size))
 
 
@@ -67,37 +67,37 @@ def _read_documents(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument,
 
 
 def judged_sources(root: Path) -> tuple[str, ...]:
-    """Return the keys of the documents that are judged, without the thesis itself."""
+    """Return the keys of the judged documents, except the thesis itself."""
     return tuple(each.key for each in documents(root) if each.key != THESIS)
 
 
 @dataclass(frozen=True)
 class Readers:
-    """The documents whose rows a step receives: its `own`, among all `known` documents."""
+    """The documents whose rows a step receives (`own`), and all `known` documents."""
 
     own: frozenset[str]
     known: frozenset[str]
 
     def foreign(self, source: object) -> bool:
-        """Return whether a `source` cell such as `005 T1` names another document; a path in `data/` names none.
+        """Return whether a `source` cell such as `005 T1` names another document; a path in `data/` does not.
 
-        A three-digit code that no row of the table describes counts as another document, too.
+        A three-digit code that is not in the table also counts as another document.
         """
         code = str(source).partition(" ")[0]
         return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
 
     def others(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
-        """Return the keys of a table's rows that come from other documents, according to its column `source`."""
+        """Return the keys of the table's rows whose column `source` names other documents."""
         if not {"source", key} <= set(frame.columns):
             return frozenset()
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Return the rows of a source that a step receives: none from other documents or on things only found there.
+        """Return the rows of a source that a step receives: none from other documents or on items found only there.
 
-        So a row or document that is added to the sources appears in exhibits that read the sources, but changes neither
-        a result nor a verdict about other documents. A frame without the column `source` and those of `others` stays as
-        it is; `others` has, by column, the keys of what other documents are about.
+        So a row or document added to the sources appears in exhibits that read the sources, but does not change a
+        result or verdict about other documents. A frame without the column `source` and without columns in `others`
+        stays unchanged; `others` maps columns to keys of items found only in other documents.
         """
         keep = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
@@ -109,7 +109,7 @@ class Readers:
 
 
 def readers_of(root: Path, document: str = THESIS) -> Readers:
-    """Select the documents whose rows a step about `document` receives.
+    """Return the documents whose rows a step about `document` receives.
 
     Raises DataError when the table has no such document.
     """

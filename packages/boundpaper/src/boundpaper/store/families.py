@@ -1,7 +1,7 @@
-"""Read families: looks and order of things that belong together in figures.
+"""Read families: the looks and order of related entities in figures.
 
-A paper's vocabulary names the tables: one has a row for each family, one has the members, and a third, if there is one,
-has the members' names on figures and the entities whose looks they share.
+A paper's vocabulary names the tables: the first has a row per family, the second has the members, and an optional third
+has the members' names in figures and the entities whose looks they share.
 """
 
 import functools
@@ -25,8 +25,8 @@ Stamp = tuple[int, int]
 class Member:
     """A member of a family.
 
-    `label` is its name on figures, empty where the name in print serves; `like` is the entity of the vocabulary that it
-    looks like, empty for a look of its own.
+    `label` is its name in figures, empty if the printed name is used; `like` is the vocabulary entity whose look it
+    shares, empty for a separate look.
     """
 
     key: str
@@ -42,13 +42,13 @@ class Family:
     Attributes
     ----------
     name : str
-        As members name it.
+        Name of the family in the table of members.
     order : int
-        Its place among families.
+        Position among the families.
     entity : str
-        What figures call it.
+        Name of the entity in figures.
     color, mark, dash, hatch : str
-        Its look, in the words of `boundpaper.figures.style.Style`.
+        The look, as in `boundpaper.figures.style.Style`.
     members : tuple of Member
     """
 
@@ -63,17 +63,17 @@ class Family:
 
 
 def families(root: Path) -> tuple[Family, ...]:
-    """Return the families of a project in order; empty if its vocabulary names no table of families.
+    """Return the families of a project in order; empty if the vocabulary names no table of families.
 
-    Raises DataError when a table is absent or lacks a column, an order is not a number, a look is made of what there is
-    not, or a member looks like an unknown entity.
+    Raises DataError when a table is absent or lacks a column, an order is not a number, a look has an unknown value, or
+    a member shares the look of an unknown entity.
     """
     own = read(root)
     return _read_families(root, vocabulary_stamps(root)) if own.families else ()
 
 
 def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
-    """Return sizes and times of the tables that the vocabulary names; cached content is valid while they stay equal."""
+    """Return sizes and times of the tables that the vocabulary names; cached content is valid until they change."""
     made = []
     for path in read(root).tables():
         try:
@@ -119,7 +119,7 @@ def _member_maker(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
         entity = row.get(like, "") if like else ""
         if entity and entity not in own.entities:
             raise DataError(
-                f"{_table_path(told['table'])}: {key!r} looks like {entity!r}, which is no entity of the vocabulary"
+                f"{_table_path(told['table'])}: {key!r} looks like {entity!r}, which is not an entity of the vocabulary"
                 f"{or_known(entity, own.entities)}"
             )
         return Member(key, name, row.get(told["label"], ""), entity)

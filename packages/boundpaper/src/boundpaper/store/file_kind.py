@@ -1,9 +1,9 @@
-"""Recognise files that cannot be read here by their first bytes, whatever their name."""
+"""Recognise unsupported file formats by their first bytes, whatever the file name."""
 
-_UNPACK = "unpack it and keep what was in it"
+_UNPACK = "unpack it and keep the content"
 _SHEET = "save its sheet as CSV with commas, in UTF-8"
 _BEGINNINGS = (
-    (b"PAR1", "is Parquet", "give it the ending .parquet where one is read, or save it as text"),
+    (b"PAR1", "is Parquet", "give it the ending .parquet where Parquet is supported, or save it as text"),
     (b"\x1f\x8b", "is packed by gzip", _UNPACK),
     (b"BZh", "is packed by bzip2", _UNPACK),
     (b"\xfd7zXZ\0", "is packed by xz", _UNPACK),
@@ -20,12 +20,12 @@ _BEGINNINGS = (
     (b"version https://git-lfs.github.com/spec/", "is a pointer to a file of Git LFS", "run `git lfs pull`"),
 )
 START = 400
-"""Bytes from the beginning of a file that tell its kind."""
+"""Number of bytes at the beginning of a file that identify its format."""
 _PAGES = ("<!doctype html", "<html")
 
 
 def foreign_kind(content: bytes) -> str:
-    """Name the kind of a file's bytes, and what to do; empty if they may be UTF-8 text."""
+    """Return the format of a file's bytes, and what to do; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"
@@ -36,5 +36,5 @@ def foreign_kind(content: bytes) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Return whether a text is an HTML page, which a server may send in place of a missing file."""
+    """Return whether a text is an HTML page, which a server may send instead of a missing file."""
     return text.lstrip()[:20].lower().startswith(_PAGES)

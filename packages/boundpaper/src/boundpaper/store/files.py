@@ -22,13 +22,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
 _DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
 _HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
-_DAY = 86_400  # seconds after which a draft of another machine, whose processes are not seen here, is of a dead one
+_DAY = 86_400  # seconds after which a draft of another machine, whose processes are unknown here, counts as abandoned
 
 
 def digest(path: Path | str) -> str:
     """Return the content hash of a file as 32 hexadecimal digits, or `ABSENT` if there is no such file.
 
-    Raises ThesisError when there is a folder, or a file that may not be read.
+    Raises ThesisError for a folder or an unreadable file.
     """
     try:
         with open(path, "rb", buffering=0) as stream:
@@ -40,18 +40,18 @@ def digest(path: Path | str) -> str:
 
 
 def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
-    """Put `content` at `path` atomically; return whether anything changed.
+    """Write `content` to `path` atomically; return whether the file changed.
 
-    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill) sees the old
-    file or the new one, never half of one. An equal file is left untouched, time stamp included. A new file has the
-    permissions that the umask leaves, an old one keeps its own. `lasting` content is on the disk before it takes its
-    place, so that the same holds after a loss of power: for what took hours to measure. Outputs of a build need no such
-    wait: they are made again if their hash is not the recorded one. Raises ThesisError when the disk is full or the
-    folder cannot be written.
+    The content is written to a temporary file in the same folder and then moved, so that readers see the old or the new
+    file even after a kill, never a partial one. An equal file is not touched, so that its time stamp stays. A new file
+    has the permissions of the umask; an existing file keeps its permissions. `lasting` content is synced to disk before
+    the move, so that it also survives a power failure; this is for measurements that took hours. Outputs of a build do
+    not need it, since a changed hash triggers a rebuild. Raises ThesisError when the disk is full or the folder cannot
+    be written.
     """
     try:
         if path.exists() and not path.is_file():
-            raise ThesisError(f"{path}: is not a file; nothing is written there")
+            raise ThesisError(f"{path}: not a file, so it cannot be written")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,15 +75,15 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 
 def draft(path: Path) -> Path:
-    """Return the path of a draft that a library writes before it becomes `path`; `sweep` removes it after a kill."""
+    """Return the path of a draft, to be written and then renamed to `path`; `remove_drafts` removes it after a kill."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
 @contextmanager
 def temporary(parent: Path | None = None) -> Iterator[Path]:
-    """Make an empty folder in `parent`, or among the system's temporary ones, for the length of a block.
+    """Yield an empty folder in `parent`, or by default in the system's temporary folder, removed after the block.
 
-    Such folders that killed processes left there are removed first; other programs' folders never are.
+    Such folders left there by killed processes are removed first, but never folders of other programs.
     """
     parent = parent or Path(tempfile.gettempdir())
     for path in parent.iterdir():
@@ -99,10 +99,10 @@ def temporary(parent: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a draft folder that takes the place of `folder` when the block ends, so that it is complete or absent.
+    """Yield a draft folder that becomes `folder` when the block ends, so that `folder` is complete or absent.
 
-    Drafts of this folder that killed processes left are removed first. `folder` must not exist, or be empty. Raises
-    SpecError when there is something in the folder, or it is a file.
+    Drafts of this folder left by killed processes are removed first. Raises SpecError when `folder` is a file or a
+    folder that is not empty.
     """
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")
@@ -115,7 +115,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(path, ignore_errors=True)
     if folder.exists() and any(folder.iterdir()):
         raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
-    # an empty folder may be where one stands
+    # keep an empty folder, which may be the working directory
     made = draft(folder / folder.resolve().name if folder.exists() else folder)
     try:
         made.mkdir(parents=True)
@@ -139,9 +139,9 @@ def passing() -> Path:
 
 
 def remove_drafts(folder: Path) -> list[Path]:
-    """Remove drafts of killed processes below `folder`; return `folder`.
+    """Remove drafts left by killed processes below `folder`; return the removed paths.
 
-    On a file system that machines share, what another machine writes is left alone until it is a day old.
+    On a shared file system, drafts of other machines are kept until they are a day old.
     """
     removed = []
     for place, _, names in os.walk(folder):
@@ -153,7 +153,7 @@ def remove_drafts(folder: Path) -> list[Path]:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Return whether a path is the draft of a file or folder whose writer no longer runs."""
+    """Return whether a path is a draft of a file or folder whose process has ended."""
     match = _DRAFT.fullmatch(path.name)
     if not match:
         return False
@@ -175,8 +175,8 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def unwritable_message(path: Path | str, error: OSError, kept: str = "nothing was half-written") -> str:
-    """Message for a file that cannot be written; `kept` says what the failure leaves."""
+def unwritable_message(path: Path | str, error: OSError, kept: str = "no file is incomplete") -> str:
+    """Return the message for a file that cannot be written; `kept` describes the state after the failure."""
     if error.errno == errno.EFBIG:
         return (
             f"{path}: larger than files may become here; raise the limit (`ulimit -f unlimited`) and run again ({kept})"
@@ -187,5 +187,5 @@ def unwritable_message(path: Path | str, error: OSError, kept: str = "nothing wa
 
 
 def no_room_message(error: OSError) -> str:
-    """Message for lack of room that a library met; where it names no file, a cache or the output may be meant."""
+    """Return the message for a full disk reported by a library; without a file name, a cache or the output is meant."""
     return unwritable_message(error.filename or "the output, or a cache or temporary file below out/", error)

@@ -1,4 +1,4 @@
-"""Make frames: long sources with their numbers parsed, and pivots with one column per metric."""
+"""Make frames: long sources with parsed numbers, and pivots with one column per metric."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ _NOT_KEYS = {"printed", "reason", "source", "as_number", *PARSED}
 
 
 def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
-    """Add `value`, `decimals`, `low`, `high` to a frame with a `printed` column.
+    """Return a frame with `value`, `decimals`, `low` and `high` added to its column `printed`.
 
-    With `words`, `printed` may hold texts that are no numbers; these have no value.
+    With `words`, `printed` may have texts that are not numbers; these have no value.
     """
     rows: list[tuple[float | None, ...]] = []
     for text in frame["printed"]:
@@ -31,10 +31,10 @@ def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
 
 
 def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: Sequence[str] = ()) -> pd.DataFrame:
-    """Pivot a long source: one row per key, one column of `value` per `metric`.
+    """Return a long source as a pivot: one row per key, one column of `value` per `metric`.
 
-    Entries of the column `metric` become columns, which `value` fills. `by` are the keys: all remaining columns but
-    printed, reason, source and the parsed numbers when empty. They stay columns, in order of first appearance. Raises
+    Values of the column `metric` become columns with cells from `value`. `by` are the key columns; if empty, all other
+    columns except printed, reason, source and the parsed numbers. Rows are in order of first appearance. Raises
     DataError when a key has a metric twice, or a column is missing.
     """
     missing = [name for name in (metric, value, *by) if name not in frame.columns]
@@ -55,14 +55,14 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
 
 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """Return the one row of a frame whose columns equal `where`.
+    """Return the only row of a frame whose columns equal `where`.
 
     Parameters
     ----------
     frame : DataFrame
         Any table.
     where
-        Columns and the values that they have in the row.
+        Columns, and their values in the row.
 
     Raises
     ------

@@ -10,7 +10,7 @@ LONGEST = 300  # characters of a message
 
 
 def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """Return the first wrong column of a header, and what is wrong; two empty texts if the header is right."""
+    """Return the first wrong column of a header, and what is wrong; two empty texts if the header is correct."""
     if list(header) == list(wanted):
         return "", ""
     for mark, name in SEPARATORS.items():
@@ -25,8 +25,8 @@ def mismatch(header: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
     twice = next((column for place, column in enumerate(header) if column in header[:place]), None)
     parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
     if len(absent) == 1 and len(extra) == 1 and similar_names(extra[0], absent):
-        parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be it"]
+        parts = [f"no column {absent[0]}; unknown column {extra[0]}, which may be the same"]
     if twice is not None:
         parts.append(f"the column {twice} appears twice")
-    message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
+    message = "; ".join(parts) or f"the columns are not in the order {', '.join(wanted)}"
     return (absent or extra or [""])[0], message if len(message) < LONGEST else f"{message[:LONGEST]}..."

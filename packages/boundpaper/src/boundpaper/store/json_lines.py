@@ -16,7 +16,7 @@ GZIP = b"\x1f\x8b"
 
 
 def open_unpacked(path: Path) -> IO[bytes]:
-    """Open a file as bytes, unpacked if they are gzip, whatever the file's name."""
+    """Open a binary file, decompressed if it is gzip, whatever the file name."""
     stream = path.open("rb")
     packed = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
@@ -24,9 +24,9 @@ def open_unpacked(path: Path) -> IO[bytes]:
 
 
 def line_values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each value of a file with its place `FILE:LINE`; blank lines are skipped, and gzip is unpacked.
+    """Yield each value of a file with its place `FILE:LINE`; skip blank lines, and decompress gzip.
 
-    Raises DataError when the file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
+    Raises DataError when the file cannot be read or has another format, or a line is not JSON in UTF-8.
     """
     try:
         with open_unpacked(path) as stream:
@@ -45,8 +45,8 @@ def line_values(path: Path) -> Iterator[tuple[str, Any]]:
 def value_of_line(line: bytes, where: str) -> Any:
     """Return the value of one line; `where` is its place in messages.
 
-    Raises DataError when the line is not UTF-8 or no JSON, is nested too deeply to be read, or holds half of a
-    character, which no file can keep.
+    Raises DataError when the line is not UTF-8 or not JSON, is nested too deeply, or has a lone surrogate, half of a
+    character.
     """
     try:
         text = line.decode("utf-8")

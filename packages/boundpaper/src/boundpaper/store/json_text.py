@@ -1,4 +1,4 @@
-"""Read JSON strictly: a repeated key in an object is an error, while Python's reader keeps the last value."""
+"""Parse JSON strictly: a repeated key in an object is an error, whereas Python's parser keeps the last value."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ class DoubledKeyError(ValueError):
 def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
     """Return the value of a JSON text; numbers with a point or exponent go through `decimal` if given.
 
-    Raises ValueError when the text is no JSON, or, as a `DoubledKeyError`, when an object has a key twice;
+    Raises ValueError when the text is not JSON, its subclass `DoubledKeyError` when an object has a key twice, and
     RecursionError when the JSON is nested too deeply.
     """
     return json.loads(text, object_pairs_hook=_object_without_repeats, parse_float=decimal)

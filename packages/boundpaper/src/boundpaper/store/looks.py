@@ -1,13 +1,13 @@
-"""Define rules for looks in figures, in a paper's vocabulary and its table of families."""
+"""Define rules that check looks of figures, in a paper's vocabulary and its table of families."""
 
 from collections.abc import Mapping
 
 from boundpaper.store.rules import Rule, matching, one_of, text
 
 COLORS = ("okblack", "okorange", "oksky", "okgreen", "okyellow", "okblue", "okvermillion", "okpurple", "okgrey")
-"""The palette, whose values are in `boundpaper.figures.style`."""
+"""Colour names of the palette, whose values are in `boundpaper.figures.style`."""
 _SHAPES = ("square", "triangle", "diamond", "pentagon", "otimes", "oplus")
-MARKS = ("*", "o", *_SHAPES, *(f"{shape}*" for shape in _SHAPES))  # those of PGFPlots that have a filled form
+MARKS = ("*", "o", *_SHAPES, *(f"{shape}*" for shape in _SHAPES))  # marks of PGFPlots that have a filled form
 _BROKEN = ("dotted", "dashed", "dash dot", "dash dot dot")
 DASHES = ("solid", *_BROKEN, *(f"{how} {dash}" for how in ("densely", "loosely") for dash in _BROKEN))
 HATCHES = (
@@ -16,7 +16,7 @@ HATCHES = (
 )
 _MIX = rf"({'|'.join(COLORS)})(!\d+(\.\d+)?!(black|white))?"
 LOOK: Mapping[str, Rule] = {
-    "color": matching(_MIX, f"is no colour of the palette ({', '.join(COLORS)}), nor a mix such as okblue!60!white"),
+    "color": matching(_MIX, f"is not a colour of the palette ({', '.join(COLORS)}) or a mix such as okblue!60!white"),
     "mark": one_of(*MARKS),
     "dash": one_of(*DASHES),
     "hatch": one_of(*HATCHES),

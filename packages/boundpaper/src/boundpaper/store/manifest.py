@@ -1,6 +1,6 @@
-"""Read and seal the manifest beside a measurement: how it was made, and a seal that shows whether the table is whole.
+"""Read and seal the manifest beside a measurement: how it was made, and a seal that shows whether the table is intact.
 
-The seal has a hash of the table and one of the manifest's other facts, so that neither is changed unseen.
+The seal has one hash of the table and one of the manifest's other facts, so that changes of either are noticed.
 """
 
 import hashlib
@@ -15,15 +15,15 @@ from boundpaper.store.table_file import rows, table_hash
 from boundpaper.store.text_file import json_of
 
 SEAL = "table"
-FACTS = "facts"  # of the seal: the hash of the manifest's other facts
-WIDTH = 120  # columns of a manifest's line
+FACTS = "facts"  # key in the seal: the hash of the manifest's other facts
+WIDTH = 120  # most characters of a line in a manifest
 _FREE = by_name(anything)
 _RULE: Rule = mapping(
     {
         SEAL: mapping({"blake2": text, "rows": whole, FACTS: text}),
         "versions": by_name(text),
         "hashes": by_name(_FREE),
-        # What was measured, how, and with what: each experiment has settings of its own.
+        # What was measured, how, and with what; each experiment has different settings.
         **dict.fromkeys(("model", "capture", "options", "settings", "thresholds", "recipe", "blocks", "modes"), _FREE),
         **dict.fromkeys(("command", "device", "texts", "items", "positional", "arm", "teacher", "windows"), text),
         **dict.fromkeys(("step", "threads", "training_length"), either(one_of(None), whole)),
@@ -36,7 +36,7 @@ _RULE: Rule = mapping(
 def manifest(root: Path, table: str) -> dict[str, Any]:
     """Return the manifest of a table file, whose path is relative to `root`; empty if there is none.
 
-    Raises DataError when it holds no JSON object, or keys or values that no manifest has.
+    Raises DataError when the file is not a JSON object, or has invalid keys or values.
     """
     file = Path(table).with_suffix(".json").as_posix()
     try:
@@ -48,28 +48,26 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 
 def _facts(content: dict[str, Any]) -> str:
-    """Return the hash of what a manifest says besides its seal, 32 hexadecimal digits, whatever its layout."""
+    """Return the hash of a manifest's facts without the seal, 32 hexadecimal digits, whatever the layout."""
     facts = {key: value for key, value in content.items() if key != SEAL}
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def sealed_text(content: dict[str, Any], path: Path) -> bytes:
-    """Text of a manifest with the number of rows, the content hash of its table at `path`, and the hash of its
-    facts.
-    """
+    """Return a manifest's text with row count and content hash of its table at `path`, and the hash of its facts."""
     plain = json.loads(json.dumps(content))
     seal = {"blake2": table_hash(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
     return manifest_text({**plain, SEAL: seal})
 
 
 def manifest_text(content: dict[str, Any]) -> bytes:
-    """Return a manifest's text: sorted keys, one per line at the top level; deeper values on one line if they fit."""
+    """Return a manifest's text: sorted keys, one per line at the top level; deeper values on one line if possible."""
     entries = [_value_text(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
     return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
 
 
 def _value_text(value: Any, depth: int, start: str) -> str:
-    """Return the JSON of a value after the start of its line; if it is too long, its plain parts share lines."""
+    """Return the JSON of a value that begins after `start` characters of a line; a long value is wrapped."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
@@ -98,19 +96,19 @@ def contradiction(root: Path, table: str) -> str:
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m boundpaper.store.manifest {table}"
     if seal.get(FACTS, _facts(content)) != _facts(content):
-        return f"{file} is not the manifest that was written, by its own seal; restore it from version control"
+        return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
         said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
-            f"not the table that was measured ({said}, by the seal in {file}); restore it from version control, or "
+            f"not the measured table ({said}, according to the seal in {file}); restore it from version control, or "
             "measure again"
         )
     return ""
 
 
 def main(tables: list[str]) -> None:
-    """Seal the tables given, or all that have a manifest without a seal, or one of an older version without `facts`."""
+    """Seal the given tables, or all whose manifest has no seal or an old seal without `facts`."""
     root = Path.cwd()
     paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
     chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)

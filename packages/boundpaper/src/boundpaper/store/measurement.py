@@ -1,7 +1,7 @@
-"""Store a measurement: as a readable CSV while it is small, as Parquet when it is large.
+"""Store a measurement as readable CSV if it is small, else as Parquet.
 
-`python -m boundpaper.store.measurement` puts every table below `artifacts/measurements` into the form that its size
-asks for, so that tables written by another version, or by hand, may lie there as CSV first.
+`python -m boundpaper.store.measurement` converts every table below `artifacts/measurements` to the format for its size,
+such as large CSV files written by hand or by another version.
 """
 
 import csv
@@ -16,12 +16,12 @@ from boundpaper.store.manifest import SEAL, manifest, manifest_text
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from boundpaper.store.table_file import table_hash, table_text
 
-MOST = 150  # rows of a CSV: what a person reads; the other tables are nine tenths of all rows
+MOST = 150  # most rows of a CSV, which people can read; larger tables have nine tenths of all rows
 FOLDER = "artifacts/measurements"
 
 
 def path_of(root: Path, name: str, model: str) -> Path:
-    """Return the file of a model's measurement: the existing file, else the path of a small one's CSV."""
+    """Return the file of a model's measurement: the existing file, else the path of a new CSV."""
     forms = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
     return next((path for path in forms if path.is_file()), forms[0])
 
@@ -54,8 +54,8 @@ def _column_types(root: Path, name: str) -> dict[str, str]:
 def convert_all(root: Path) -> list[Path]:
     """Convert all measurements and manifests to the format that their size requires; return the changed files.
 
-    Where a CSV and a Parquet of one name are side by side, the one that the manifest seals is kept. Raises DataError
-    when of two files of a name the manifest seals neither.
+    If a CSV and a Parquet have the same name, the file that the manifest seals is kept. Raises DataError when the
+    manifest seals neither.
     """
     changed = []
     for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):

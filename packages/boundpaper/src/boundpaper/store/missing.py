@@ -1,8 +1,7 @@
-"""Handle missing values: the cells that stand for one (`missingValues`), as declared for a schema or a field.
+"""Handle missing values: cells that mean a missing value (`missingValues`), as declared for a schema or a field.
 
-A table that declares none has the empty cell, as in the standard. A list that leaves `""` out makes the empty cell a
-value: a text without letters, and no number. What stands for a missing value by declaration is there on purpose, so
-that it needs no `reason`; an empty cell does.
+By default this is the empty cell, as in the standard. If a list omits `""`, the empty cell is a value, namely an empty
+text, which is not a number. A declared missing value is deliberate and needs no `reason`; an empty cell does.
 """
 
 import csv
@@ -17,9 +16,9 @@ EMPTY = frozenset([""])
 
 
 def missing_markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return a field's cells that stand for a missing value: its own list, else the schema's list, else the empty cell.
+    """Return the cells that mean a missing value in a field: the field's list, else the schema's, else the empty cell.
 
-    A list holds texts, or mappings `{value: ..., label: ...}`.
+    A list has texts, or mappings `{value: ..., label: ...}`.
     """
     given = field.get(KEY, schema.get(KEY))
     if given is None:
@@ -28,10 +27,10 @@ def missing_markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> froz
 
 
 def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
-    """Return a table's CSV text in which cells that stand for a missing value are empty.
+    """Return a table's CSV text with cells that mean a missing value replaced by empty cells.
 
-    A column without a field keeps its cells. Raises DataError for an empty cell in a column of numbers or booleans
-    whose list of missing values lacks the empty cell.
+    Columns without a field are unchanged. Raises DataError for an empty cell in a column of numbers or booleans whose
+    list of missing values lacks the empty cell.
     """
     by_name = {str(field["name"]): field for field in fields}
     sets = {name: missing_markers(field, schema) for name, field in by_name.items()}

@@ -1,7 +1,7 @@
-"""Read a paper's vocabulary: printed names of the keys of its data, and looks in its figures.
+"""Read a paper's vocabulary: printed names of keys in its data, and looks in its figures.
 
-`paper/vocabulary.yaml` is optional, as is every part of it; the engine itself knows no metric, model or look of one
-paper. A step that reads the file depends on it.
+`paper/vocabulary.yaml` and every part of it are optional; the engine contains no metrics, models or looks of a
+particular paper. A step that reads the file depends on it.
 """
 
 import functools
@@ -20,18 +20,18 @@ from boundpaper.store.rules import BrokenRule, Rule, by_name, listed, mapping, m
 from boundpaper.store.text_file import text_of, yaml_in
 from boundpaper.suggestions import or_known, suggest
 
-METRIC = "metric"  # words of this kind are those of quantities
+METRIC = "metric"  # the kind of words that name quantities
 
 
 def _check_expression(value: Any) -> BrokenRule | None:
-    """Check that the value is a regular expression that cannot take for ever (a rule)."""
+    """Check that the value is a regular expression without catastrophic backtracking (a rule)."""
     if wrong := text(value):
         return wrong
     return BrokenRule("", f"{value!r} {words}") if (words := fault(value)) else None
 
 
 def _check_replacement(value: Any) -> BrokenRule | None:
-    """Check that the value is a replacement that names only groups of its own expression (a rule)."""
+    """Check that the value is a replacement that only refers to groups of its expression (a rule)."""
     if wrong := mapping({"find": _check_expression, "show": text}, ("find", "show"))(value):
         return wrong
     try:
@@ -59,7 +59,7 @@ RULE: Rule = mapping(
         "families": _FAMILIES,
     }
 )
-"""What the file may hold."""
+"""Keys that the file may have."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +78,22 @@ class Vocabulary:
     Attributes
     ----------
     words : mapping of str to mapping of str to str
-        By what keys are of (`metric`, `mode`), the words that a reader sees for each key; as prose, with `$math$`.
+        By kind of key (`metric`, `mode`), the printed words for each key; prose with `$math$`.
     numbers : mapping of str to float
-        Words that stand for a number in stated values (`bilingual: 2`), beside `zero` to `ten`.
+        Words that mean a number in stated values (`bilingual: 2`), in addition to `zero` to `ten`.
     stated_of : mapping of str to str
-        Columns of stated values that say what a value is of, and whether the quantities beside them are written like a
-        `heading`, with a capital, or a `phrase`.
+        Columns of stated values with the owner of a value; each says whether quantities are written as `heading`, with
+        a capital, or as `phrase`.
     headlines : tuple of str
-        Titles of sections whose statements are headlines, beside abstracts, summaries and conclusions.
+        Titles of further sections whose statements are headlines, besides abstracts, summaries and conclusions.
     ledger : tuple of (str, str)
-        Regular expressions, and what the ledger prints in place of what they find, in order.
+        Regular expressions with their replacements in the printed ledger, applied in order.
     entities : mapping of str to mapping of str to str
-        Looks in figures by entity, in the words of `boundpaper.figures.style.Style`.
+        Looks in figures by entity, as in `boundpaper.figures.style.Style`.
     named : tuple of NamedTable
-        Tables of what the paper is about.
+        Source tables with the names of the paper's subjects, such as models.
     families : mapping
-        Which tables say how families of things look in figures; empty where none does.
+        The tables that define the looks of families in figures; empty for none.
     """
 
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ EMPTY = Vocabulary()
 def read(root: Path) -> Vocabulary:
     """Return the vocabulary of a project; empty if the file is absent.
 
-    Raises DataError when the file is no YAML, or holds a key or a value that it may not.
+    Raises DataError when the file is not YAML, or has an invalid key or value.
     """
     try:
         status = (root / VOCABULARY).stat()
@@ -135,7 +135,7 @@ def _read_vocabulary(root: Path, stamp: tuple[int, int]) -> Vocabulary:
 
 
 def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
-    """Return the vocabulary that the text of a file gives; empty for a file of comments only."""
+    """Return the vocabulary in a file's text; empty for a file of only comments."""
     content = yaml_in(words_of_file, VOCABULARY)
     if content is None:
         return EMPTY
@@ -160,9 +160,9 @@ def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
 
 
 def tables_named(content: str) -> list[tuple[str, str, int]]:
-    """Return the tables that a vocabulary's text names, as the graph keeps calls: ("table", file, 0).
+    """Return the tables that a vocabulary's text names, in the form of calls in the graph: ("table", file, 0).
 
-    Raises SpecError when the text is no vocabulary.
+    Raises SpecError when the text is not a vocabulary.
     """
     try:
         return [("table", path, 0) for path in _vocabulary_of_text(content).tables()]
@@ -182,7 +182,7 @@ def vocabulary() -> Vocabulary:
 def words(kind: str) -> Mapping[str, str]:
     """Return the words of all keys of a kind, in order.
 
-    Raises DataError when the vocabulary has no such kind.
+    Raises DataError when the vocabulary lacks the kind.
     """
     known = vocabulary().words
     if kind not in known:
@@ -191,9 +191,9 @@ def words(kind: str) -> Mapping[str, str]:
 
 
 def printed_word(kind: str, key: str) -> str:
-    """Return the printed name of a key, such as `word("metric", "weight")`.
+    """Return the printed name of a key, as in `printed_word("metric", "weight")`.
 
-    Raises DataError when the vocabulary has no such kind, or no words for the key.
+    Raises DataError when the vocabulary lacks the kind or the key.
     """
     known = words(kind)
     if key not in known:

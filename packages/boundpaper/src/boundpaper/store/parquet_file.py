@@ -1,7 +1,7 @@
-"""Store a table as Parquet: the same cells as its CSV, but typed, sealed page by page, and much smaller.
+"""Store a table as Parquet: the same cells as in CSV, but typed, with checksums per page, and much smaller.
 
-What a table says is its CSV text, whatever file holds it: checks, seals and hashes go by that text, so that they depend
-neither on the library that wrote the file nor on its version. The library is loaded when a file is read or written.
+Checks, seals and hashes use the CSV text of a table, whatever the file format, so that they do not depend on the
+library that wrote the file or its version. The library is loaded when a file is read or written.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BEGINNING = b"PAR1"  # of every Parquet file
-LEVEL = 19  # of zstd: a table is written once
+LEVEL = 19  # zstd level: high, since a table is written once
 _BOOLEANS = {"True": True, "False": False}
 
 
 def pack_table(text: str, types: Mapping[str, str]) -> bytes:
-    """Return a CSV text as Parquet, from which `unpacked` restores every cell exactly.
+    """Return a CSV text as Parquet, from which `unpack_table` restores every cell exactly.
 
-    `types` has Table Schema's type by column. A column whose cells its type would not give back letter by letter is
-    kept as text, and so is one without a type. Raises DataError when a column appears twice, or a row has more or fewer
-    cells than the header.
+    `types` maps columns to types of Table Schema. A column without a type, or whose cells would be written differently
+    after conversion, is stored as text. Raises DataError when a column appears twice, or a row has more or fewer cells
+    than the header.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
     header, *rows = csv.reader(io.StringIO(text, newline=""))
     if len(set(header)) != len(header):
-        raise DataError(f"a column appears twice in {', '.join(header)}; a table has each once")
+        raise DataError(f"a column appears twice in {', '.join(header)}; keep one")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(f"row {number}: {counted(len(row), 'cell')} for {counted(len(header), 'column')}")
@@ -54,7 +54,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
         stream,
         compression="zstd",
         compression_level=LEVEL,
-        use_byte_stream_split=split,  # a sixth smaller: the first bytes of floats are alike, the last are noise
+        use_byte_stream_split=split,  # a sixth smaller: the first bytes of floats are similar, the last are noise
         use_dictionary=[name for name in header if name not in split],
         write_statistics=False,
         write_page_checksum=True,
@@ -66,7 +66,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
 def unpack_table(path: Path) -> str:
     """Return the CSV text of a Parquet file.
 
-    Raises DataError when the file is no Parquet, was cut or damaged, or holds what no cell of a table is;
+    Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.
     """
     status = path.stat()
@@ -76,9 +76,9 @@ def unpack_table(path: Path) -> str:
 def rows_that_fit(
     path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text `fits`, or a number that is `near`, counted with the header as 1.
+    """Yield the rows with a cell whose text `fits` or whose number is `near`, numbered with the header as 1.
 
-    Raises DataError or FileNotFoundError as `unpacked` does.
+    Raises DataError or FileNotFoundError as `unpack_table` does.
     """
     import numpy as np
     import pyarrow as pa
@@ -103,7 +103,7 @@ def rows_that_fit(
 
 
 def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Return a column's numbers, with any number for empty cells; pyarrow's own function would import pandas."""
+    """Return a column's numbers, with arbitrary numbers for empty cells; pyarrow's function would import pandas."""
     import numpy as np
 
     kind = column.type.to_pandas_dtype()
@@ -136,8 +136,8 @@ def _table(path: Path) -> pa.Table:
         if fault := foreign_kind(content):
             raise DataError(f"{path.name}: {fault}")
         if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
-            raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
-    # threads of Arrow may outlive the process that ends and abort it
+            raise DataError(f"{path.name}: is text, not Parquet; give it the ending .csv, or restore it")
+    # threads of Arrow may still run when the process ends, and abort it
     table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
     table.validate(full=True)
     return table
@@ -145,7 +145,7 @@ def _table(path: Path) -> pa.Table:
 
 @contextmanager
 def _faults_named(path: Path) -> Iterator[None]:
-    """Raise a DataError in the block for a file that cannot be read, was cut off or is damaged."""
+    """Within the block, convert errors of a file that is unreadable, truncated or damaged to DataError."""
     import pyarrow as pa
 
     try:
@@ -164,7 +164,7 @@ def _damage_error(path: Path, error: Exception) -> DataError:
 
 
 def _typed_column(cells: list[str], kind: str) -> pa.Array:
-    """Return cells as a column of their type, empty ones as null; as text if the type would write them differently."""
+    """Return cells as a typed column, empty cells as null; as text if conversion would change their spelling."""
     import pyarrow as pa
 
     try:
@@ -183,7 +183,7 @@ def _typed_value(cell: str, kind: str) -> object:
 
 
 def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
-    """Return the type of a column's cells: text, numbers or booleans; DataError for any other."""
+    """Return the type of a column's cells: text, numbers or booleans; raise DataError for any other."""
     import pyarrow as pa
 
     kind, types = column.type, pa.types
@@ -191,7 +191,7 @@ def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
         kind = kind.value_type
     plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
     if not any(each(kind) for each in plain):
-        raise DataError(f"{path.name}: column {name} is of type {kind}; a table has text, numbers and booleans")
+        raise DataError(f"{path.name}: column {name} is of type {kind}; a table has only text, numbers and booleans")
     return kind
 
 
@@ -213,11 +213,11 @@ def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
 
 
 def _cell_as_csv(value: object) -> str:
-    """Return a cell as a CSV has it."""
+    """Return a cell as in CSV."""
     return "" if value is None else _number_text(value) if isinstance(value, float) else str(value)
 
 
 def _number_text(value: float) -> str:
-    """Return a number with the digits that the store writes, or with all of its digits if it has more."""
+    """Return a number with the digits that the store writes, or with all digits if it has more."""
     short = f"{value:.{DIGITS}g}"
     return short if float(short) == value or value != value else repr(value)

@@ -1,21 +1,21 @@
-"""Refuse regular expressions that could take for ever on a long text, before they are used."""
+"""Find regular expressions that could backtrack catastrophically on a long text, before they are used."""
 
 import importlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
-# What a pattern is parsed into has no public name; its shape has not changed since Python 1.6.
+# The parsed form of a pattern has no public API, but has not changed since Python 1.6.
 _parser = importlib.import_module("re._parser")
-VARIABLE = 12  # repeats that can be of several lengths: each may double the ways in which a word is read
-UNBOUNDED = 4  # of these without an end: each may add a factor of the word's length
+VARIABLE = 12  # most repeats of variable length: each may double the ways to match a word
+UNBOUNDED = 4  # most unbounded repeats: each may add a factor of the word's length
 
 
 def fault(pattern: str) -> str:
-    """Return the reason why a pattern may not be used; empty if it may.
+    """Return the reason why a pattern must not be used; empty if it may be.
 
-    A repeat without end whose inside can itself be read in several lengths, or in two ways that begin alike, takes a
-    time that doubles with every letter: `(a+)+`, `(a|ab)*`.
+    If the content of an unbounded repeat can match several lengths, or has two alternatives with the same beginning,
+    matching may take time that doubles with every letter: `(a+)+`, `(a|ab)*`.
     """
     try:
         parsed = _parser.parse(pattern)
@@ -24,18 +24,18 @@ def fault(pattern: str) -> str:
     repeats = list(_long_repeats(parsed))
     endless = [inside for _, high, inside in repeats if high == _parser.MAXREPEAT]
     if any(True for inside in endless for low, high, _ in _long_repeats(inside) if low != high):
-        return "repeats a repeat without end; say how often, as in {1,3}, or take one of them out"
+        return "repeats an unbounded repeat; give a limit, as in {1,3}, or remove one of them"
     if any(_may_begin_alike(inside) for inside in endless):
-        return "repeats without end what can be read in two ways; let its alternatives begin with different letters"
+        return "has an unbounded repeat that can match in two ways; let its alternatives begin with different letters"
     if len(repeats) > VARIABLE or len(endless) > UNBOUNDED:
-        return f"has more than {VARIABLE} repeats, or {UNBOUNDED} without end; make several names of it"
+        return f"has more than {VARIABLE} repeats, or {UNBOUNDED} unbounded ones; split it into several patterns"
     if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(parsed)):
-        return "refers back to a group; write out what it stands for"
+        return "has a backreference to a group; write its content instead"
     return ""
 
 
 def _pattern_parts(parsed: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every part of a parsed pattern, from the outside in."""
+    """Yield every part of a parsed pattern, outer parts before inner ones."""
     for kind, value in parsed:
         yield kind, value
         for inside in _inner_patterns(value):
@@ -58,7 +58,7 @@ def _long_repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
 
 
 def _may_begin_alike(inside: Any) -> bool:
-    """Return whether two alternatives anywhere inside may begin with the same character, as far as can be told."""
+    """Return whether any two alternatives inside may begin with the same character; true if unknown."""
     for kind, value in _pattern_parts(inside):
         if str(kind) == "BRANCH":
             firsts = [str(each[0]) if len(each) and str(each[0][0]) == "LITERAL" else "" for each in value[1]]

@@ -25,12 +25,12 @@ _RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
 def described_project(root: Path) -> dict[str, Any]:
     """Return the content of the file, except the tables of other tools.
 
-    Raises SpecError when it is missing or no TOML, lacks what the engine reads, or has a key below `[tool.boundpaper]`
-    that nobody reads.
+    Raises SpecError when the file is missing or not TOML, lacks a needed key, or has an unknown key below
+    `[tool.boundpaper]`.
     """
     try:
         content: dict[str, Any] = held_in(text_of(root, FILE, SpecError), FILE, SpecError)
     except FileNotFoundError:
-        raise SpecError(f"{FILE}: not there; it says what the paper needs (`new` writes one)") from None
+        raise SpecError(f"{FILE}: no such file; it lists the paper's requirements (`new` writes one)") from None
     require(content, _RULE, FILE, SpecError)
     return content

@@ -1,4 +1,4 @@
-"""Read artifacts as frames, with the types that the schema gives their columns."""
+"""Read artifacts as DataFrames, with column types from the schema."""
 
 import functools
 import io
@@ -16,18 +16,17 @@ from boundpaper.store.missing import clear_missing
 from boundpaper.store.paths import SCHEMA
 from boundpaper.store.table_file import table_text
 
-_TEXT = pd.StringDtype("python", na_value=np.nan)  # of many small tables whose rows are chosen, faster than Arrow's
+_TEXT = pd.StringDtype("python", na_value=np.nan)  # faster than Arrow strings for selections from many small tables
 _NUMBERS = {"number": "float64", "integer": "Int64", "boolean": "boolean", "year": "Int64"}
 _TYPES: dict[str, Any] = {**_NUMBERS, "string": _TEXT}
 
 
 def read(root: Path, name: str) -> pd.DataFrame:
-    """Read an artifact.
+    """Return an artifact as a DataFrame.
 
-    Text cells that are empty come as `""`, empty numbers as NaN (integers as `<NA>`). A source with a column `printed`
-    gains `value`, `decimals`, `low` and `high`; measurements are put together from one file per model, whose name fills
-    the column `model`. Raises DataError when there is no such artifact, or a file is not the table that the schema
-    describes.
+    Empty text cells are `""`, empty numbers NaN (integers `<NA>`). A source with a column `printed` also gets `value`,
+    `decimals`, `low` and `high`; measurements are joined from one file per model, whose name fills the column `model`.
+    Raises DataError when the artifact is unknown, or a file does not match the schema.
     """
     paths = files(root, name)
     if not paths:

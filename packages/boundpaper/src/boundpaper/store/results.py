@@ -1,4 +1,4 @@
-"""Write results: what a study returns, as a stable CSV that only changes when its numbers do."""
+"""Write the results of studies as CSV files that only change when their numbers change."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
     `note`.
     """
     if frame.empty:
-        raise DataError(f"result {name}: no rows; a study must say something of its inputs")
+        raise DataError(f"result {name}: no rows; a study must return at least one row")
     if frame.columns.duplicated().any():
         raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} appears twice")
     explained = pd.Series(False, index=frame.index)
@@ -28,7 +28,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
         if column in _REASONS:
             continue
         if pd.api.types.is_float_dtype(frame[column]) and np.isinf(frame[column].to_numpy(dtype=float)).any():
-            raise DataError(f"result {name}: column {column!r} holds an infinity; leave it empty and give a note")
+            raise DataError(f"result {name}: column {column!r} has an infinity; leave the cell empty and give a note")
         bare = frame[column].isna() & ~explained
         if bare.any():
             row = int(np.flatnonzero(bare.to_numpy())[0]) + 2
@@ -37,7 +37,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:
-    """Return the bytes to write at `path`: the old bytes if they `agree` with the new."""
+    """Return the bytes to write to `path`: the old bytes if they `agree` with the new, else the new."""
     if not path.is_file():
         return new
     old = path.read_bytes()

@@ -1,8 +1,8 @@
-"""Define rules for mappings that somebody writes in YAML or JSON, key by key; each rule finds what is wrong.
+"""Define rules that check, key by key, mappings written in YAML or JSON, and find what is wrong.
 
-A rule is a function of a value. It returns None where the value may stand, else the path from the value to the fault
-(`.fields[height].format`) and what is wrong there. `mapping` makes one rule of many, and refuses a key that it does not
-know: a misspelt key is reported with the nearest name, never ignored.
+A rule is a function of a value. It returns None if the value is valid, else the path from the value to the fault
+(`.fields[height].format`) and what is wrong there. `mapping` combines rules by key, and rejects unknown keys: a
+misspelt key is reported with the nearest name, never ignored.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.suggestions import or_known
 
-LONGEST = 80  # characters of a value that a message quotes
+LONGEST = 80  # most characters of a value that a message quotes
 
 
 class BrokenRule(NamedTuple):
@@ -28,10 +28,10 @@ Rule = Callable[[Any], "BrokenRule | None"]
 
 
 def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = DataError) -> None:
-    """Raise the error when a rule finds something wrong.
+    """Raise an error if a rule finds a fault.
 
-    `content` is what a file, or a part of it, holds, and `where` names the file and the part. Raises the error given,
-    as `WHERE: PATH: what is wrong`.
+    `content` is the content of a file or a part of it, and `where` names the file and the part. Raises `error` with the
+    text `WHERE: PATH: what is wrong`.
     """
     if wrong := rule(content):
         path = wrong.path.removeprefix(".")
@@ -65,17 +65,17 @@ def whole(value: Any) -> BrokenRule | None:
 
 
 def at_least(least: int) -> Rule:
-    """Make a rule for whole numbers of at least `least`."""
+    """Return a rule for whole numbers of at least `least`."""
 
     def rule(value: Any) -> BrokenRule | None:
         good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        return None if good else BrokenRule("", f"{quoted(value)} is not a whole number from {least}")
+        return None if good else BrokenRule("", f"{quoted(value)} is not a whole number of at least {least}")
 
     return rule
 
 
 def number(value: Any) -> BrokenRule | None:
-    """Rule: the value is a finite number."""
+    """Check that the value is a finite number (a rule)."""
     if wrong := number_or_infinite(value):
         return wrong
     return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is not a finite number")
@@ -98,18 +98,18 @@ def positive(value: Any) -> BrokenRule | None:
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
-    """Make a rule for a choice of values; `mend` says what to do about others."""
+    """Return a rule for a choice of values; `mend` says how to replace other values."""
     said = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> BrokenRule | None:
         same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
-        return None if same else BrokenRule("", f"{quoted(value)} is not heeded; {said}")
+        return None if same else BrokenRule("", f"{quoted(value)} is not supported; {said}")
 
     return rule
 
 
 def matching(pattern: str, words: str) -> Rule:
-    """Make a rule for texts that match a regular expression; `words` say what others lack."""
+    """Return a rule for texts that match a regular expression; `words` is the message for other texts."""
     compiled = re.compile(pattern)
 
     def rule(value: Any) -> BrokenRule | None:
@@ -120,12 +120,12 @@ def matching(pattern: str, words: str) -> Rule:
 
 
 def refused(mend: str) -> Rule:
-    """Make a rule that allows no value, for a word of the standard that is not supported here."""
-    return lambda value: BrokenRule("", f"a word of the standard that is not heeded here; {mend}")
+    """Return a rule that allows no value, for a property of the standard that is not supported here."""
+    return lambda value: BrokenRule("", f"a property of the standard that is not supported here; {mend}")
 
 
 def listed(item: Rule) -> Rule:
-    """Make a rule for lists whose items satisfy `item`; a path names an item by its `name` if it has one."""
+    """Return a rule for lists whose items satisfy `item`; a path uses the `name` of an item if it has one."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
@@ -140,7 +140,7 @@ def listed(item: Rule) -> Rule:
 
 
 def either(*rules: Rule) -> Rule:
-    """Make a rule for values that satisfy one of several rules; the fault of the last is reported."""
+    """Return a rule for values that satisfy one of several rules; the fault of the last rule is reported."""
 
     def rule(value: Any) -> BrokenRule | None:
         wrong = None
@@ -154,7 +154,7 @@ def either(*rules: Rule) -> Rule:
 
 
 def by_name(item: Rule) -> Rule:
-    """Make a rule for mappings from any text to values that satisfy `item`."""
+    """Return a rule for mappings from any text to values that satisfy `item`."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
@@ -170,11 +170,11 @@ def by_name(item: Rule) -> Rule:
 def mapping(
     keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False, others: bool = False
 ) -> Rule:
-    """Make a rule for mappings with known keys.
+    """Return a rule for mappings with known keys.
 
-    `keys` says what each key may hold, and `needed` which must be there. `foreign` admits keys with a colon
-    (`dc:subject`), which belong to other vocabularies; `others` admits any other key, where the file is read by other
-    programs too.
+    `keys` maps each key to its rule, and `needed` lists required keys. `foreign` allows keys with a colon
+    (`dc:subject`), which belong to other vocabularies; `others` allows any other key, for files that other programs
+    also read.
     """
 
     def rule(value: Any) -> BrokenRule | None:
@@ -188,6 +188,6 @@ def mapping(
             if wrong := keys[key](given):
                 return BrokenRule(f".{key}{wrong.path}", wrong.words)
         lacking = [key for key in needed if key not in value]
-        return BrokenRule("", f"no `{lacking[0]}`, which it needs") if lacking else None
+        return BrokenRule("", f"the required key `{lacking[0]}` is missing") if lacking else None
 
     return rule

@@ -1,7 +1,7 @@
 """Check tables against their descriptions in the schema.
 
-Beside what Table Schema asks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
-cell needs a reason, a printed number must parse, and a metric must lie in its range.
+Besides the requirements of Table Schema (fields, types, constraints, keys), a table must not have NaN or infinity, an
+empty cell needs a reason, a printed number must parse, and a metric must be within its range.
 """
 
 import csv
@@ -27,9 +27,9 @@ from boundpaper.typeset.printed import Unreadable, parse
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong; row 1 is a table's header, row 0 the whole file.
+    """A fault in a table; row 1 is the header, row 0 means the whole file.
 
-    A check of a paper says in this form what is wrong outside of its tables too; the message then names the place.
+    The check of a paper also reports faults outside tables in this form, with the place in the message.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Fault:
 
 
 def check(root: Path, name: str) -> list[Fault]:
-    """Return everything that is wrong with the artifact `name`, in file order."""
+    """Return all faults of the artifact `name`, in file order."""
     described = resource(root, name)
     try:
         paths = files(root, name)
@@ -69,7 +69,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     wanted = [field["name"] for field in fields]
     column, fault = mismatch(header, wanted)
     if fault:
-        return [Fault(path, 1, column, f"{fault}; mend the header, or the schema in {SCHEMA}")]
+        return [Fault(path, 1, column, f"{fault}; correct the header, or the schema in {SCHEMA}")]
     try:
         foreign, lost = _foreign_cells(root, described)
         if lost:
@@ -83,7 +83,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
 
 
 def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
-    """Return what is wrong with a file as a whole, before any cell is read; empty if nothing is."""
+    """Return the fault of a file as a whole, before any cell is read; empty if there is none."""
     try:
         text = table_text(root / path)
         if not text.strip():
@@ -101,27 +101,27 @@ def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
 
 
 def _wrong_size_or_hash(path: Path, described: dict[str, Any]) -> str:
-    """Say how the file's size or hash differs from its description's `bytes` and `hash`; empty if they agree."""
+    """Return how the file's size or hash differs from `bytes` and `hash` of its description; empty if they agree."""
     if not any(key in described for key in SUMS):
         return ""
     content = path.read_bytes()
     if described.get("bytes", len(content)) != len(content):
-        return f"{len(content)} bytes, where `bytes` of {SCHEMA} says {described['bytes']}; restore it, or mend `bytes`"
+        return f"{len(content)} bytes, but `bytes` in {SCHEMA} is {described['bytes']}; restore it, or correct `bytes`"
     kind, _, digits = str(described.get("hash", "")).rpartition(":")
     if digits and hashlib.new(kind or "md5", content, usedforsecurity=False).hexdigest() != digits.lower():
-        return f"another {kind or 'md5'} than `hash` of {SCHEMA} says; restore the file, or mend `hash`"
+        return f"the {kind or 'md5'} differs from `hash` in {SCHEMA}; restore the file, or correct `hash`"
     return ""
 
 
 def _foreign_cells(
     root: Path, described: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Map the fields of each foreign key to the table that it names and to the cells there; and say what is wrong with
-    tables that cannot be read, once for each key, since otherwise every row would fail for it.
+    """Return for each foreign key, by its fields, the table it names and the cells there; and the faults of unreadable
+    tables, once per key, since otherwise every row would have a fault.
     """
     keys, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
-        name = key["reference"].get("resource", "")  # of a key into the same table, version 1 says "" and 2 nothing
+        name = key["reference"].get("resource", "")  # own table: "" in version 1, nothing in version 2
         other = resource(root, name) if name else described
         if other is None:
             raise DataError(f"a foreign key names {name!r}, which no resource describes")
@@ -134,23 +134,23 @@ def _foreign_cells(
             lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:
             words = str(error).removeprefix(f"{Path(file).name}: ")
-            lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); mend that first"
+            lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); correct that file first"
     return keys, lost
 
 
 def _sign_of_damage(text: str, awaits: str) -> str:
-    """Return the sign that a table was cut off, emptied or damaged, whatever its fields are; empty if there is none.
+    """Return the sign that a table was truncated, emptied or damaged, whatever its fields; empty if there is none.
 
-    A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
+    A table without rows counts as emptied, unless its resource says what it `awaits`.
     """
     if "\0" in text:
-        return "holds NUL characters; restore it from version control"
+        return "contains NUL characters; restore it from version control"
     if "\r" in text.replace("\r\n", ""):
         return "lines end with a lone carriage return; save it with line feeds"
     if not text.endswith("\n"):
         return "ends in the middle of a line; restore it from version control, or end the last line"
     if text.count("\n") < 2 and not awaits:
-        return "holds a header and no row; restore it from version control"
+        return "has a header but no rows; restore it from version control"
     return ""
 
 
@@ -170,7 +170,7 @@ def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iter
         named = row.get("source", "").partition(" ")[0]
         if named in judged and row.get("document") != named:
             said = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
-            yield Fault(path, number, "document", f"{said}; name that one, or call the place otherwise")
+            yield Fault(path, number, "document", f"{said}; name that document, or rename the place")
         printed = row.get("printed")
         if not printed or printed in missing["printed"]:
             continue
@@ -185,9 +185,9 @@ def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iter
 
 
 def excluded_number(described: dict[str, Any], metric: str, value: float) -> str:
-    """Describe the fault of a number that a table's description excludes for its metric; empty if it is allowed."""
+    """Return the fault of a number outside the range of its metric in the description; empty if it is allowed."""
     low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
-    return "" if low <= value <= high else f"lies outside {low} to {high}"
+    return "" if low <= value <= high else f"is outside {low} to {high}"
 
 
 def require(root: Path, names: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
-"""Split a document into sentences, identify each one without its words, and find it again.
+"""Split a document into sentences, identify each by a hash, and find it again.
 
-A sentence is known by a hash of its letters and digits, so that what is recorded of a document holds none of its words.
+A sentence is identified by a hash of its letters and digits, so that records of a document contain none of its words.
 """
 
 import hashlib
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SHARED = 0.34  # the share of a statement's weight that a sentence must have in common with it
-ELSEWHERE = 0.7  # the same, of a sentence that does not stand under the heading
+SHARED = 0.34  # least fraction of a statement's weight that a sentence must share
+ELSEWHERE = 0.7  # the same for a sentence that is not under the heading
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
@@ -48,12 +48,12 @@ class DocumentSentence:
 
     @property
     def anchor(self) -> str:
-        """Return the first twelve digits of the SHA-256 of its normalised words."""
+        """Return the first twelve digits of the SHA-256 of the normalised words."""
         return hashlib.sha256(normalised(self.text).encode()).hexdigest()[:12]
 
 
 def normalised(text: str) -> str:
-    """Return a sentence's letters and digits in lower case with single spaces, regardless of marks and line ends."""
+    """Return the letters and digits of a sentence in lower case, with single spaces between words."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
@@ -77,9 +77,9 @@ def sentences(text: str) -> list[DocumentSentence]:
 
 
 def printed(reported: str, document: str) -> str:
-    """Return the hash of what a claim reports if its document prints that, whole or in pieces; else empty.
+    """Return the hash of a claim's reported value if the document prints it, whole or in pieces; else an empty text.
 
-    Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
+    Pieces are the parts of a reported value separated by a comma, `and`, `against` or `to`.
     """
     text = _normalised(document)
     pieces = [reported] if _stands_alone(_normalised(reported), text) else _PIECES.split(reported)
@@ -87,19 +87,19 @@ def printed(reported: str, document: str) -> str:
 
 
 def digest(reported: str) -> str:
-    """Return the first twelve digits of the SHA-256 of what a claim reports."""
+    """Return the first twelve digits of the SHA-256 of a claim's reported value."""
     return hashlib.sha256(_normalised(reported).encode()).hexdigest()[:12]
 
 
 def _normalised(text: str) -> str:
-    """Return a text in lower case without Markdown's marks, with one kind of minus and of comparison signs."""
+    """Return a text in lower case without Markdown marks, with uniform minus and comparison signs."""
     for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
         text = text.replace(mark, plain)
     return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
 
 
 def _stands_alone(piece: str, text: str) -> bool:
-    """Return whether a piece is printed by itself, and not within a word, a longer number or a negative number."""
+    """Return whether a piece occurs in a text, but not within a word, a longer number or a negative number."""
     thousands = r"(?<!\d,)" if re.match(r"\d{3}(?!\d)", piece) else ""
     return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
 
@@ -107,8 +107,8 @@ def _stands_alone(piece: str, text: str) -> bool:
 def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
-    A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
-    a figure without a section stands where the document first names it.
+    A number at the start of the section decides (`4.4 Key Findings`), else the words that it shares with a heading and
+    those above; a figure without section belongs where the document first names it.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
@@ -143,8 +143,8 @@ def _word_stems(text: str) -> set[str]:
 def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
     """Return the anchor of one row of the ledger.
 
-    `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`, which is looked for in `text`, the
-    document as it is.
+    `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`, which is searched for in `text`, the
+    unchanged document.
     """
     reported = printed(row["reported"], text)
     heading = heading_of(row["section"], document)
@@ -176,10 +176,10 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 
 
 def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """Return the table row that prints what a cell check reports; None if no row or several rows do.
+    """Return the table row that prints the reported value of a cell check; None if no row or several rows match.
 
-    Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
-    it names alike leave it open, and so does a row of which it names nothing.
+    Of the rows with this value, the check names words of the first cell and of column headings: the row with most of
+    these words matches, unless two rows tie or none has any.
     """
     reported = _normalised(row["reported"])
     if not reported:
@@ -192,7 +192,7 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
         if not sentence.text.startswith("|"):
             continue
         cells = [_normalised(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
-        if sentence.line > line + 2:  # a rule between head and body has no letter, so it is not a sentence
+        if sentence.line > line + 2:  # the rule below the header has no letters, so it is not a sentence
             head = cells
         line = sentence.line
         printing = [place for place, cell in enumerate(cells) if place and _cell_prints(cell, reported)]
@@ -208,7 +208,7 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
 
 
 def only_sentence(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """The sentence that prints the reported value of a check; None unless exactly one does."""
+    """Return the only sentence that prints the reported value of a check; None if there is not exactly one."""
     reported = _normalised(row["reported"])
     printing = [each for each in inside if reported and _cell_prints(_normalised(each.text), reported)]
     return printing[0] if len(printing) == 1 else None
@@ -220,7 +220,7 @@ def _cell_prints(cell: str, reported: str) -> bool:
 
 
 def _share_named(label: str, named: set[str]) -> float:
-    """Return the share of a label's words and numbers that are among the named ones."""
+    """Return the fraction of a label's words and numbers that are in `named`."""
     own = _words_and_numbers(label)
     return len(own & named) / len(own) if own else 0.0
 
@@ -232,7 +232,7 @@ def _words_and_numbers(text: str) -> set[str]:
 def best_sentence(
     statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], least: float
 ) -> DocumentSentence | None:
-    """Return the sentence that shares most of a statement's weight, in which rare words and numbers count most."""
+    """Return the sentence that shares most of a statement's weight; rare words and numbers weigh most."""
     seen = Counter(term for sentence in document for term in _weighted_words(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _weighted_words(statement)}
     total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
@@ -240,14 +240,14 @@ def best_sentence(
     for sentence in inside:
         terms = _weighted_words(sentence.text)
         shared = sum(weight for term, weight in weights.items() if term in terms) / total
-        value = shared / (1 + 0.01 * len(terms))  # of two that share as much, the shorter
+        value = shared / (1 + 0.01 * len(terms))  # if two sentences share as much, the shorter one
         if shared >= least and value > score:
             best, score = sentence, value
     return best
 
 
 def shared_share(statement: str, sentence: str) -> float:
-    """Return the share of a statement's words and numbers that a sentence contains."""
+    """Return the fraction of a statement's words and numbers that a sentence contains."""
     terms = _weighted_words(statement)
     return len(terms & _weighted_words(sentence)) / len(terms) if terms else 0.0
 

@@ -1,9 +1,9 @@
-"""List every word of the Data Package standard, and whether it is followed, passed on, or refused.
+"""List every property of the Data Package standard, and whether it is used, passed on, or rejected.
 
-The words are those of Data Package, Data Resource, Table Dialect (once CSV Dialect) and Table Schema, of versions 1 and
-2 (https://datapackage.org/standard/). A word that would change what a table says, and that nothing here heeds, is
-refused with what to do instead, unless its value is what is done anyway (`delimiter: ","`). Words that only tell about
-the data are handed on by `publish`. Keys with a colon belong to other vocabularies, and are handed on too.
+The properties are those of Data Package, Data Resource, Table Dialect (formerly CSV Dialect) and Table Schema, versions
+1 and 2 (https://datapackage.org/standard/). A property that would change the meaning of a table, but is not supported
+here, is rejected with advice, unless its value is the behaviour anyway (`delimiter: ","`). Properties that only
+describe the data are passed on by `publish`, as are keys with a colon, which belong to other vocabularies.
 """
 
 from collections.abc import Mapping
@@ -30,17 +30,17 @@ from boundpaper.store.rules import (
 
 TYPES = ("string", "integer", "number", "boolean")
 SPELLINGS = {"true": ("true", "True", "TRUE", "1"), "false": ("false", "False", "FALSE", "0")}
-"""What a cell of a column of booleans may be, as the standard has it."""
+"""Cells allowed in a column of booleans, from the standard."""
 
 _COMMAS = "save the table with commas between cells and double quotes around them"
-_AS_TEXT = "say `type: string`, with a `pattern` where all cells have one form"
+_AS_TEXT = "write `type: string`, with a `pattern` if all cells have the same form"
 _STANDARD = r"https?://(datapackage\.org|specs\.frictionlessdata\.io|frictionlessdata\.io)/\S+"
 
 _PROFILE = matching(
     rf"{_STANDARD}|(tabular-)?data-(package|resource)",
-    "is a profile that is not checked here; leave it out, or name one of the standard's own",
+    "is a profile that is not supported here; leave it out, or name one of the standard",
 )
-_OF_STANDARD = matching(_STANDARD, "is a profile that is not checked here; leave it out, or name the standard's own")
+_OF_STANDARD = matching(_STANDARD, "is a profile that is not supported here; omit it, or name that of the standard")
 _LICENCES = listed(mapping({"name": text, "path": text, "title": text}, foreign=True))
 _SOURCES = listed(mapping({"title": text, "path": text, "email": text, "version": text}, foreign=True))
 _PERSON = {
@@ -61,7 +61,7 @@ CONSTRAINTS: Mapping[str, Rule] = {
     "minLength": whole,
     "maxLength": whole,
     **_ENDS,
-    "jsonSchema": refused("it is of JSON in cells; give each of its values a column"),
+    "jsonSchema": refused("it is for JSON in cells; give each value a separate column"),
 }
 
 
@@ -72,8 +72,8 @@ def _check_missing_values(value: Any) -> BrokenRule | None:
 
 
 def _check_spellings(values: tuple[str, ...]) -> Rule:
-    """Make a rule for `trueValues` and `falseValues`: it allows only the list that is read anyway."""
-    mend = f"write {values[0]} into the cells (read are {', '.join(values)})"
+    """Return a rule for `trueValues` and `falseValues` that allows only the default list."""
+    mend = f"write {values[0]} into the cells (supported are {', '.join(values)})"
     return lambda value: None if isinstance(value, list) and set(value) == set(values) else refused(mend)(value)
 
 
@@ -95,15 +95,15 @@ FIELD: Mapping[str, Rule] = {
     "falseValues": _check_spellings(SPELLINGS["false"]),
     "decimalChar": one_of(".", mend="write numbers with a decimal point"),
     "groupChar": refused("write numbers without marks between thousands, or name the column `printed`"),
-    "bareNumber": one_of(True, mend="write the number alone, and what it counts into `unit`"),
-    "categories": refused("say `constraints: {enum: [...]}`"),
-    "categoriesOrdered": refused("say the order in a column of numbers"),
+    "bareNumber": one_of(True, mend="write only the number, and put what it counts into `unit`"),
+    "categories": refused("write `constraints: {enum: [...]}`"),
+    "categoriesOrdered": refused("give the order in a column of numbers"),
     "delimiter": refused(f"it is of lists in cells; {_AS_TEXT}"),
     "itemType": refused(f"it is of lists in cells; {_AS_TEXT}"),
-    # Not of the standard, but of this project:
+    # Not in the standard, but in this project:
     "unit": text,
     "optional": flag,
-    "cites": flag,  # whether cells are keys of the bibliography
+    "cites": flag,  # whether the cells are keys of the bibliography
 }
 
 REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), foreign=True)
@@ -119,7 +119,7 @@ SCHEMA: Mapping[str, Rule] = {
     "primaryKey": _WHOLE_NAMES,
     "uniqueKeys": listed(listed(text)),
     "foreignKeys": listed(FOREIGN_KEY),
-    # Not of the standard, but of this project:
+    # Not in the standard, but in this project:
     "key": _WHOLE_NAMES,
     "refers": by_name(text),
 }
@@ -134,18 +134,18 @@ DIALECT: Mapping[str, Rule] = {
     "escapeChar": one_of(None, mend="save a double quote in a cell as two, and no other mark before it"),
     "lineTerminator": one_of("\n", "\r\n", mend="end lines with line feeds"),
     "header": one_of(True, mend="put the names of the columns into the first line"),
-    "headerRows": one_of([1], mend="put the names of the columns into the first line, and nothing above it"),
+    "headerRows": one_of([1], mend="put the column names into the first line, with nothing above it"),
     "headerJoin": text,
     "headerCase": one_of(True, mend="a header spells the names as the schema does"),
     "caseSensitiveHeader": one_of(True, mend="a header spells the names as the schema does"),
-    "commentChar": refused("take comments out of the table; `description` is the place for them"),
-    "commentRows": one_of([], mend="take comments out of the table; `description` is the place for them"),
-    "nullSequence": refused("name what stands for a missing value in `missingValues` of the schema"),
-    "skipInitialSpace": one_of(False, mend="take blanks away that stand behind commas"),
+    "commentChar": refused("remove comments from the table; put them into `description`"),
+    "commentRows": one_of([], mend="remove comments from the table; put them into `description`"),
+    "nullSequence": refused("list missing values in `missingValues` of the schema"),
+    "skipInitialSpace": one_of(False, mend="remove blanks after commas"),
     "csvddfVersion": anything,
-    **dict.fromkeys(("property", "itemType", "itemKeys"), refused(f"it is of JSON; {_COMMAS}")),
-    **dict.fromkeys(("sheetNumber", "sheetName"), refused(f"it is of spreadsheets; {_COMMAS}")),
-    "table": refused(f"it is of databases; {_COMMAS}"),
+    **dict.fromkeys(("property", "itemType", "itemKeys"), refused(f"it is for JSON; {_COMMAS}")),
+    **dict.fromkeys(("sheetNumber", "sheetName"), refused(f"it is for spreadsheets; {_COMMAS}")),
+    "table": refused(f"it is for databases; {_COMMAS}"),
 }
 
 _ORIGIN = mapping({"document": either(text, whole), "section": text, "exhibit": either(text, whole)})
@@ -161,16 +161,16 @@ RESOURCE: Mapping[str, Rule] = {
     "sources": _SOURCES,
     "format": one_of("csv", mend="a source or result is CSV, and a measurement what its file says"),
     "mediatype": one_of("text/csv", mend="a source or result is CSV, and a measurement what its file says"),
-    "encoding": matching("(?i)utf-?8", "is not heeded; save the table as UTF-8"),
+    "encoding": matching("(?i)utf-?8", "is not supported; save the table as UTF-8"),
     "compression": one_of("no", mend="unpack the table"),
     "bytes": whole,
     "hash": matching(
         r"((md5|sha1|sha256|sha512):)?[0-9a-fA-F]{32,128}",
-        "is no hash; write md5:..., sha1:..., sha256:... or sha512:...",
+        "is not a hash; write md5:..., sha1:..., sha256:... or sha512:...",
     ),
     "dialect": either(mapping(DIALECT)),
     "schema": anything,  # read by the descriptor
-    # Not of the standard, but of this project; the head of the data package says what they mean:
+    # Not in the standard, but in this project; the head of the data package explains them:
     "kind": anything,
     "fields": anything,
     "key": _WHOLE_NAMES,
@@ -191,13 +191,13 @@ PACKAGE: Mapping[str, Rule] = {
     "homepage": text,
     "image": text,
     "version": text,
-    "created": anything,  # YAML makes a date of it, and a text of it is as good
+    "created": anything,  # YAML may parse it as a date; a text is equally valid
     "keywords": listed(text),
     "licenses": _LICENCES,
     "sources": _SOURCES,
     "contributors": listed(mapping(_PERSON, foreign=True)),
     "resources": anything,  # read one by one
-    # Not of the standard, but of this project:
+    # Not in the standard, but in this project:
     "columns": by_name(
         mapping(
             {
@@ -212,7 +212,7 @@ PACKAGE: Mapping[str, Rule] = {
     "shared": by_name(anything),
 }
 field = mapping(FIELD, ("name",), foreign=True)
-RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is no [low, high]"))
+RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is not [low, high]"))
 LIMITS = mapping(dict.fromkeys(_ENDS, number), others=True)
 """Constraints of a column of numbers."""
 

@@ -1,6 +1,6 @@
-"""Read a table file, CSV or (for a large measurement) Parquet: its rows as text, with their place.
+"""Read a table file, CSV or (for a large measurement) Parquet, as rows of text with row numbers.
 
-`python -m boundpaper.store.table_file FILE` prints one, which makes `git diff` readable (`.gitattributes`).
+`python -m boundpaper.store.table_file FILE` prints a table as text, for a readable `git diff` (`.gitattributes`).
 """
 
 import csv
@@ -20,8 +20,8 @@ from boundpaper.store.text_file import text_of
 def table_text(path: Path) -> str:
     """Return a table as CSV text, whatever the format of its file.
 
-    Raises DataError when the file cannot be read as what its name says, or a cell does not end where its quotation mark
-    does; FileNotFoundError when there is no such file.
+    Raises DataError when the ending does not match the content, or a quoted cell does not end at its quotation mark;
+    FileNotFoundError when there is no such file.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import unpack_table
@@ -52,22 +52,22 @@ def header_of(path: Path) -> list[str]:
 
 
 def records(path: Path) -> Iterator[list[str]]:
-    """Yield every record of a table as its cells, the header first, blank lines as records without cells."""
+    """Yield every record of a table as a list of cells: the header first, and an empty list for a blank line."""
     yield from csv.reader(_text_stream(path))
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield every row of a table: its number, counted in records with the header as 1, and its cells by field."""
+    """Yield the number (the header is 1) and the cells by field of every row of a table."""
     yield from enumerate(csv.DictReader(_text_stream(path)), start=2)
 
 
 def rows_with(
     path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows, numbered as by `rows`, with a cell whose text `fits`; fast if few have one.
+    """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`; fast if there are few.
 
-    `fits` is asked once of each text that stands in the file; `near` is the same of an array of numbers, and is asked
-    where the file holds numbers and no text.
+    `fits` is called once per distinct text in the file; `near` is the same test for an array of numbers, used if the
+    file has numbers instead of text.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import rows_that_fit

@@ -1,7 +1,7 @@
-"""Read a text file, or its YAML, JSON or TOML; every fault names the file, and the line or key if there is one.
+"""Read a text file, or parse it as YAML, JSON or TOML; errors name the file, and the line or key if known.
 
-A byte order mark at its beginning, as programs for Windows write it, is no part of the text, in no file of any sort. A
-file that is not text is recognised by its first bytes, whatever its ending.
+A byte order mark at the beginning, which Windows programs write, is removed in all files. A file that is not text is
+recognised by its first bytes, whatever its ending.
 """
 
 import json
@@ -17,19 +17,19 @@ from boundpaper.store.json_text import DoubledKeyError, parsed
 from boundpaper.store.rules import quoted
 
 MARK = "\ufeff"  # the byte order mark
-PAGES = (".html", ".j2")  # endings of files that may be HTML
-MOST_NODES = 300_000  # of a YAML file with its aliases written out; the data package has some 20,000
-MOST_DEEP = 60  # mappings and lists in each other, more than which nobody writes
-MOST_DIGITS = 19  # of a whole number; 64 bits hold fewer
-_DEEP = f"lists and mappings more than {MOST_DEEP} deep in each other; write it flatter"
-_SAFE = 1_000  # levels that the loader, which calls itself for each, reads without filling the stack
+PAGES = (".html", ".j2")  # endings of files that may contain HTML
+MOST_NODES = 300_000  # most values of a YAML file with its aliases expanded; the data package has some 20,000
+MOST_DEEP = 60  # deepest nesting of mappings and lists, beyond what anyone writes
+MOST_DIGITS = 19  # most digits of a whole number; 64 bits need fewer
+_DEEP = f"lists and mappings nested more than {MOST_DEEP} deep; nest them less"
+_SAFE = 1_000  # levels that the recursive loader reads without a stack overflow
 
 
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
     """Return the text of `file`, whose path is relative to `root`, without a byte order mark.
 
-    Raises the error given when the file cannot be read, is not UTF-8, or is not a text (gzip, XLSX, Parquet, an HTML
-    page...); FileNotFoundError when there is no such file: only the caller knows what that means.
+    Raises `error` when the file cannot be read, is not UTF-8, or is not text (gzip, XLSX, Parquet, an HTML page...);
+    FileNotFoundError when there is no such file, since only the caller knows what this means.
     """
     try:
         content = (root / file).read_bytes()
@@ -48,23 +48,23 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{file}:{line}: a NUL byte, which no text has; restore the file")
     if is_page(text) and not file.endswith(PAGES):
-        raise error(f"{file}: is an HTML page; a download gives one where a login is asked for, or a file is not there")
+        raise error(f"{file}: is an HTML page, which a download returns if a login is required or the file is absent")
     return text
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
-    """Return the object in a JSON file; DataError if there is no object, or content that `held_in` refuses."""
+    """Return the object in a JSON file; raise DataError if there is no object, or `held_in` rejects the content."""
     content = held_in(text_of(root, file), file)
     if not isinstance(content, dict):
-        raise DataError(f"{file}: holds no JSON object; restore the file")
+        raise DataError(f"{file}: contains no JSON object; restore the file")
     return content
 
 
 def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a JSON, TOML or YAML text by the ending of its file's name; other endings are read as YAML.
 
-    Raises the error given when the text is not of that format, or has a key twice, NaN, a whole number of more digits
-    than `MOST_DIGITS`, or lists and mappings deeper in each other than `MOST_DEEP`; with the line, or the key.
+    Raises `error`, with the line or the key, when the text is not of this format, or has a key twice, NaN, a whole
+    number of more than `MOST_DIGITS` digits, or lists and mappings nested deeper than `MOST_DEEP`.
     """
     ending = Path(file).suffix
     if ending not in (".json", ".toml"):
@@ -77,7 +77,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     except json.JSONDecodeError as caught:
         raise error(f"{file}:{caught.lineno}: not valid JSON ({caught.msg}); restore the file") from None
     except tomllib.TOMLDecodeError as caught:
-        raise error(f"{file}: not valid TOML: {caught}; mend it there") from None
+        raise error(f"{file}: not valid TOML: {caught}; correct it there") from None
     except (ValueError, RecursionError):
         raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
     _refuse_odd_values(content, file, error)
@@ -87,7 +87,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
     """Return the content of a YAML file, parsed by `yaml_in`.
 
-    Raises the error given as `yaml_in` does; FileNotFoundError when there is no such file.
+    Raises `error` as `yaml_in` does; FileNotFoundError when there is no such file.
     """
     return yaml_in(text_of(root, file, error), file, error)
 
@@ -95,8 +95,8 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a YAML text with the safe loader.
 
-    Raises the error given when the text is no YAML or has a key twice, with the line; for what `held_in` refuses, with
-    the key; and for aliases of aliases that would fill the memory when written out.
+    Raises `error` with the line when the text is not YAML or has a key twice; with the key for values that `held_in`
+    rejects; and for nested aliases that would fill the memory when expanded.
     """
     import yaml
 
@@ -111,7 +111,7 @@ def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> None:
-    """Refuse values that nobody writes on purpose: NaN, endless whole numbers, endless depth or size."""
+    """Raise `error` for values that nobody writes on purpose: NaN, huge whole numbers, extreme depth or size."""
     left = MOST_NODES
     stack: list[tuple[Any, tuple[str, ...]]] = [(content, ())]
     while stack:
@@ -123,13 +123,13 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
         elif isinstance(node, (list, set, tuple)):
             stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
-            raise error(f"{where} is NaN, which is not a number; leave the key out where there is none")
+            raise error(f"{where} is NaN, not a number; leave the key out if there is no value")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
-            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or mend it")
+            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
         if len(path) > MOST_DEEP:
             raise error(f"{where}: {_DEEP}")
         if left < len(stack):
-            raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
+            raise error(f"{file}: more than {MOST_NODES} values after expanding aliases; use fewer aliases")
 
 
 def _may_nest_deeply(text: str) -> bool:
@@ -158,19 +158,19 @@ def _line_nested_too_deep(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """Return the safe loader, made to refuse a repeated key, for which YAML's own loader keeps the last value."""
+    """Return a safe loader that rejects repeated keys, of which YAML's own loader keeps the last value."""
     import yaml
 
     class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: Any) -> None:
-            """Check the keys as written, before those of merged mappings are added."""
+            """Check for repeated keys before the keys of merged mappings are added."""
             if not hasattr(node, "checked"):
                 node.checked = True
                 firsts: dict[tuple[str, str], Any] = {}
                 for key, _ in node.value:
                     if isinstance(key, yaml.ScalarNode) and firsts.setdefault((key.tag, key.value), key) is not key:
                         line = firsts[key.tag, key.value].start_mark.line + 1
-                        told = f"the key {quoted(key.value)} stands at line {line} already; keep one of them"
+                        told = f"the key {quoted(key.value)} is already at line {line}; keep one of them"
                         raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
             super().flatten_mapping(node)
 
@@ -178,12 +178,12 @@ def _loader() -> Any:
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:
-    """Return the line of a fault in YAML, what is wrong, and where the broken part begins, maybe many lines above."""
+    """Return the line of a fault in YAML, what is wrong, and where the broken part begins, perhaps many lines above."""
     mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"
     lines = text.splitlines()
     if began is not None and mark is not None and began.line < min(mark.line, len(lines)):
-        words += f"; a bracket, quote or indentation is wrong in what begins at line {began.line + 1}"
+        words += f"; a bracket, quote or indentation is wrong in the part that begins at line {began.line + 1}"
         return f"{words}: {quoted(lines[began.line].strip())}"
     return f"{words}: {quoted(lines[mark.line].strip())}" if mark is not None and mark.line < len(lines) else words

@@ -7,7 +7,7 @@ from pathlib import Path
 from boundpaper.store.descriptor import resource
 
 NONE = ("1", "as ", "see ")
-"""Beginnings of units that are none, or that differ from row to row."""
+"""Beginnings of units that mean no unit, or a unit that differs by row."""
 
 _SAME = {
     name: unit
@@ -39,7 +39,7 @@ _PER = re.compile(r"(?<!\s)\s*+/\s*+|(?<!\s)\s++(?:per|an?)\s++")
 
 
 def declared_units(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the unit of each column that has one, by the column's name, then by the artifact's name."""
+    """Return the units of columns, by column name and then by artifact name."""
     found: dict[str, dict[str, str]] = {}
     for name in artifacts:
         for field in (resource(root, name) or {"schema": {"fields": []}})["schema"]["fields"]:
@@ -49,7 +49,7 @@ def declared_units(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, 
 
 
 def plain(unit: str) -> str:
-    """Normalise a unit for comparison, without markup, plurals and abbreviations: `nats per token` equals
+    """Return a unit normalised for comparison, without markup, plurals and abbreviations: `nats per token` equals
     `nat/token`.
     """
     parts = _PER.split(unit.replace("\\", "").strip("$ ").lower())
@@ -57,11 +57,11 @@ def plain(unit: str) -> str:
 
 
 def is_one(unit: str) -> bool:
-    """Return whether a text is a unit that has several names, such as `ms`, or a rate of such a unit."""
+    """Return whether a text is a unit with several names, such as `ms`, or a rate of such a unit."""
     return plain(unit).partition("/")[0] in set(_SAME.values())
 
 
 def looks_like_one(text: str) -> bool:
-    """Return whether a text in brackets can be a unit: a word or symbol, or one per another, but no number."""
+    """Return whether a text in brackets may be a unit: a word or symbol, or a ratio of two, but not a number."""
     parts = _PER.split(text.strip())
     return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)

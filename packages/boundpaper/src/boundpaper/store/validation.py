@@ -1,8 +1,8 @@
-"""Validate a table's cells against the fields, constraints and keys of its schema, as Table Schema defines them.
+"""Validate a table's cells against the fields, constraints and keys of its schema, as defined by Table Schema.
 
-https://datapackage.org/standard/table-schema/ says what the types and constraints mean; a descriptor uses those of
-`TYPES` and `LIMITS` only, and others are refused rather than passed over. Beyond the standard, a word may not stand in
-two spellings that look alike (`boundpaper.store.spelling`).
+https://datapackage.org/standard/table-schema/ defines the types and constraints; only those in `TYPES` and `LIMITS` are
+supported, and others are errors. Beyond the standard, a word must not occur in two spellings that look alike
+(`boundpaper.store.spelling`).
 """
 
 import csv
@@ -47,25 +47,25 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "number": _number,
     "boolean": _parse_boolean,
 }
-"""What a cell means, or None where it means nothing of the type."""
+"""Parsers of cells by type; the result is None if the cell is not of the type."""
 
 
 def _check_enum(values: Sequence[Any], kind: str) -> Check:
     shown = ", ".join(str(value) for value in values)
     wanted = {TYPES[kind](str(value)) for value in values}
-    return lambda value, cell: "" if value in wanted else f"{short(cell)} is none of {cut_to_line(shown)}"
+    return lambda value, cell: "" if value in wanted else f"{short(cell)} is not one of {cut_to_line(shown)}"
 
 
 def _check_pattern(pattern: str, kind: str) -> Check:
     if wrong := fault(pattern):
         raise ValueError(f"{pattern!r} {wrong}")
     compiled = re.compile(pattern)
-    return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
+    return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
 def _numeric_bound(value: Any, kind: str) -> float:
     if kind not in ("integer", "number"):
-        raise TypeError(f"a {kind} has no least or largest value")
+        raise TypeError(f"a {kind} has no minimum or maximum")
     return float(value)
 
 
@@ -115,14 +115,14 @@ LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
     "minLength": _check_shortest,
     "maxLength": _check_longest,
 }
-"""Constraints of single cells, but `required`; `unique` is one of a column."""
+"""Constraints of single cells, except `required`; `unique` is a constraint of a column."""
 
 
 class CheckedField:
-    """A field with the checks of its cells.
+    """A field of a schema, with the checks of its cells.
 
-    The `schema` says what cells stand for a missing value where the field does not. Raises DataError for a type or a
-    constraint that is not among those of this module, or a constraint that means nothing.
+    Missing values are those of the field, else of `schema`. Raises DataError for a type or constraint that this module
+    does not support, or an invalid constraint.
     """
 
     def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -144,12 +144,10 @@ class CheckedField:
         try:
             self.limits = [LIMITS[limit](value, self.kind) for limit, value in limits.items() if limit in LIMITS]
         except (TypeError, ValueError, ArithmeticError, re.error) as error:
-            raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
+            raise DataError(f"{self.name}: a constraint is invalid ({error})") from None
 
     def read(self, cell: str) -> tuple[Any, str]:
-        """Return the value of a cell (None if missing) and its fault. Results are cached, since most cells occur many
-        times.
-        """
+        """Return the value of a cell (None if missing) and its fault; cached, since most cells occur many times."""
         value = self._known.get(cell)
         if value is None:
             value = self._known[cell] = self._parse(cell)
@@ -157,22 +155,22 @@ class CheckedField:
 
     def _parse(self, cell: str) -> tuple[Any, str]:
         if cell in self.missing:
-            said = f"{short(cell)} stands for no value, but one is required" if cell else "empty, but required"
+            said = f"{short(cell)} means a missing value, but a value is required" if cell else "empty, but required"
             return None, said if self.required else ""
         value = TYPES[self.kind](cell)
         if value is None:
             return None, f"{short(cell)} is not a{'n' * (self.kind == 'integer')} {self.kind}"
         if self.kind == "integer" and not -(2**63) <= value < 2**63:
-            return None, f"{short(cell)} is beyond integers of 64 bits; an identifier is of the type string"
+            return None, f"{short(cell)} is too large for 64 bits; use the type string for identifiers"
         if self.kind == "number" and not math.isfinite(value):
             return value, f"{cell} is not a number; leave it empty and give a reason"
         return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """Return the fault in the spelling of a text at its first occurrence; empty if there is none.
+        """Return the fault in a text's spelling at its first occurrence; empty if there is none.
 
-        `cell` is one that `read` has not met before. With `is_key`, cells are of a key and must be `clean`, also where
-        no other spelling stands beside.
+        `cell` must be new to `read`. With `is_key`, cells belong to a key and must be `clean`, even without another
+        spelling.
         """
         if self.kind != "string" or cell in self.missing:
             return ""
@@ -182,7 +180,7 @@ class CheckedField:
             return f"{cut_to_line(spelled_out(cell))} {why}; write {cut_to_line(spelled_out(clean(cell)))}"
         if other != cell and not (is_key and difference(other)):
             like = f"{cut_to_line(spelled_out(other))} of row {where}"
-            return f"{cut_to_line(spelled_out(cell))} looks like {like}, and is another word; spell both alike"
+            return f"{cut_to_line(spelled_out(cell))} looks like {like}, but is spelled differently; use one spelling"
         return ""
 
     def is_known(self, cell: str) -> bool:
@@ -196,18 +194,18 @@ def short(cell: object) -> str:
 
 
 def cut_to_line(words: str) -> str:
-    """Cut a text to one line."""
+    """Return a text cut to one line."""
     return words if len(words) < 100 else f"{words[:100]}..."
 
 
 def faults(
     path: Path, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], foreign: Mapping[tuple[str, ...], Any]
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield the faults of a table's cells as (row, field, words); the header is row 1.
+    """Yield the faults of a table's cells as (row, field, message); the header is row 1.
 
-    `path` is a CSV file whose header is the names of `fields`, those of its schema in order; `primaryKey`, `uniqueKeys`
-    and `missingValues` of the schema are read. `foreign` has, by the fields of a foreign key, the table that it names
-    and the cells that stand there. Raises DataError when the schema is none that this module knows.
+    The header of the CSV file `path` must be the names of `fields`, the schema's fields in order; of `schema`,
+    `primaryKey`, `uniqueKeys` and `missingValues` are used. `foreign` maps the fields of a foreign key to the table
+    that it names and the cells there. Raises DataError when the schema is not supported.
     """
     columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
     places = {column.name: place for place, column in enumerate(columns)}
@@ -221,11 +219,11 @@ def faults(
     of_keys = {place for which, *_ in (*unique, *references) for place in which}
     if _is_valid(columns, rows, of_keys, [which for which, _ in unique], references):
         return
-    columns = [CheckedField(field, schema) for field in fields]  # which have met no cell
+    columns = [CheckedField(field, schema) for field in fields]  # new fields, which have read no cell
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             few = len(cells) < len(columns)
-            mend = "the row was cut, or lacks the comma before an empty cell" if few else QUOTES
+            mend = "the row is truncated, or lacks the comma before an empty cell" if few else QUOTES
             yield number, "", f"{counted(len(cells), 'cell')} for {counted(len(columns), 'column')}; {mend}"
             continue
         values = []
@@ -256,11 +254,11 @@ def _is_valid(
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
-    """Return whether a table has no fault; each distinct text of a column is checked once, and keys are counted."""
+    """Return whether a table has no fault, quickly: check each distinct text of a column once, and count keys."""
     if any(len(cells) != len(columns) for cells in rows):
         return False
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
-    values, words = [], []  # of keys alone: what cells mean, and the cells that mean anything
+    values, words = [], []  # for keys only: values of cells, and cells that are not missing
     for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
         known = {cell: column.read(cell) for cell in dict.fromkeys(cells)}
         if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in known.items()):
@@ -280,16 +278,16 @@ def _is_valid(
 
 
 def _advice_on_missing(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
-    """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
+    """Return the end of a message on cells that another table lacks; it names similar-looking cells there, if any."""
     common = [looks(cell) for cell in asked]
     alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)
     if alike is None:
         return "; add it there or correct the name"
-    return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; spell both alike"
+    return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; use one spelling"
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
-    """Return the cells of some columns of a table, as text.
+    """Return the distinct cells of some columns of a table, as tuples of text.
 
     Raises DataError when the table has no such column or is not a table, FileNotFoundError if there is no such table.
     """

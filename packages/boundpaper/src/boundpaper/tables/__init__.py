@@ -1,8 +1,8 @@
-"""Tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`.
+"""Define tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`.
 
-The modules beside this file typeset them.
+The modules in this folder typeset them.
 
-This module stays light: it imports neither pandas nor Jinja2, so that a table file costs nothing to read.
+This module imports neither pandas nor Jinja2, so that importing a table file is fast.
 """
 
 from boundpaper.tables.spec import Column, Table

@@ -1,7 +1,7 @@
-r"""Align numbers: each number is cut into pieces, and each piece is padded to the widest of its column.
+r"""Align numbers: split each number into pieces, and pad each piece to the widest of its column.
 
-Columns are right-aligned and digits have one width, so it is enough that everything to the right of the decimal point
-is equally wide in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
+Columns are right-aligned and digits are equally wide, so it is enough that everything to the right of the decimal point
+has the same width in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
 """
 
 from collections import Counter
@@ -22,9 +22,9 @@ class Piece:
     ----------
     tokens : tuple of str
     side : {"none", "left", "right"}
-        Where the pad goes; "none" for what stands leftmost in a right-aligned column.
+        Side of the padding; "none" for the leftmost piece in a right-aligned column.
     overhang : tuple of str
-        Tokens after the others that may stand over the pad: the exponent of a bare power of ten.
+        Last tokens, which may extend over the padding: the exponent of a bare power of ten.
     """
 
     tokens: tuple[str, ...]
@@ -34,13 +34,13 @@ class Piece:
 
 Pieces: TypeAlias = tuple[Piece, ...]
 DASH = "–"
-VALUE_PIECES = 2  # what `number_pieces` makes; the rest is uncertainty
+VALUE_PIECES = 2  # number of pieces from `number_pieces`; the others are uncertainty
 _BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "html": "<b>{}</b>"}
 _ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
 
 def number_pieces(parts: NumberParts) -> Pieces:
-    """Cut a number at its decimal point; a suffix stays with its digits, and padding comes after it."""
+    """Return a number split at its decimal point; a suffix stays with the digits, before the padding."""
     lead = Piece(parts.lead, "none")
     if not parts.whole:
         return (lead, Piece((), "right", overhang=parts.power))
@@ -48,14 +48,14 @@ def number_pieces(parts: NumberParts) -> Pieces:
 
 
 def spread_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Cut an uncertainty, or the gap where there is none."""
+    """Return the pieces of an uncertainty, or of the gap if there is none."""
     if not ends:
         return (Piece((), "right"), Piece((), "left"), Piece((), "right"))
     return (Piece(("±",), "right"), Piece(ends[0].lead, "left"), Piece(ends[0].tail, "right"))
 
 
 def estimate_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Make one piece of an interval: brackets without space inside, directly after its value."""
+    """Return an interval as one piece: brackets without space inside, directly after the value."""
     if not ends:
         return (Piece((), "right"),)
     return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)
@@ -69,10 +69,9 @@ def missing_pieces(like: Pieces) -> Pieces:
 def align_column(
     column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hung: Sequence[str] | None = None
 ) -> list[str]:
-    """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string.
+    """Return a column's numbers as aligned text; None (a text or blank cell) becomes an empty string.
 
-    `bold` says whose value is bold; `hung`, for LaTeX, are marks that hang over from each number's last digit, taking
-    no width.
+    `bold` says which values are bold; `hung`, for LaTeX, are marks after each number's last digit that take no width.
     """
     present = [pieces for pieces in column if pieces is not None]
     widest = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
@@ -83,7 +82,7 @@ def align_column(
 
 
 def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Markup, strong: bool, mark: str) -> str:
-    """Write one number, its value bold if `strong`: neighbouring bold pieces as one run."""
+    """Return one number as text, with the value bold if `strong`; adjacent bold pieces form one run."""
     if pieces is None:
         return ""
     runs: list[tuple[bool, str]] = []
@@ -105,7 +104,7 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
 
 
 def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
-    """Return the tokens, by class of width, to which a column's numbers are padded."""
+    """Return the tokens of the widest number of a column, to which the numbers are padded."""
     present = [pieces for pieces in column if pieces is not None]
     most = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
     return [token for each in most for token in each.elements()]

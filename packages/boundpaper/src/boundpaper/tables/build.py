@@ -1,4 +1,4 @@
-"""Build table steps."""
+"""Build tables: call the function of a table step and render its Table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def table_of(job: Job) -> Table:
-    """Run a table step's function and return its specification.
+    """Call a table step's function and return its Table.
 
-    Raises SpecError when it returns anything else, or a unit of it contradicts the data package.
+    Raises SpecError when the function returns anything else, or a unit contradicts the data package.
     """
     spec = job.call()
     if not isinstance(spec, Table):
@@ -29,5 +29,5 @@ def table_of(job: Job) -> Table:
 
 
 def build(job: Job) -> dict[str, str]:
-    """Write a table step's LaTeX."""
+    """Return the LaTeX of a table step by path."""
     return {f"out/tables/{job.name}.tex": render(table_of(job), job.name, "latex")}

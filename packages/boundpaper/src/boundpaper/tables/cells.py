@@ -1,4 +1,4 @@
-"""Represent a table's cells, read, checked, rounded and judged, independent of the output format."""
+"""Represent a table's cells after reading, checking and rounding, independent of the output format."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,25 @@ class Cell:
     Attributes
     ----------
     value : object
-        What the data hold; None when missing or blank.
+        The value in the data; None if missing or blank.
     uncertainty, low, high, p : float or None
-        What goes with the value.
+        Uncertainty, interval ends and p-value of the value.
     digits : int or None
-        Its own digits after the point.
+        Digits after the point, if the row gives them.
     pieces : Pieces or None
         The rounded number in pieces; None for text.
     words : str
         The text of a cell that is not a number.
     marks : tuple of str
-        Names of its footnotes.
+        Names of the cell's footnotes.
     stars : int
-        Levels that its p-value is below.
+        Number of levels that the p-value is below.
     reason : str
-        Why the value or what goes with it is missing.
+        Why the value, or its uncertainty or interval, is missing.
     best : bool
-        Distinguishable from all others as the best of its group.
+        Whether the value is significantly the best of its group.
     hidden : bool
-        Repeats the cell above it and is not printed.
+        Whether the cell repeats the cell above and is not printed.
     """
 
     value: object = None
@@ -59,16 +59,16 @@ class Grid:
     name : str
     table : Table
     columns : tuple of Column
-        With the formats that were left out filled in.
+        The columns, with default formats filled in.
     rows : tuple of tuples of Cell
     groups : tuple of str
-        Each row's group; empty strings where the table has none.
+        The group of each row; empty strings if the table has no groups.
     ruled : tuple of bool
-        Whether a rule stands before each row.
+        Whether a rule precedes each row.
     blocks : tuple of str
-        Equal for neighbouring rows that belong together; empty strings where the table has no such rows.
+        For each row a text that adjacent related rows share; empty strings if the table has none.
     units : tuple of str
-        Equal for rows whose numbers line up; empty strings where all do.
+        For each row a text shared by rows whose numbers line up; empty strings if all do.
     """
 
     name: str

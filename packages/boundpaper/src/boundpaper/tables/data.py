@@ -1,4 +1,4 @@
-"""Write tables as data: CSV and JSON with the unrounded numbers and everything that belongs to them."""
+"""Write tables as data: CSV and JSON with unrounded numbers, their uncertainties, marks and reasons."""
 
 import csv as csv_module
 import io
@@ -14,10 +14,10 @@ from boundpaper.typeset.rounding import shortest_text
 
 
 def csv(grid: Grid) -> str:
-    """Write a table as CSV.
+    """Return a table as CSV.
 
-    Beside each shown field stand, where the column has them, `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
-    `FIELD_marks` and, where any cell is empty, `FIELD_reason`. Rows keep what the typeset table leaves out as repeated.
+    Each shown field is followed, if the column has them, by `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
+    `FIELD_marks` and, if any cell is empty, `FIELD_reason`. Repeated cells that the typeset table hides are included.
     """
     header: list[str] = []
     values: list[list[str]] = []
@@ -37,7 +37,7 @@ def csv(grid: Grid) -> str:
 
 
 def json(grid: Grid) -> str:
-    """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
+    """Return a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
         {"field": column.field} | {each: _author_text(getattr(column, each)) for each in ("title", "unit", "group")}
         for column in grid.columns
@@ -78,7 +78,7 @@ def _field_names(column: Column, cells: list[Cell]) -> list[str]:
 
 
 def _author_text(value: object) -> object:
-    """An author's text with a backslash before each character that came from data; any other value unchanged."""
+    """Return an author's text with a backslash before each character from data, or any other value unchanged."""
     return quoted(value) if isinstance(value, str) else value
 
 
@@ -99,7 +99,7 @@ def _csv_text(value: object) -> str:
 
 
 def _without_formula(text: str) -> str:
-    """Keep a spreadsheet from running a text as a formula: a text that is not a number starts with an apostrophe."""
+    """Return a text that a spreadsheet will not run as a formula: prefix an apostrophe if it looks like one."""
     if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
         return text
     try:

@@ -17,7 +17,7 @@ class _Block:
 
 
 def html(grid: Grid) -> str:
-    """Write a table in HTML; numbers are meant to be set with `font-variant-numeric: tabular-nums`."""
+    """Return a table in HTML; style its numbers with `font-variant-numeric: tabular-nums`."""
     notes = collect_notes(grid)
     heads = []
     for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):

@@ -33,7 +33,7 @@ _ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "
 
 @dataclass(frozen=True)
 class LatexRow:
-    """A row with the heading, rule or space before it."""
+    """A row, with the heading, rule or space before it."""
 
     cells: tuple[str, ...]
     before: frozenset[Separator]
@@ -42,9 +42,9 @@ class LatexRow:
 
 @dataclass(frozen=True)
 class TablePlacement:
-    """How a table is set: on which page, over both columns, as a float, a tabular or its rows.
+    """How a table is typeset: page widths, over one or both columns, as a float, a tabular or its rows.
 
-    A long table becomes floats of so many `lines`, since a longtable needs a page of one column; 0 for a longtable.
+    A long table is split into floats of `lines` lines, since a longtable needs a one-column page; 0 means a longtable.
     """
 
     page: PageWidths = HOUSE
@@ -54,7 +54,7 @@ class TablePlacement:
 
 
 def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
-    """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
+    """Return a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
     setting = setting or TablePlacement()
     table, notes = grid.table, collect_notes(grid)
     chosen = fit_table(grid, setting.page)
@@ -92,19 +92,19 @@ def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
 
 
 def _breaks(grid: Grid, setting: TablePlacement) -> bool:
-    """Return whether LaTeX breaks the table over pages."""
+    """Return whether LaTeX breaks the table across pages."""
     return grid.table.long and setting.part == "float" and not setting.lines
 
 
 def _split_rows(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
     """Return the rows of each float, at most `most` lines per float; all rows in one if `most` is 0.
 
-    The name of a group is repeated where a float begins within it.
+    A float that begins within a group repeats the group's name.
     """
     pieces: list[list[LatexRow]] = [[]]
     heights = [1 + 1.5 * ("group" in line.before) + 0.5 * bool(line.before & {"rule", "space"}) for line in lines]
     if most:
-        most = min(most, sum(heights) / ceil(sum(heights) / most) + 2.0)  # none is left with the last two rows
+        most = min(most, sum(heights) / ceil(sum(heights) / most) + 2.0)  # no float has only the last two rows
     taken, group = 0.0, ""
     for line, high in zip(lines, heights, strict=True):
         group = line.group or group
@@ -135,7 +135,7 @@ def _package_lines(grid: Grid, setting: TablePlacement) -> str:
 
 
 def _list_caption(caption: str, short: str | None) -> str:
-    """Return the caption for the list of tables; empty where it is the caption itself."""
+    """Return the caption for the list of tables; empty if it equals the caption."""
     if short is not None:
         return prose(short, "latex")
     first = caption
@@ -149,10 +149,10 @@ def _list_caption(caption: str, short: str | None) -> str:
 
 
 def _column_types(grid: Grid, chosen: TableFit) -> str:
-    r"""Write the column types of the tabular.
+    r"""Return the column types of the tabular.
 
-    Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
-    of groups the first column is indented as a whole.
+    If there is no space between rows, the continuation lines of paragraphs are indented, so that the start of each row
+    is visible; below group names, the whole first column is indented.
     """
     types, close = [], not has_row_space(grid)
     below = grid.table.groups is not None and grid.table.group_style == "row"
@@ -203,7 +203,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
                 text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
             text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
             if claim and text:
-                text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that holds anything
+                text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that is not empty
             if index == 0:
                 text = _link_targets(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
@@ -213,13 +213,13 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
 
 
 def _link_targets(grid: Grid, row: int) -> str:
-    """Return the link targets of the claims and artifacts that a row is about."""
+    """Return the LaTeX link targets of the claims and artifacts that a row is about."""
     if grid.table.entry is None:
         return ""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
     wrong = [name for name in names if not _ENTRY.fullmatch(name)]
     if wrong:
-        raise SpecError(f"table {grid.name}: {wrong[0]!r} is not an entry; write claim:NAME or artifact:NAME")
+        raise SpecError(f"table {grid.name}: {wrong[0]!r} is not a valid entry; write claim:NAME or artifact:NAME")
     return "".join(f"\\pressentry{{{name}}}" for name in names)
 
 
@@ -241,14 +241,14 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
 
 
 def _raised_marks(marks: str) -> str:
-    r"""Raise marks so that they keep their width: `\tnote` takes no room in a table, so a phantom of it keeps room."""
+    r"""Return superscript marks with their width: `\tnote` takes no width in a table, so a phantom is added."""
     return f"\\textsuperscript{{{marks}}}"
 
 
 def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
-    """Return the widest mark of a column of numbers that keeps space for it.
+    """Return the widest mark of a number column that reserves space for marks, else an empty text.
 
-    Space is kept at the table's edge, between close columns and for more than two signs.
+    Space is reserved at the table's edge, between close columns, and for more than two characters.
     """
     if not is_number(grid.columns[index]):
         return ""
@@ -261,7 +261,7 @@ def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Let long names in paragraphs break after underscores and slashes, outside of mathematics."""
+    """Return a text in which long names can break after underscores and slashes, except in mathematics."""
     parts = text.split("$")
     parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", part) for part in parts[::2]]
     return "$".join(parts)

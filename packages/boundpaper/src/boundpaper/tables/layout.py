@@ -1,4 +1,4 @@
-"""Lay out what the three typeset formats share: cells as text, headings in lines, and rules."""
+"""Lay out the parts that the three typeset formats share: cells as text, lines of headings, and rules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from boundpaper.typeset.text import Markup, escape, numerals, prose
 
 @dataclass(frozen=True)
 class Spanner:
-    """A heading above columns `first` to `last` (counted from 1); without text, a gap."""
+    """A heading above columns `first` to `last` (counted from 1), or a gap if it has no text."""
 
     text: str
     first: int
@@ -25,14 +25,14 @@ class Spanner:
 
     @property
     def span(self) -> int:
-        """Return how many columns it covers."""
+        """Return the number of columns that the heading spans."""
         return self.last - self.first + 1
 
 
 def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> list[list[str]]:
     """Return the text of cells row by row, with numbers aligned, and without marks and stars except `hung`.
 
-    `hung` gives for LaTeX each cell's marks, row by row; only numbers take them up.
+    `hung`, for LaTeX, has the marks of each cell, row by row; only numbers include them.
     """
     columns = []
     for index, column in enumerate(grid.columns):
@@ -66,7 +66,7 @@ def _cell_words(column: Column, cell: Cell, format: Markup) -> str:
 
 
 def heading_lines(grid: Grid, format: Markup) -> list[list[str]]:
-    """Return the headings' lines, column by column; a unit joins the title's line if the column is wide enough."""
+    """Return the lines of the headings, column by column; a unit is on the title's line if there is room."""
     rows = []
     for index, column in enumerate(grid.columns):
         lines = column.title.split("\n")
@@ -82,7 +82,7 @@ def heading_lines(grid: Grid, format: Markup) -> list[list[str]]:
 
 
 def plain_width(cell: Cell) -> int:
-    """Count a cell's characters, roughly."""
+    """Return the approximate number of characters in a cell."""
     if cell.pieces is None:
         return len(cell.words) or 2
     return sum(len(piece.tokens) for piece in cell.pieces)
@@ -106,7 +106,7 @@ def alignment(column: Column) -> Align:
 
 
 def note_text(note: Note, format: Markup) -> str:
-    """Write a note's text; footnotes end with a full stop."""
+    """Return a note's text; footnotes end with a full stop."""
     begun = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
     text = prose(begun, format) if note.prose else escape(numerals(begun), format)
     if note.label == DASH:
@@ -115,12 +115,12 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return the letter of a note; a dash is part of the note's text."""
+    """Return the letter of a note; empty for a dash, which is part of the text."""
     return "" if note.label == DASH else note.label
 
 
 def has_row_space(grid: Grid) -> bool:
-    """Return whether there is a small space between rows: if they are paragraphs, or the table asks for it."""
+    """Return whether there is a small space between rows: if the rows are paragraphs or the table requests it."""
     paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and paragraphs)
 

@@ -1,4 +1,4 @@
-"""Write tables in Markdown: a pipe table, padded so that its source reads well, with caption and notes."""
+"""Write tables in Markdown: a pipe table with padded source, caption and notes."""
 
 import unicodedata
 
@@ -10,7 +10,7 @@ from boundpaper.typeset.text import escape, prose
 
 
 def markdown(grid: Grid) -> str:
-    """Write a table in GitHub's Markdown; rules become empty rows, headings of groups rows in italics."""
+    """Return a table in GitHub's Markdown; rules become empty rows, and group headings become rows in italics."""
     notes = collect_notes(grid)
     rows = [_column_headings(grid, notes)]
     texts = body(grid, "markdown")
@@ -39,7 +39,7 @@ def markdown(grid: Grid) -> str:
 
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
-    """Return one heading per column, the group's before its own: Markdown has one line of headings."""
+    """Return one heading per column, with the group's heading first, since Markdown has only one header line."""
     group = {index: each.text for each in spanners(grid, "markdown") for index in range(each.first - 1, each.last)}
     heads = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
@@ -69,7 +69,7 @@ def _padded_line(cells: list[str], widths: list[int], right: list[bool]) -> str:
 
 
 def _display_width(text: str) -> int:
-    """Count the columns that a text takes in an editor: 0 for combining characters, 2 for wide characters."""
+    """Return the width of a text in an editor: combining characters count 0, wide characters 2."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -19,7 +19,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters by which cells refer to them."""
+    """A table's notes in order, and the letters with which cells refer to them."""
 
     notes: tuple[Note, ...]
     letters: dict[tuple[str, str], str]
@@ -38,10 +38,10 @@ class Notes:
 
 
 def collect_notes(grid: Grid) -> Notes:
-    """Collect a grid's notes.
+    """Return the notes of a grid.
 
-    Letters follow the order of appearance, headings first, then row by row. Where all empty cells share one reason, it
-    is said once beside a dash; where there are several, each has a letter.
+    Letters follow the order of appearance: headings first, then row by row. If all empty cells share one reason, it is
+    printed once after a dash; if there are several reasons, each has a letter.
     """
     table = grid.table
     keys: dict[tuple[str, str], None] = {}

@@ -1,4 +1,4 @@
-"""Read cells from a specification; every value is read and checked once for all output formats."""
+"""Read the cells of a Table; each value is read and checked once for all output formats."""
 
 import math
 import numbers
@@ -19,11 +19,11 @@ from boundpaper.typeset.numbers import text as text_format
 
 
 def read(table: Table, name: str) -> Grid:
-    """Read a specification's cells.
+    """Return the cells of a Table as a grid.
 
-    Raises SpecError as `tables.spec.check` does, and for a column of fractions without a format and a mark that is not
-    explained; DataError for a cell without a value or a reason, text where a number belongs, infinity, or an interval
-    whose ends are swapped, with table, column and row.
+    Raises SpecError as `tables.spec.check` does, and for a column of floats without a format or an unexplained mark;
+    DataError, with table, column and row, for an empty cell without a reason, text in a number column, infinity, or an
+    interval with swapped ends.
     """
     table = with_text_names(table)
     check(table, name)
@@ -67,8 +67,8 @@ def read(table: Table, name: str) -> Grid:
 class _CellReader:
     """A reader of one table's cells.
 
-    `data` holds the fields' values as Python's own, None for empty ones; `labels` are the first column's values, which
-    name rows in messages.
+    `data` has the fields' values as plain Python objects, None if empty; `labels` are the values of the first column,
+    which name rows in messages.
     """
 
     table: Table
@@ -86,24 +86,24 @@ class _CellReader:
         return f"{place}, row {row + 1}" + (f" ({label})" if label else "")
 
     def resolved(self, column: Column) -> Column:
-        """Fill in the format that a column leaves out."""
+        """Return a column with the default format if it has none."""
         if column.show is not None:
             return column
         values = [value for value in self.data[column.field] if value is not None]
         spread = column.ci is not None or column.uncertainty is not None
         if column.width is not None or all(isinstance(value, (str, bool)) for value in values):
             if spread:
-                raise SpecError(f"{self.where(column)} holds text, which takes no uncertainty= or ci=")
+                raise SpecError(f"{self.where(column)} is a text column, which cannot have uncertainty= or ci=")
             return replace(column, show=text_format)
         if any(isinstance(value, str) for value in values):
-            raise SpecError(f"{self.where(column)} mixes text and numbers: make it one of them, or show it as text")
+            raise SpecError(f"{self.where(column)} mixes text and numbers: use one of them, or show it as text")
         whole = all(isinstance(value, numbers.Real) and float(value).is_integer() for value in values)
         if whole and not spread:
             return replace(column, show=integer_format())
-        raise SpecError(f"{self.where(column)} holds fractions and has no format: give one, such as fixed(2)")
+        raise SpecError(f"{self.where(column)} has floats but no format: give a format, such as fixed(2)")
 
     def cell(self, column: Column, row: int) -> Cell:
-        """Read a cell: its value or the reason why it is empty, its marks, and what goes with the value."""
+        """Return a cell: its value or the reason why it is empty, its marks, uncertainty, interval and p-value."""
         where = self.where(column, row)
         marks = self._read_marks(column, row, where)
         value = self._value_at(column.field, row)
@@ -113,15 +113,15 @@ class _CellReader:
                 return Cell(marks=marks)
             if not reason:
                 raise DataError(
-                    f"{where} is empty without a reason: name the field that says why as reason=, or missing="
+                    f"{where} is empty without a reason: give reason=, the field with reasons, or missing=, one reason"
                 )
             return Cell(reason=reason, marks=marks)
         if isinstance(column.show, Words):
             if isinstance(value, float) and not math.isfinite(value):
-                raise DataError(f"{where} is {value}: leave it empty and give the reason")
+                raise DataError(f"{where} is {value}: leave it empty and give a reason")
             return Cell(value=value, marks=marks)
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
-            raise DataError(f"{where} holds the text {value!r}, but the column shows numbers")
+            raise DataError(f"{where} is the text {value!r}, but the column has numbers")
         p, digits = self._read_number(column.p, row, where), self._read_digits(column, row, where)
         low, high = (self._read_number(each, row, where) for each in column.ci or (None, None))
         uncertainty = self._read_number(column.uncertainty, row, where)
@@ -136,20 +136,20 @@ class _CellReader:
             absent = next(field for field, each in wanted.items() if each is None)
             if not reason:
                 raise DataError(
-                    f"{where} has a value but no {absent}, and no reason why: name the field that says it as reason="
+                    f"{where} has a value but no {absent} and no reason: give reason=, the field with reasons"
                 )
             return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
-            raise DataError(f"{where} has the interval [{low}, {high}], with its high end first")
+            raise DataError(f"{where} has the interval [{low}, {high}], with the ends in the wrong order")
         if uncertainty is not None and uncertainty < 0:
             raise DataError(f"{where} has the negative uncertainty {uncertainty}")
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
     def truth(self, value: object, row: int) -> bool:
-        """Read a cell of `rule_before`."""
+        """Return a cell of `rule_before` as a bool."""
         if value is None or isinstance(value, bool):
             return bool(value)
-        raise DataError(f"{self.where(None, row)}: rule_before is true or false, not {value!r}")
+        raise DataError(f"{self.where(None, row)}: rule_before must be true or false, not {value!r}")
 
     def _value_at(self, field: str, row: int) -> object:
         return self.data[field][row]
@@ -159,18 +159,18 @@ class _CellReader:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise DataError(f"{where}: {field} holds {value!r}, which is not a number")
+            raise DataError(f"{where}: {field} is {value!r}, which is not a number")
         if not math.isfinite(value):
-            raise DataError(f"{where}: {field} is {value}: leave it empty and give the reason")
+            raise DataError(f"{where}: {field} is {value}: leave it empty and give a reason")
         return value
 
     def _read_digits(self, column: Column, row: int, where: str) -> int | None:
-        """Read the number of decimals that a row gives for itself."""
+        """Return the number of decimals that a row gives, or None."""
         if column.digits is None:
             return None
         digits = self._read_number(column.digits, row, where)
         if digits is None or not float(digits).is_integer():
-            raise DataError(f"{where}: {column.digits} holds {digits!r}, but must hold a whole number of decimals")
+            raise DataError(f"{where}: {column.digits} is {digits!r}, but must be a whole number of decimals")
         return int(digits)
 
     def _read_marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ class _CellReader:
         return tuple(dict.fromkeys(marks))
 
     def _why_empty(self, column: Column, row: int) -> str:
-        """Find why a cell may be empty: the column's field, else the table's, else the column's standing reason."""
+        """Return why a cell is empty: from the column's field, else the table's, else the column's `missing`."""
         standing = column.missing or ""
         field = column.reason or self.table.reason
         value = None if field is None else self._value_at(field, row)
@@ -204,14 +204,14 @@ class _CellReader:
 
 
 def _grouping_field(table: Table, columns: Sequence[Column]) -> str:
-    """Return the field whose equal values say that rows belong together; empty if there is none."""
+    """Return the field whose equal values mark related rows; empty if there is none."""
     if table.space is not None:
         return table.space if isinstance(table.space, str) else ""
     return next((column.field for column in columns if not column.repeat), "")
 
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
-    """Hide cells that repeat the one above them in their group."""
+    """Return the cells, with those hidden that repeat the cell above in the same group."""
     kept = cells[:1]
     for row in range(1, len(cells)):
         above, cell = cells[row - 1], cells[row]
@@ -231,5 +231,5 @@ def _as_label(value: object) -> str:
 
 
 def _python_value(value: object) -> object:
-    """Turn numpy's scalars into Python's own, for JSON and CSV."""
+    """Return a numpy scalar as a Python value, for JSON and CSV."""
     return value.item() if hasattr(value, "item") else value

@@ -1,4 +1,4 @@
-"""Render a table's specification to text, in any format."""
+"""Render a Table to text in any format."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
 
 
 def render(spec: Table, name: str, format: str = "latex") -> str:
-    """Write a table.
+    """Return a table as text in a format.
 
-    `name` becomes the label `tab:NAME` and names the table in messages. Raises SpecError and DataError as
-    `boundpaper.tables.read.read` does, and for prose that is malformed and text that the format cannot hold.
+    `name` is used for the label `tab:NAME` and in messages. Raises SpecError and DataError as
+    `boundpaper.tables.read.read` does, and for malformed prose and text that the format cannot represent.
     """
     try:
         renderer = FORMATS[format]
     except KeyError:
         known = ", ".join(FORMATS)
-        raise SpecError(f"unknown table format {format!r}: it is one of {known}{or_known(format, FORMATS)}") from None
+        raise SpecError(f"unknown table format {format!r}: use one of {known}{or_known(format, FORMATS)}") from None
     return renderer(read(spec, name))

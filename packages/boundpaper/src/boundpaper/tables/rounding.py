@@ -1,4 +1,4 @@
-"""Round the cells of a column by one rule, and find the best cells."""
+"""Round the cells of a column with its format, and find the best cells."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from boundpaper.typeset.rounding import half_width
 def rounded(
     column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
 ) -> list[Cell]:
-    """Fill in the cells' pieces, words and stars.
+    """Return the cells with pieces, words and stars filled in.
 
-    `cells` are the column's, as read, and `levels` those of stars; `where` names a row, or for None the column, in
-    messages. Raises DataError for a value that the format does not take, and for an `uncertain()` column whose
-    uncertainties are all 0.
+    `cells` are the unrounded cells of the column, and `levels` the p-value levels of stars; `where` returns the name of
+    a row, or for None of the column, for messages. Raises DataError for a value that the format cannot show, and for an
+    `uncertain()` column whose uncertainties are all 0.
     """
     places = _column_decimals(column, cells, where)
     filled = []
@@ -37,7 +37,7 @@ def rounded(
 
 
 def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
-    """Decide the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
+    """Return the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     own: dict[int, int] = {}
@@ -48,7 +48,7 @@ def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int
         if spread:
             own[row] = column.show.place(spread)
     if not own:
-        raise DataError(f"{where(None)}: no uncertainty is above 0, so none gives a precision: use fixed(digits)")
+        raise DataError(f"{where(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
     finest = max(own.values())
     agreed = finest - min(own.values()) <= 1
     return [finest if agreed else own.get(row, finest) for row in range(len(cells))]
@@ -77,7 +77,7 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: 
     elif isinstance(show, (PValue, Scientific)):
         parts, ends = show.parts(cell.value), []
     else:
-        raise SpecError(f"{show!r} is not a format for a table's numbers")
+        raise SpecError(f"{show!r} is not a format for numbers in a table")
     pieces: Pieces = number_pieces(parts)
     if column.ci:
         pieces += estimate_pieces(ends)
@@ -87,9 +87,9 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: 
 
 
 def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
-    """Mark the best cell of each group if its interval overlaps no other.
+    """Return the cells, with the best of each group marked if its interval overlaps no other.
 
-    The interval is `ci`, or the value ± 2 uncertainties; a cell without one overlaps all others.
+    The interval is `ci`, or the value ± 2 uncertainties; a cell without interval overlaps all others.
     """
     if column.best is None:
         return cells
@@ -109,7 +109,7 @@ def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
 
 
 def _value_range(cell: Cell, sign: int) -> tuple[float, float, float]:
-    """Return a cell's value and interval, with the sign reversed if the smallest value is the best."""
+    """Return a cell's value and interval, negated if the smallest value is the best."""
     if not isinstance(cell.value, (int, float)):
         raise SpecError(f"{cell.value!r} is not a number, so best cannot judge it")
     low, high = -math.inf, math.inf

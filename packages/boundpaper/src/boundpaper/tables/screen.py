@@ -1,4 +1,4 @@
-"""Print tables on a terminal: numbers aligned, letters raised, the best value in bold, notes below."""
+"""Print tables on a terminal, with aligned numbers, superscript letters, bold best values, and notes below."""
 
 import io
 
@@ -10,13 +10,13 @@ from boundpaper.typeset.text import prose
 from boundpaper.typeset.words_of import words_of_html
 
 LEAST = 16
-"""Characters that a column of words has at the least."""
+"""Least width of a text column in characters."""
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
 _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 
 
 def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
-    """Write a table for a window of `width` characters, 0 for any width; a narrow window never cuts a number."""
+    """Return a table for a window of `width` characters (0: unlimited); numbers are never cut."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Specify a table: two frozen dataclasses, and the checks that need nothing else."""
+"""Specify a table with two frozen dataclasses, and check specifications."""
 
 from __future__ import annotations
 
@@ -39,44 +39,44 @@ class Column:
     Attributes
     ----------
     field : str
-        The column of `rows` that it shows. Columns whose names are no text (years of a pivot, pairs of names) go by the
-        text of the name, a pair by its parts with a space between (`2019`, `height mean`), or by the name itself.
+        The column of `rows` to show. A name that is not text (a year of a pivot, a pair of names) may be given as such
+        or as text, a pair with a space between its parts (`2019`, `height mean`).
     title : str
-        Its heading, prose (`$math$` and `*emphasis*`); `\n` breaks the line.
+        Heading of the column: prose with `$math$` and `*emphasis*`, in which `\n` breaks the line.
     show : format, optional
-        From `boundpaper.typeset.numbers`; left out, text is shown as text and whole numbers as such.
+        Format from `boundpaper.typeset.numbers`; optional for text and whole numbers.
     digits : str, optional
-        Field of each row's digits after the point, for rows of different units; they take the place of `fixed`'s.
+        Field with each row's digits after the point, for rows of different units; overrides the digits of `fixed`.
     uncertainty : str, optional
         Field of a standard deviation or error, shown as `value ± uncertainty`.
     ci : (str, str), optional
         Fields of an interval's ends, shown as `value [low, high]`.
     p : str, optional
-        Field of a p-value, shown as stars; the levels are explained in the notes. Empty p-values give no star.
+        Field of a p-value, shown as stars, which the notes explain. An empty p-value has no star.
     mark : str, optional
         Field of footnote marks: names from the table's `marks`, several separated by commas.
     title_mark : str, optional
         Names of footnote marks on the heading, several separated by commas.
     reason : str, optional
-        Field that says why a cell is empty; also understood is `field: why; field: why`.
+        Field with the reason why a cell is empty, also in the form `field: why; field: why`.
     missing : str, optional
-        One reason for every empty cell of the column that has none of its own.
+        Reason for every empty cell of the column without another reason.
     blank : bool
-        Empty cells are blank, not missing: for remarks that most rows lack.
+        Whether empty cells are blank and not missing, as for remarks that most rows lack.
     group : str, optional
-        Heading above neighbouring columns of the same group.
+        Heading above adjacent columns of the same group.
     best : {"max", "min"}, optional
-        Bold for the best value, of each group of rows, where its interval (`ci`, or value ± 2 `uncertainty`)
-        overlaps no other; so it needs one of them.
+        Print the best value of each group of rows in bold if its interval (`ci`, or value ± 2 `uncertainty`) overlaps
+        no other; needs `ci` or `uncertainty`.
     unit : str, optional
-        Written in parentheses after the title.
+        Unit, printed in parentheses after the title.
     width : str or float, optional
-        Makes a paragraph column: a length such as `30mm`, or a share of the line; all paragraph columns
-        shrink together where the others need the room.
+        Width of a paragraph column: a length such as `30mm`, or a fraction of the line; all paragraph columns shrink
+        together if the others need the space.
     align : {"left", "right", "center"}, optional
-        Left out, numbers are right-aligned on their decimal points and text is left-aligned.
+        By default, numbers are right-aligned on their decimal points and text is left-aligned.
     repeat : bool
-        False leaves a cell blank that repeats the one above it.
+        If False, a cell that repeats the cell above is blank.
 
     Examples
     --------
@@ -120,12 +120,12 @@ NOTEBOOK = (
     ".exhibit tbody, .exhibit tfoot {border-top: 1px solid} .exhibit tfoot {font-size: smaller} "
     ".exhibit .right {text-align: right} .exhibit .center {text-align: center} .exhibit td.right {white-space: nowrap}"
 )
-"""The look of a table in a notebook, where no site's style reaches it."""
+"""CSS of a table in a notebook, without the site's style sheet."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    r"""A table: its data, its columns and its words.
+    r"""A table: data, columns, caption and notes.
 
     Attributes
     ----------
@@ -135,40 +135,39 @@ class Table:
     caption : str
         Prose (`boundpaper.typeset.text.prose`): plain text, `$math$`, `*emphasis*`, `[@key]`.
     short : str, optional
-        Caption for the list of tables; left out, the caption's first sentence without citations.
+        Caption for the list of tables; by default the caption's first sentence without citations.
     note : str or sequence of str
         Prose below the table, one paragraph each.
     marks : mapping of str to str
-        Footnotes: name to explanation (prose). Those that no cell uses are not printed; the printed ones get the
-        letters a, b, c, ... in order of appearance.
+        Footnotes: name to explanation (prose). Unused footnotes are not printed; the others get the letters a, b, c,
+        ... in order of appearance.
     reason : str, optional
-        The field of reasons for every column that names none.
+        Field of reasons for columns without `reason`.
     groups : str, optional
         Field whose change starts a group of rows.
     group_style : {"row", "rule"}
-        A group begins with a row that holds its name, or with a rule only.
+        Whether a group begins with a row that has its name, or only with a rule.
     rule_before : str, optional
-        Boolean field: a rule before this row.
+        Boolean field: whether a rule precedes the row.
     levels : tuple of float
-        Star levels of p-values, from one star up.
+        Levels of p-values for one, two, ... stars.
     long : bool
-        May break across pages.
+        Whether the table may break across pages.
     landscape : bool
-        Turned by 90 degrees.
+        Whether the table is rotated by 90 degrees.
     size : {"small", "footnotesize", "scriptsize"}, optional
-        Left out, the largest at which the estimated width fits the page.
+        Font size; by default the largest at which the estimated width fits the page.
     column_space : float, optional
-        Half the space between columns in pt; left out, chosen with `size`.
+        Half the space between columns in pt; by default chosen with `size`.
     space : str or int, optional
-        Where a little space stands between rows: a field, at whose changes it does (between blocks of which one has
-        several rows); 1 for every row, 0 for none. Left out, 1 where there are paragraph columns, else the first
-        column that leaves out repeats, else none: space says that rows belong together, so none is put by count.
+        Where rows have small spaces between them: 1 for all rows, 0 for none, or a field, for a space where its value
+        changes (between blocks of which one has several rows). By default 1 with paragraph columns, else the first
+        column that hides repeats, else 0.
     units : str, optional
-        Field of each row's unit: numbers line up with those of rows of the same unit only. Left out, all rows are of
-        one unit.
+        Field of each row's unit: numbers only line up within rows of the same unit. By default, all rows have one unit.
     entry : str, optional
-        Field of what each row tells of, `claim:NAME` or `artifact:NAME`, several with blanks between: in the thesis,
-        verdicts and numbers lead to that row, and in LaTeX a row of one claim ends with the page of its first mark.
+        Field with the subject of each row, `claim:NAME` or `artifact:NAME`, several separated by blanks: in the thesis,
+        verdicts and numbers link to this row, and in LaTeX a row of one claim ends with the page of its first mark.
 
     Examples
     --------
@@ -213,7 +212,7 @@ class Table:
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
 
     def to_latex(self, name: str = "table") -> str:
-        """Return the table in LaTeX, with the label `tab:NAME`; its second line names the packages that it needs.
+        """Return the table in LaTeX, with the label `tab:NAME`; the second line names the required packages.
 
         Parameters
         ----------
@@ -233,7 +232,7 @@ class Table:
         return self._rendered(name, "markdown")
 
     def to_html(self, name: str = "table") -> str:
-        """Return the table as an element of HTML, with the id `tab-NAME`.
+        """Return the table as an HTML element with the id `tab-NAME`.
 
         Parameters
         ----------
@@ -252,7 +251,7 @@ class Table:
 
 
 def mark_names(marks: str) -> tuple[str, ...]:
-    """Split a field of footnote marks."""
+    """Return the names in a field of footnote marks."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
 
 
@@ -295,16 +294,16 @@ def _as_text(name: object) -> str:
 
 
 def check(table: Table, name: str) -> None:
-    """Check that a specification can be drawn.
+    """Check that a Table can be rendered.
 
-    Raises SpecError when there are no rows or columns, a field that `rows` lacks, a field shown twice, an unexplained
-    mark, or options that contradict one another; the message names the table.
+    Raises SpecError, which names the table, for no rows or columns, a field that `rows` lacks, a field shown twice, an
+    unexplained mark, or contradictory options.
     """
     where = f"table {name}"
     if not table.columns:
         raise SpecError(f"{where} has no columns")
     if not len(table.rows):
-        raise SpecError(f"{where} has no rows: check the selection that makes them")
+        raise SpecError(f"{where} has no rows: check the selection of rows")
     if not table.caption.strip():
         raise SpecError(f"{where} has no caption")
     known = [str(column) for column in table.rows.columns]
@@ -324,28 +323,29 @@ def check(table: Table, name: str) -> None:
     for each, wanter in wanted:
         if each not in known:
             raise SpecError(
-                f"{where}: {wanter} reads {each!r}, which rows does not have{or_known(each, known)}; "
+                f"{where}: {wanter} reads {each!r}, but rows has no such column{or_known(each, known)}; "
                 f"it has {', '.join(known)}"
             )
     shown = [column.field for column in table.columns]
     if twice := sorted({each for each in shown if shown.count(each) > 1}):
         raise SpecError(
-            f"{where} shows the field {twice[0]!r} in two columns: copy it under a second name if both are meant"
+            f"{where} shows the field {twice[0]!r} in two columns: copy it under a second name if this is intended"
         )
     if table.group_style not in ("row", "rule"):
-        raise SpecError(f"{where}: group_style is 'row' or 'rule', not {table.group_style!r}")
+        raise SpecError(f"{where}: group_style must be 'row' or 'rule', not {table.group_style!r}")
     if table.size is not None and table.size not in SIZES:
-        raise SpecError(f"{where}: size is one of {', '.join(SIZES)}, not {table.size!r}")
+        raise SpecError(f"{where}: size must be one of {', '.join(SIZES)}, not {table.size!r}")
     if list(table.levels) != sorted(table.levels, reverse=True) or not all(0 < level < 1 for level in table.levels):
-        raise SpecError(f"{where}: levels lie between 0 and 1, the largest (one star) first, not {table.levels}")
+        raise SpecError(f"{where}: levels must be between 0 and 1, the largest (one star) first, not {table.levels}")
     if table.space not in (None, 0, 1) and not isinstance(table.space, str):
         raise SpecError(
-            f"{where}: space is 1 (between rows), 0 (nowhere) or a field (where its value changes), not {table.space}"
+            f"{where}: space must be 1 (between rows), 0 (nowhere) or a field (where its value changes), not "
+            f"{table.space}"
         )
 
 
 def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield the texts that authors wrote, each with the name of its place."""
+    """Yield the texts by authors, each with the name of its place."""
     yield "caption", table.caption
     yield "short caption", table.short or ""
     yield from (("note", note) for note in table.notes)
@@ -360,37 +360,38 @@ def _check_column(column: Column, table: Table, where: str) -> None:
     which = f"{where}, column {column.title!r}"
     spread = column.uncertainty is not None or column.ci is not None
     if column.best not in (None, "max", "min"):
-        raise SpecError(f"{which}: best is 'max' or 'min', not {column.best!r}")
+        raise SpecError(f"{which}: best must be 'max' or 'min', not {column.best!r}")
     if column.best and not spread:
         raise SpecError(
-            f"{which}: best needs uncertainty= or ci=, since without one no value can be told from the next"
+            f"{which}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
         )
     if column.uncertainty is not None and column.ci is not None:
-        raise SpecError(f"{which} has both uncertainty= and ci=: choose one, show the other in its own column")
+        raise SpecError(f"{which} has both uncertainty= and ci=: choose one, and show the other in a separate column")
     if isinstance(column.show, Uncertain) and not spread:
         raise SpecError(f"{which} is shown as uncertain() but names neither uncertainty= nor ci=")
     if spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
         raise SpecError(
-            f"{which}: {type(column.show).__name__.lower()} takes no uncertainty= or ci=: use fixed(digits)"
+            f"{which}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
         )
     if spread and isinstance(column.show, Scientific):
         raise SpecError(
-            f"{which}: scientific() takes no uncertainty= or ci=: scale the column and name the power as unit="
+            f"{which}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
         )
     if isinstance(column.show, IntervalFormat):
         raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
     if column.digits is not None and not isinstance(column.show, Fixed):
-        raise SpecError(f"{which}: digits= names the field of each row's digits, which is for fixed(digits) only")
+        raise SpecError(f"{which}: digits=, the field of each row's digits, is only for fixed(digits)")
     if column.width is not None and not isinstance(column.show, (Words, type(None))):
-        raise SpecError(f"{which}: width= makes a paragraph, which is for text, not for numbers")
+        raise SpecError(f"{which}: width= makes a paragraph column, which is only for text")
     if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
         raise SpecError(
-            f"{which}: width is a number with mm, cm, in, pt or em, or a share of the line, not {column.width!r}"
+            f"{which}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
+            f"{column.width!r}"
         )
     if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
-        raise SpecError(f"{which}: width is a share of the line, above 0 and at most 1, not {column.width}")
+        raise SpecError(f"{which}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
     if column.align not in (None, "left", "right", "center"):
-        raise SpecError(f"{which}: align is 'left', 'right' or 'center', not {column.align!r}")
+        raise SpecError(f"{which}: align must be 'left', 'right' or 'center', not {column.align!r}")
     for name in mark_names(column.title_mark or ""):
         if name not in table.marks:
             raise SpecError(f"{which}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")

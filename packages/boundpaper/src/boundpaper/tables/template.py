@@ -1,4 +1,4 @@
-"""Fill the templates of the renderers; their faults are reported by file and line."""
+"""Render the templates of tables, and report their faults with file and line."""
 
 from functools import cache
 from pathlib import Path
@@ -14,9 +14,9 @@ _environment = cache(environment)
 
 
 def fill_template(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
-    """Fill a template for the table `name`.
+    """Render a template for the table `name`.
 
-    Raises SpecError when the template is missing, malformed, or uses an unknown name; the message gives file and line.
+    Raises SpecError, with file and line, when the template is missing, malformed, or uses an unknown name.
     """
     import jinja2
 
@@ -32,7 +32,7 @@ def fill_template(template: str, name: str, folder: Path = FOLDER, **values: obj
 
 
 def _template_line(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
-    """Find the template line that an error came from: the deepest frame that lies in a template."""
+    """Return the template and line of an error: the deepest traceback frame in a template."""
     file, line, trace = template, 0, error.__traceback__
     while trace is not None:
         path = Path(trace.tb_frame.f_code.co_filename)

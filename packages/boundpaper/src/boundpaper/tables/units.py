@@ -9,10 +9,10 @@ from boundpaper.tables.spec import Table
 
 
 def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str:
-    """Describe the first contradiction between a column's unit and the data package; empty if there is none.
+    """Return the first contradiction between a column's unit and the data package; empty if there is none.
 
-    A column is compared with those of its name in the artifacts that the table reads. A column that the table converts
-    has a name of its own.
+    A column is compared with the columns of the same name in the artifacts that the table reads. A converted column
+    must have another name.
     """
     declared = units.declared_units(root, artifacts)
     for column in table.columns:
@@ -22,7 +22,7 @@ def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str
         if units.plain(column.unit) not in map(units.plain, known.values()):
             name, unit = next(iter(known.items()))
             return (
-                f"the column {column.field!r} has the unit {column.unit!r}, where {SCHEMA} says {unit!r} for it in "
-                f"{name}; mend one of them, or give the converted column a name of its own"
+                f"the column {column.field!r} has the unit {column.unit!r}, but {SCHEMA} says {unit!r} for it in "
+                f"{name}; correct one of them, or give the converted column another name"
             )
     return ""

@@ -1,4 +1,4 @@
-"""Estimate how wide a table will be, from the character widths of a Palatino, to choose a size at which it fits."""
+"""Estimate the width of a table from the character widths of Palatino, to choose a font size at which it fits."""
 
 import re
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from boundpaper.tables.layout import heading_lines, spanners
 from boundpaper.tables.spec import Column, Size, mark_names
 from boundpaper.typeset.armour import plain
 
-LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
-TURNED = 600.0  # pt, the line of a landscape page
-NARROW = 250.0  # pt: narrower tables are stretched to it, for the sake of caption and notes
-OVER = 5.0  # pt by which a table may look wider than its line: the estimate is no closer, and LaTeX lets as much pass
-BROKEN = 6.0  # em: a column of text that the table is too wide for breaks its lines, if it keeps as much
-ROOMY = 4.0  # pt of half column space: with less, marks may not hang over into the next column
+LINE = 430.0  # pt, slightly below the 152 mm text width of scrreprt on A4 at 11 pt
+TURNED = 600.0  # pt, text width of a landscape page
+NARROW = 250.0  # pt: narrower tables are stretched to this width, so that caption and notes have room
+OVER = 5.0  # pt by which the estimated width may exceed the line: the estimate's error, and LaTeX's tolerance
+BROKEN = 6.0  # em: least width to which a text column is narrowed, with broken lines, if the table is too wide
+ROOMY = 4.0  # pt of half column space: with less, marks must not extend into the column gap
 _POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
 _CHOICES: tuple[tuple[Size, float], ...] = (
     ("small", 6), ("footnotesize", 5), ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
@@ -28,14 +28,14 @@ _TOKENS = {
 
 
 def text_width(text: str) -> float:
-    """Estimate the width of a text in em."""
+    """Return the estimated width of a text in em."""
     text = plain(text)
     return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.53 for char in text)
 
 
 @dataclass(frozen=True)
 class PageWidths:
-    """Widths in pt: of a line, of a line on a landscape page, and the width to which narrower tables are stretched."""
+    """Widths in pt: of a line, of a line on a landscape page, and the least width of a table."""
 
     line: float = LINE
     turned: float = TURNED
@@ -47,10 +47,10 @@ HOUSE = PageWidths()
 
 @dataclass(frozen=True)
 class TableFit:
-    """How a table is set.
+    """The size and layout of a table.
 
-    `space` is half the space between columns and `width` the table's estimated width, in pt; `paragraphs` are widths in
-    pt of the paragraph columns, by index.
+    `space` is half the space between columns and `width` the estimated width of the table, in pt; `paragraphs` has the
+    widths of paragraph columns in pt, by index.
     """
 
     size: Size
@@ -60,10 +60,10 @@ class TableFit:
 
 
 def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
-    """Choose the size and column space that the table asks for, or the largest with which it fits its line.
+    """Return the font size and column space that the table specifies, or else the largest that fit the line.
 
-    Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
-    taken before they lose more than an eighth.
+    Paragraph columns shrink by a common factor until the table fits; if they would lose more than an eighth, a smaller
+    font size is used.
     """
     table = grid.table
     paragraphs = any(column.width is not None for column in grid.columns)
@@ -78,7 +78,7 @@ def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
 
 
 def _with_broken_text(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
-    """Return the same fit; if the table is wider than its line, its widest text column becomes narrower and breaks."""
+    """Return the fit; if the table is wider than its line, make its widest text column a narrower paragraph column."""
     lacking = chosen.width - _line_width(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:
@@ -97,7 +97,7 @@ def _line_width(grid: Grid, page: PageWidths) -> float:
 
 
 def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[TableFit, float]:
-    """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
+    """Return a table's fit at a font size, and the factor by which its paragraph columns shrink."""
     point, heads = _POINTS[size], heading_lines(grid, "html")
     widths = [
         max(_heading_width(head, column), _body_width(grid, index, space)) * point if column.width is None else 0.0
@@ -121,7 +121,7 @@ def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[T
 
 
 def _paragraph_width(width: str | float, line: float, point: float, space: float) -> float:
-    """Return the width in pt that a paragraph column asks for."""
+    """Return the width in pt that a paragraph column specifies."""
     if not isinstance(width, str):
         return max(10.0, width * line - 2 * space)
     number, unit = width[:-2], width[-2:]
@@ -129,13 +129,13 @@ def _paragraph_width(width: str | float, line: float, point: float, space: float
 
 
 def _heading_width(lines: list[str], column: Column) -> float:
-    """Estimate the width of a heading's widest line; its marks stand on the last line."""
+    """Return the estimated width of a heading's widest line; marks are on the last line."""
     marks = 0.6 * len(mark_names(column.title_mark or ""))
     return max(text_width(_visible_text(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
 
 
 def _body_width(grid: Grid, index: int, space: float) -> float:
-    """Estimate the width of a column's widest cell, including padding and marks."""
+    """Return the estimated width of a column's widest cell, including padding and marks."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
     numbers = max(

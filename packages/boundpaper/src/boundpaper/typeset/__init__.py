@@ -1,1 +1,1 @@
-"""Typeset numbers and text, in the same way for every format."""
+"""Typeset numbers and text consistently in every format."""

@@ -1,6 +1,6 @@
-"""Return addresses of pages, for pages and the PDF to link to.
+"""Return addresses of the site's pages, to which pages and the PDF link.
 
-They are stable: a row of the ledger keeps its address as long as its claim keeps its name.
+Addresses are stable: a ledger row keeps its address as long as its claim keeps its name.
 """
 
 import re
@@ -12,7 +12,7 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """Return the address of a verdict's row in the ledger; verdicts have names like `c002_t1_n.smollm3-3b`."""
+    """Return the address of the ledger row of a verdict, whose name is such as `c002_t1_n.smollm3-3b`."""
     return f"ledger.html#{quote(name)}"
 
 
@@ -42,18 +42,18 @@ def code(file: str, line: int = 0) -> str:
 
 
 def fault_of_address(address: str) -> str:
-    """Return the fault of a web address, as the end of a sentence; empty if a page may link to it."""
+    """Return the fault of a web address, as the end of a sentence; empty if the address is valid."""
     if found := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
         sign = "a blank" if found[0].isspace() else f"the sign {found[0]!r}"
-        return f"holds {sign}, which no address may; write it as {quote(found[0])}, or give one address alone"
+        return f"contains {sign}, which is not allowed; write it as {quote(found[0])}, or give only one address"
     try:
         parts = urlsplit(address)
         host = parts.hostname
     except ValueError:
-        return "is not an address that can be read; write it as in https://example.org/page"
+        return "is not a valid address; write it as in https://example.org/page"
     if parts.scheme not in SCHEMES:
-        return f"is not an address of the web; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
-    return "" if host else "names no host; write it as in https://example.org/page"
+        return f"is not a web address; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
+    return "" if host else "has no host; write it as in https://example.org/page"
 
 
 def doi(number: str) -> str:
@@ -62,5 +62,5 @@ def doi(number: str) -> str:
 
 
 def web_link(address: str, shown: Markup) -> Markup:
-    """Return a link to a web address; only the words if the address is faulty."""
+    """Return a link to a web address, or only the words if the address is invalid."""
     return shown if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, shown)

@@ -1,8 +1,8 @@
-r"""Armour data text, so that a cell which a step puts into a caption, note, label or chapter is never read as markup.
+r"""Armour data text, so that a cell in a caption, note, label or chapter is never read as markup.
 
-Captions and notes are f-strings, in which a cell and the author's markup look alike. So the text that exhibits read
-comes with its markup characters replaced by private ones that no parser knows; `boundpaper.typeset.text` puts them
-back, each as a literal character. Slicing, joining and formatting keep the armour.
+Captions and notes are f-strings, in which cells and the author's markup look alike. So in the text that exhibits read,
+markup characters are replaced by private-use characters; `boundpaper.typeset.text` converts these back to literal
+characters. Slicing, joining and formatting keep the armour.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from boundpaper.errors import DataError, SpecError
 if TYPE_CHECKING:
     import pandas as pd
 
-_MARKUP = r"$\*@^"  # what begins mathematics, a command, emphasis, a key of a citation, and TeX's own way to write any
-_SHIFT = 0x10FF00  # into the last private plane
+_MARKUP = r"$\*@^"  # characters that begin mathematics, commands, emphasis, citation keys, and TeX's ^^ notation
+_SHIFT = 0x10FF00  # shift into the last private-use plane
 _ON = {ord(char): chr(ord(char) + _SHIFT) for char in _MARKUP}
 _OFF = {ord(worn): chr(char) for char, worn in _ON.items()}
 _QUOTED = {worn: f"\\{char}" for worn, char in _OFF.items()}
 _WORN = re.compile("[" + "".join(map(chr, _OFF)) + "]")
-# What lets a document read, write or run: no exhibit needs one of them behind its preamble.
+# Commands that read, write or execute files: no exhibit needs them after its preamble.
 _PRIMITIVES = re.compile(
     r"(?<!\\)(?:\\\\)*(\\(?:pdf(?:obj|refobj|ximage|filedump|mdfivesum|filesize|filemoddate|shellescape|literal|catalog"
     r"|names|mapfile|mapline|setmatrix)|immediate|open(?:in|out)|close(?:in|out)|write(?:18)?|read(?:line)?|special"
@@ -32,24 +32,24 @@ _PRIMITIVES = re.compile(
 
 
 def armoured(text: str) -> str:
-    """Armour data text, so that no character of it is markup.
+    """Return data text armoured, so that none of its characters is markup.
 
-    Raises DataError when the text holds one of the private characters already.
+    Raises DataError when the text already contains one of the private-use characters.
     """
     if is_armoured(text):
         raise DataError(
-            f"{plain(text)[:60]!r} holds a Unicode private-use character (plane 16): remove it from the data"
+            f"{plain(text)[:60]!r} contains a Unicode private-use character (plane 16): remove it from the data"
         )
     return text.translate(_ON)
 
 
 def plain(text: str) -> str:
-    """Remove the armour from data text."""
+    """Return data text without armour."""
     return text.translate(_OFF)
 
 
 def quoted(text: str) -> str:
-    r"""Put a backslash before each armoured character of an author's text; `prose` reads them as literal."""
+    r"""Return an author's text with a backslash before each armoured character, which `prose` reads as literal."""
     return text.translate(_QUOTED)
 
 
@@ -59,7 +59,7 @@ def is_armoured(text: str) -> bool:
 
 
 def frame(data: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy of a table of data with all of its text armoured."""
+    """Return a copy of a frame with all text armoured."""
     import pandas as pd
 
     result = data
@@ -76,14 +76,14 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def guarded_latex(source: str, where: str) -> str:
-    r"""Return the LaTeX of an exhibit; refuse it if its body could read a file or holds unescaped data.
+    r"""Return the LaTeX of an exhibit; raise SpecError if its body could read a file or has unescaped data.
 
-    What stands before `\begin{document}` is the project's own preamble and is not looked at. Raises SpecError that
-    names `where` and what was found.
+    The part before `\begin{document}` is the project's preamble and is not checked. The error names `where` and the
+    fault.
     """
     body = source.partition(r"\begin{document}")[2] or source
     if match := _PRIMITIVES.search(body):
-        raise SpecError(f"{where}: {match[1]} in its LaTeX; an exhibit reads and writes no file")
+        raise SpecError(f"{where}: {match[1]} in its LaTeX; an exhibit must not read or write files")
     if match := _WORN.search(body):
-        raise SpecError(f"{where}: {plain(match[0])!r} of the data reached its LaTeX unescaped; escape it there")
+        raise SpecError(f"{where}: {plain(match[0])!r} from the data is not escaped in its LaTeX; escape it")
     return source

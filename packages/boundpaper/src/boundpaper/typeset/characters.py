@@ -12,7 +12,7 @@ _GREEK = dict(
         strict=True,
     )
 )
-# Mathematical characters by the command that draws them; text uses them between dollars, math as they are.
+# LaTeX commands of mathematical characters; in text they are put between dollars.
 MATH: dict[str, str] = {char: "\\" + name for char, name in _GREEK.items()} | {
     "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "∙": r"\cdot", "∗": r"\ast",
     "≤": r"\leq", "≥": r"\geq", "≪": r"\ll", "≫": r"\gg", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv",
@@ -43,7 +43,7 @@ T1_LETTERS = frozenset(
     "ťţůűźżž"
 )
 SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-ni0123456789+-", strict=True))
-# The commands that a formula in prose may use: what draws a sign, an accent or a font, nothing that reaches further.
+# Commands allowed in formulas of prose: only symbols, accents and fonts.
 FORMULA: frozenset[str] = frozenset(
     [command[1:] for command in MATH.values() if command[0] == "\\"]
     + [

@@ -1,7 +1,7 @@
-"""Write the signs of printed numbers: a rounded number in pieces, and each piece in every format.
+"""Write printed numbers: represent a rounded number in pieces, and write each piece in every format.
 
-One minus (`$-$` in LaTeX, U+2212 in Markdown and HTML, a hyphen in plain text), one multiplication sign, one way of
-raising.
+All numbers use the same minus (`$-$` in LaTeX, U+2212 in Markdown and HTML, a hyphen in plain text), multiplication
+sign and superscripts.
 """
 
 from collections.abc import Iterable
@@ -64,9 +64,9 @@ class NumberParts:
 
 
 def glyphs(tokens: Iterable[str], format: Output) -> str:
-    """Write tokens in a format; the project has one minus, one multiplication sign and one way to raise digits."""
+    """Return tokens as text in a format, with the same minus, multiplication sign and superscripts everywhere."""
     if format not in OUTPUTS:
-        raise SpecError(f"unknown number format {format!r}: one of {', '.join(OUTPUTS)}")
+        raise SpecError(f"unknown number format {format!r}: use one of {', '.join(OUTPUTS)}")
     text = []
     before = ""
     for raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):

@@ -1,6 +1,6 @@
-"""Group thousands by the one rule of tables, figures, captions and prose."""
+"""Group thousands in the same way in tables, figures, captions and prose."""
 
 
 def group_digits(whole: str) -> str:
-    """Separate groups of three digits in a whole number by commas: `131,072`; the one rule of the project."""
+    """Return a whole number with thousands separated by commas: `131,072`."""
     return f"{int(whole.replace(',', '')):,}"

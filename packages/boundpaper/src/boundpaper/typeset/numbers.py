@@ -1,8 +1,8 @@
-"""Define how numbers are shown: formats decided once, for tables, captions and chapters alike.
+"""Define number formats for tables, captions and chapters.
 
-A format is a small frozen dataclass; `format.show(value, "latex")` gives text, `format.parts(value)` the pieces by
-which a table lines up its columns. Halves are rounded away from zero on the number's shortest decimal form, a zero
-never has a sign, NaN and infinity are errors, and a printed p never claims more than the number.
+A format is a frozen dataclass; `format.show(value, "latex")` returns text, `format.parts(value)` the pieces with which
+a table aligns its columns. Halves in the number's shortest decimal form are rounded away from zero, a zero has no sign,
+NaN and infinity are errors, and a printed p-value bound is never below the true p.
 """
 
 import re
@@ -36,7 +36,7 @@ class Fixed:
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
-            raise SpecError(f"a number format takes 0 to 15 digits, not {self.digits!r}")
+            raise SpecError(f"a number format can have 0 to 15 digits, not {self.digits!r}")
 
     def parts(self, value: object) -> NumberParts:
         """Round and take apart."""
@@ -44,7 +44,7 @@ class Fixed:
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
     def bare(self) -> "Fixed":
-        """Return the format for an interval's end or an uncertainty beside such a number, without plus and suffix."""
+        """Return this format without plus and suffix, for interval ends and uncertainties."""
         return replace(self, sign=False, suffix="")
 
     def show(self, value: object, format: Output = "latex") -> str:
@@ -71,7 +71,7 @@ class Significant:
 
 @dataclass(frozen=True, slots=True)
 class Scientific:
-    """A format with a mantissa of `digits` decimals and a power of ten; the power 0 is not written."""
+    """A format with a mantissa of `digits` decimals and a power of ten; a power of 0 is omitted."""
 
     digits: int
 
@@ -92,22 +92,22 @@ class Scientific:
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value's format: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
+    """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
 
-    Bounds are rounded up to a power of ten. Where rounding would carry p to or below a level in `P_LEVELS` that it does
-    not reach, digits are added until it does not (0.0504 stays 0.0504).
+    Bounds are rounded up to a power of ten. If rounding would move p from above a level in `P_LEVELS` to the level or
+    below, digits are added (0.0504 stays 0.0504).
     """
 
     digits: int = 3
     relation: bool = False
 
     def parts(self, value: object) -> NumberParts:
-        """Round a p-value and split it into parts; DataError outside 0 to 1."""
+        """Return a rounded p-value split into parts; raise DataError outside 0 to 1."""
         p = finite(value, "p-value")
         if not 0 <= p <= 1:
             raise DataError(f"the p-value {value!r} is not between 0 and 1")
         if p < Decimal("0.001"):
-            exponent = max(p.adjusted() + 1, -300) if p else -300  # p = 0 is a float's underflow
+            exponent = max(p.adjusted() + 1, -300) if p else -300  # p = 0 is floating-point underflow
             if exponent == -3:
                 return NumberParts(prefix="<", whole="0", fraction="001")
             return NumberParts(prefix="<", exponent=exponent)
@@ -130,7 +130,7 @@ class IntervalFormat:
     suffix: str = ""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the pair in `format`; DataError if it is not a pair or its high end comes first."""
+        """Return the pair as text; raise DataError if it is not a pair or its ends are in the wrong order."""
         low, high = pair(value, "interval")
         if format == "csv":
             return f"{shortest_text(low)},{shortest_text(high)}"
@@ -140,24 +140,24 @@ class IntervalFormat:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """A format for a pair (value, uncertainty): `0.123 ± 0.045`, the uncertainty to `digits` digits, value to match."""
+    """A format for a pair (value, uncertainty): `0.123 ± 0.045`, the uncertainty to `digits` significant digits."""
 
     digits: int = 2
     sign: bool = False
 
     def place(self, uncertainty: object) -> int:
-        """Return the decimals (negative: before the point) that the uncertainty allows; DataError unless positive."""
+        """Return the decimals (negative: before the point) that an uncertainty allows; DataError unless positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
-            raise DataError(f"the uncertainty {uncertainty!r} gives no precision: show the value with fixed(digits)")
+            raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
         return significant_place(spread, self.digits)
 
     def at(self, place: int, value: object) -> NumberParts:
-        """Round a value or an uncertainty to the decimals that the whole column has."""
+        """Return a value or an uncertainty rounded to the decimals of its column."""
         return decimal_parts(finite(value), place, sign=self.sign)
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the pair in `format`."""
+        """Return the pair as text in `format`."""
         middle, spread = pair(value, "value with its uncertainty")
         if format == "csv":
             return f"{shortest_text(middle)},{shortest_text(spread)}"
@@ -177,16 +177,16 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 
 @dataclass(frozen=True, slots=True)
 class AsPrinted:
-    """A format for numbers given as a document's text (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), aligned.
+    """A format for numbers given as text in a document (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`).
 
-    Its thousands are separated as everywhere else, whether the document does so or not. Text that is not a number, `50
-    each` for one, is shown as text.
+    Thousands are separated even if the document does not. Text that is not a number, such as `50 each`, is shown
+    unchanged.
     """
 
     def parts(self, value: object) -> NumberParts | None:
-        """Split the text into parts; None if it is not a number."""
+        """Return the parts of the text; None if it is not a number."""
         if not isinstance(value, str):
-            raise DataError(f"printed() shows the text of a document, not {value!r}: use fixed(digits)")
+            raise DataError(f"printed() is for text of a document, not {value!r}: use fixed(digits)")
         match = _PRINTED.fullmatch(plain(value).strip())
         if match is None:
             return None
@@ -204,7 +204,7 @@ class AsPrinted:
         )
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the text in `format`."""
+        """Return the text in `format`."""
         parts = self.parts(value)
         if format == "csv":
             return plain(str(value))
@@ -215,10 +215,10 @@ class AsPrinted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A format for text: data in which every character means itself or, with `markup`, an author's prose.
+    """A format for text: literal data or, with `markup`, an author's prose.
 
-    Prose is what `boundpaper.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
-    are: for sentences; an identifier, a date or a version would be taken for a number.
+    Prose is as in `boundpaper.typeset.text.prose`. With `numbers`, numbers in data are typeset as in prose; use this
+    only for sentences, since identifiers, dates and versions would be changed.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class Words:
     numbers: bool = False
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Write the text; truth values become yes and no."""
+        """Return the text; booleans become yes and no."""
         if isinstance(value, bool):
             value = "yes" if value else "no"
         elif isinstance(value, float) and value.is_integer():
@@ -249,17 +249,17 @@ Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 
 
 def pair(value: object, what: str) -> tuple[Any, Any]:
-    """Return a pair of finite numbers; an interval must have its low end first."""
+    """Return a pair of finite numbers; the low end of an interval must come first."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise DataError(f"an {what} is a pair of numbers, not {value!r}")
     first, second = value
     if finite(first) > finite(second) and what == "interval":
-        raise DataError(f"the interval {value!r} has its high end first")
+        raise DataError(f"the interval {value!r} has its ends in the wrong order")
     return first, second
 
 
 def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
-    """Count the levels of significance that a p-value is below."""
+    """Return the number of significance levels that a p-value is below."""
     value = finite(p, "p-value")
     if not 0 <= value <= 1:
         raise DataError(f"the p-value {p!r} is not between 0 and 1")
@@ -303,7 +303,7 @@ def signed(digits: int) -> Fixed:
 
 
 def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
-    """Return a format for percentages with their sign, `89.5%`; `share` means that the data hold 0.895.
+    """Return a format for percentages: `89.5%`; with `share`, the data are fractions (0.895).
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
 
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
-    """Return a format for differences in percentage points: 0.332 becomes `33`; the text adds the word.
+    """Return a format for differences in percentage points, without a unit: 0.332 becomes `33`.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def times(digits: int = 1, *, sign: bool = False) -> Fixed:
 
 
 def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
-    """Return a format for whole numbers: `131,072`; without separators if the number is a year or another name.
+    """Return a format for whole numbers: `131,072`; years and identifiers need `thousands=False`.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def scientific(digits: int = 1) -> Scientific:
     Parameters
     ----------
     digits : int
-        Digits of the mantissa after its point.
+        Digits of the mantissa after the point.
 
     Examples
     --------
@@ -417,7 +417,7 @@ def scientific(digits: int = 1) -> Scientific:
 
 
 def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
-    """Return a format for p-values, as a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
+    """Return a format for p-values, with a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
 
 
 def interval(digits: int, *, share: bool = False) -> IntervalFormat:
-    """Return a format for pairs (low, high): `[0.12, 0.45]`; `share` writes shares as percentages.
+    """Return a format for pairs (low, high): `[0.12, 0.45]`; `share` writes fractions as percentages.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def interval(digits: int, *, share: bool = False) -> IntervalFormat:
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
-    """Return a format that rounds a value to match its uncertainty of `digits` significant digits: `0.123 ± 0.045`.
+    """Return a format that rounds a value to match its uncertainty, which has `digits` digits: `0.123 ± 0.045`.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
 
 
 def printed() -> AsPrinted:
-    """Return a format for numbers given as text, as a document prints them.
+    """Return a format for numbers given as text in a document.
 
     Examples
     --------

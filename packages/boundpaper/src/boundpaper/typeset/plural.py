@@ -1,8 +1,8 @@
-"""Word counts in messages: `1 fault`, `2 faults`."""
+"""Write counts in messages: `1 fault`, `2 faults`."""
 
 
 def counted(number: int, noun: str) -> str:
-    """Give a number with its noun, which takes an s unless the number is 1.
+    """Return a number with its noun, which gets an s unless the number is 1.
 
     >>> counted(1, "fault"), counted(0, "fault")
     ('1 fault', '0 faults')

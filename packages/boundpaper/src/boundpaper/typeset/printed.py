@@ -1,4 +1,4 @@
-"""Read printed numbers: the text in a document, and the interval of values that round to it."""
+"""Parse printed numbers: the value of a text in a document, and the interval of values that round to it."""
 
 import math
 import re
@@ -14,13 +14,13 @@ _NUMBER = rf"[-+±]?{_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?"
 _SINGLE = re.compile(rf"^({_NUMBER}){_UNIT}$")
 _RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*({_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?){_UNIT}$")
 _POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$")
-# Meant as a number, also where a cell may hold words.
+# Intended as a number, even where a cell may contain words.
 _MEANT = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
 _SUFFIX = {"K": 3, "M": 6}
 
 
 class Unreadable(DataError):
-    """A printed value should be a number but cannot be read as one."""
+    """A printed value should be a number but cannot be parsed."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PrintedNumber:
     value : float or None
         The number; None for a printed range. Percent and times signs are dropped, not divided.
     decimals : int or None
-        Digits after the decimal point, the exponent included: `3.00e-4` has 6, `50K` has -3.
+        Digits after the decimal point, including the exponent: `3.00e-4` has 6, `50K` has -3.
     low, high : float
         The rounding interval, `value` -+ half a unit of the last printed digit; for a range, its outer bounds
         widened in the same way.
@@ -45,12 +45,12 @@ class PrintedNumber:
 
 
 def parse(text: str) -> PrintedNumber:
-    """Read one printed cell.
+    """Return the number in a printed cell.
 
-    Understood are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript, the
+    Supported are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript, the
     suffixes K and M, a trailing footnote star, a leading `~`, `≈`, `<`, `>`, `=`, `≥`, `≤`, the units `% × x pp points
-    each tokens`, and ranges such as `97-100%`. Raises Unreadable when the text is meant as a number but can be read in
-    two ways (`0,5`), or is beyond what a number can hold; DataError when it is not a number at all.
+    each tokens`, and ranges such as `97-100%`. Raises Unreadable when the text is intended as a number but is ambiguous
+    (`0,5`) or out of range; DataError when it is not a number.
     """
     shown = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
@@ -64,12 +64,12 @@ def parse(text: str) -> PrintedNumber:
         if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
             first = _parse_number(bounds[1] + bounds[2][-1], 0, shown)
         if first.low > last.high:
-            raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
+            raise DataError(f"{text!r}: the range is in descending order; write its ends as two rows")
         return PrintedNumber(value=None, decimals=None, low=first.low, high=last.high)
     if _MEANT.match(body):
         raise Unreadable(
-            f"{shown!r} is not a printed number: commas part thousands (1,234), a point the decimals; "
-            "an exponent has up to three digits"
+            f"{shown!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
+            "three digits of exponent"
         )
     raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
@@ -82,6 +82,6 @@ def _parse_number(text: str, shift: int, shown: str) -> PrintedNumber:
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
-        raise Unreadable(f"{shown!r} is beyond the numbers that can be computed with")
+        raise Unreadable(f"{shown!r} is outside the range of numbers")
     half = float(f"5e{-decimals - 1}")
     return PrintedNumber(value=value, decimals=decimals, low=value - half, high=value + half)

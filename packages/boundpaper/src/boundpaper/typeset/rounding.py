@@ -1,4 +1,4 @@
-"""Round numbers exactly: halves away from zero on the shortest decimal form, whatever the magnitude of the number."""
+"""Round numbers exactly: halves of the shortest decimal form away from zero, for numbers of any magnitude."""
 
 import math
 import numbers
@@ -8,13 +8,13 @@ from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.glyphs import NumberParts
 from boundpaper.typeset.grouping import group_digits
 
-EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
+EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # enough to round all floats exactly, up to 10^±308
 
 
 def finite(value: object, what: str = "value") -> Decimal:
     """Return a number exactly as its shortest decimal form.
 
-    Raises DataError for what is not a number (text, a truth value, nothing), NaN or infinite.
+    Raises DataError for a value that is not a number (text, bool, None), NaN or infinite.
     """
     if isinstance(value, Decimal):
         number = value
@@ -25,19 +25,19 @@ def finite(value: object, what: str = "value") -> Decimal:
     else:
         raise DataError(f"the {what} {value!r} is not a number")
     if not number.is_finite():
-        raise DataError(f"the {what} is not a finite number: leave it empty and give the reason")
+        raise DataError(f"the {what} is not a finite number: leave it empty and give a reason")
     return number
 
 
 def round_half_up(number: Decimal, digits: int) -> Decimal:
-    """Round to `digits` after the point (negative: before it), halves away from zero."""
+    """Return a number rounded to `digits` after the point (negative: before it), halves away from zero."""
     return number.quantize(Decimal(1).scaleb(-digits, EXACT), context=EXACT)
 
 
 def decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
 ) -> NumberParts:
-    """Round to `digits` decimals and split the number into parts; a zero has no sign."""
+    """Return a number rounded to `digits` decimals and split into parts; a zero has no sign."""
     rounded = round_half_up(number, digits)
     whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
@@ -49,7 +49,7 @@ def decimal_parts(
 def significant_place(number: Decimal, digits: int) -> int:
     """Return the decimals at which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
     if digits < 1:
-        raise SpecError(f"a number has at least one significant digit, not {digits}")
+        raise SpecError(f"a number needs at least one significant digit, not {digits}")
     if number == 0:
         return digits - 1
     place = digits - 1 - number.adjusted()
@@ -57,7 +57,7 @@ def significant_place(number: Decimal, digits: int) -> int:
 
 
 def shortest_text(value: object) -> str:
-    """Return the shortest text that reads back as the same number."""
+    """Return the shortest text that parses to the same number."""
     finite(value)
     if isinstance(value, numbers.Integral):
         return str(int(value))

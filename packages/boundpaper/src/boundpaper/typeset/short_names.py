@@ -1,4 +1,4 @@
-"""Shorten names to fit labels: a long name loses its parts in the middle."""
+"""Shorten names to fit labels: omit parts in the middle of long names."""
 
 import re
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ FITS = 24  # letters
 
 
 def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
-    """Return a different label for each name: if shortening would make two alike, both stay as they are.
+    """Return a distinct label for each name; if two would be shortened to the same label, both stay unchanged.
 
-    `most` letters fit.
+    `most` is the largest number of letters.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
 
 
 def _shortened(name: str, most: int) -> str:
-    """Return as many parts from the front as fit before the last part; a name of one part loses its middle."""
+    """Return the first parts that fit, and the last part; a name with only one part loses its middle."""
     if len(name) <= most:
         return name
     front = [*re.split(r"(?<=[-._/])", name)]

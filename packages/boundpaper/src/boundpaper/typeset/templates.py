@@ -1,4 +1,4 @@
-"""Fill LaTeX templates with one set of delimiters for the whole package, since braces and percent signs are LaTeX's."""
+"""Render LaTeX templates, with delimiters that do not clash with LaTeX's braces and percent signs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LONGEST = 1_000_000  # characters or items that a product makes
+LONGEST = 1_000_000  # most characters or items of a product
 LARGEST = 10_000  # bits of a power
-WIDTH = re.compile(r"\d{4,}")  # of a field in a format
+WIDTH = re.compile(r"\d{4,}")  # the width of a field in a format
 
 
 def environment(*folders: Path, **options: Any) -> Environment:
-    """Return an environment with `<< value >>`, `<% statement %>` and `<# comment #>`; an unknown name is an error.
+    """Return an environment with `<< value >>`, `<% statement %>` and `<# comment #>`; unknown names are errors.
 
-    Nothing is escaped here: values arrive escaped for their format (`boundpaper.typeset.text`). A template reaches what
-    it is given and no further: attributes that begin with an underscore, by which Python's own objects lead to the
-    system, are refused (jinja2's sandbox). It keeps a slip, or a chapter of someone else, from running programs; a
-    product, a power or a format that would fill the memory is refused as well. `options` are those of
-    `jinja2.Environment`; there are no `folders` where templates are given as text.
+    Nothing is escaped here: values must already be escaped for their format (`boundpaper.typeset.text`). Templates run
+    in Jinja2's sandbox, which forbids attributes that begin with an underscore, so that a mistake or somebody else's
+    chapter cannot run programs; products, powers and formats that would fill the memory are also errors. `options` are
+    options of `jinja2.Environment`; without `folders`, templates are given as text.
     """
     import jinja2
     from jinja2.sandbox import SandboxedEnvironment
 
     class TemplateLoader(jinja2.FileSystemLoader):
         def get_source(self, environment: Environment, template: str) -> Any:
-            """Return the text of a template; a NUL, which LaTeX silently skips, is an error."""
+            """Return the text of a template; a NUL byte, which LaTeX silently skips, is an error."""
             source, path, current = super().get_source(environment, template)
             if "\0" in source:
                 line = source.count("\n", 0, source.index("\0")) + 1
@@ -64,7 +63,7 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
 
 def _excess(operator: str, left: Any, right: Any) -> str:
-    """Say why the result of an operator would fill the memory; empty if it would not."""
+    """Return why the result of an operator would fill the memory; empty if it would not."""
     if operator == "%" and isinstance(left, str) and WIDTH.search(left):
         return "a format whose width has four digits or more"
     if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > LARGEST:

@@ -1,9 +1,9 @@
 r"""Escape plain text and light markup for LaTeX, Markdown and HTML; no other module escapes text.
 
-`escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
-notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
-makes it literal. Data inside prose wear an armour (`boundpaper.typeset.armour`) and mean themselves there as well.
-`numerals` gives the numbers in words of either kind their signs: one minus, one dash of ranges, one percent sign.
+`escape` converts data text, in which every character is literal. `prose` converts the text of captions, notes and
+titles: plain text with `$math$`, `*emphasis*` and citations `[@key]`, in which a backslash makes a punctuation mark
+literal. Data inside prose are armoured (`boundpaper.typeset.armour`) and also literal. `numerals` typesets numbers in
+both kinds of text with uniform minus signs, range dashes and percent signs.
 """
 
 import html
@@ -25,7 +25,7 @@ MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
 _PUNCTUATION = tuple(string.punctuation)
 _RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
 _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
-_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # one way of writing `95 %` and `95%`, without a break
+_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # write `95 %` and `95%` in the same way, without a break
 _AMOUNT = r"\d[\d.,]*[KM%×]?"
 _RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
 _LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
@@ -36,12 +36,12 @@ _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
-_BARE = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # a key without its brackets; no e-mail, no `recall@k`
+_BARE = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # a key without brackets; not an e-mail address or `recall@k`
 _KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
 
 
 def escape(text: str, format: Markup) -> str:
-    r"""Make data text safe: in the result every character of `text` stands for itself.
+    r"""Return data text escaped, so that every character is literal.
 
     Line breaks and tabs become spaces. LaTeX means pdflatex with T1 fonts and UTF-8 input, in text mode: `10⁻⁴ & a_b`
     becomes `10$^{-4}$ \& a\_b`. Raises DataError for a control character, or a character that pdflatex cannot set.
@@ -49,7 +49,7 @@ def escape(text: str, format: Markup) -> str:
     text = unicodedata.normalize("NFC", unarmoured(text))
     for char in text:
         if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\t":
-            raise DataError(f"{_quoted(text)} holds the control character U+{ord(char):04X}: remove it from the data")
+            raise DataError(f"{_quoted(text)} has the control character U+{ord(char):04X}: remove it from the data")
     if format == "html":
         return html.escape(re.sub(r"[\n\t]", " ", text), quote=True)
     if format == "markdown":
@@ -57,17 +57,17 @@ def escape(text: str, format: Markup) -> str:
         return _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else "\\" + m[0], text)
     if format == "latex":
         return _escape_latex(text)
-    raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
+    raise SpecError(f"unknown text format {format!r}: use one of {', '.join(MARKUPS)}")
 
 
 def numerals(text: str, *, thousands: bool = False) -> str:
-    """Give the numbers in an author's sentence their signs: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes
-    `2.1 × 10⁻⁴⁸`, and a count of tokens, steps, heads or items has its thousands set apart.
+    """Return a sentence with its numbers typeset: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes `2.1 ×
+    10⁻⁴⁸`, and counts of tokens, steps, heads or items get thousands separators.
 
-    Names, dates and versions stay: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So does every other whole
-    number, since a year, a standard or an identifier looks like a count; where it is one, write `{count:,}`.
-    With `thousands` it is taken for a count (`8192` becomes `8,192`), but for years, and for long ones that are not
-    round: they may be what somebody was asked for, in which each digit counts (`2617558`).
+    Names, dates and versions stay unchanged: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So do other whole
+    numbers, since years and identifiers look like counts; for a count, write `{count:,}`. With `thousands`, whole
+    numbers are treated as counts (`8192` becomes `8,192`), except years and long numbers that are not round
+    (`2617558`), which may be answers to a task.
     """
     text = _POWER.sub(
         lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
@@ -95,8 +95,8 @@ def _escape_latex(text: str) -> str:
         if char == piece and not char.isascii() and char not in T1_LETTERS:
             name = unicodedata.name(char, "without a name")
             raise DataError(
-                f"{_quoted(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: "
-                "replace it, or teach it to boundpaper/typeset/text.py"
+                f"{_quoted(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: replace it, "
+                "or add it to boundpaper/typeset/characters.py"
             )
         if pieces and piece[0] in _LIGATURES and pieces[-1][-1] == piece[0]:
             pieces.append("{}")
@@ -111,20 +111,20 @@ class _Span:
 
 
 def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
-    r"""Convert an author's text: plain words plus `$math$`, `*emphasis*` and `[@key]`.
+    r"""Convert an author's text to a format: plain words with `$math$`, `*emphasis*` and `[@key]`.
 
-    `[@a; @b]` cites two works, `[@a, Table 2]` one with a place in it; `\$`, `\*`, `\[`, `\\` are literal. LaTeX cites
-    with natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`. With `numbers`, numbers get their
-    signs (`numerals`); not so words that may be data: names, categories. Raises SpecError for unbalanced `$`, `*` or
-    braces, a malformed citation, or a character that LaTeX cannot set.
+    `[@a; @b]` cites two works, `[@a, Table 2]` a place in a work; `\$`, `\*`, `\[`, `\\` are literal. LaTeX cites with
+    natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`. With `numbers`, numbers are typeset by
+    `numerals`; do not use this for data such as names. Raises SpecError for unbalanced `$`, `*` or braces, a malformed
+    citation, or a character that LaTeX cannot set.
     """
     if format not in MARKUPS:
-        raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
+        raise SpecError(f"unknown text format {format!r}: use one of {', '.join(MARKUPS)}")
     return "".join(_render_span(span, format, text, numbers) for span in _split_spans(text))
 
 
 def citations(text: str) -> tuple[str, ...]:
-    """Return the keys that an author's text cites, in order, without repeats."""
+    """Return the distinct keys that an author's text cites, in order."""
     keys: dict[str, None] = {}
     for span in _split_spans(text):
         if span.kind == "emphasis":
@@ -135,7 +135,7 @@ def citations(text: str) -> tuple[str, ...]:
 
 
 def without_citations(text: str) -> str:
-    """Return an author's text without its `[@key]`s and the space before them."""
+    """Return an author's text without citations `[@key]` and the spaces before them."""
     return re.sub(r"(?<!\s)\s*+" + _CITATION.pattern, "", text)
 
 
@@ -178,7 +178,7 @@ def _split_spans(text: str) -> list[_Span]:
 
 
 def _closing_offset(text: str, start: int) -> int:
-    """Return the offset of the `$` or `*` that closes the one at `start`; a `*` inside mathematics does not count."""
+    """Return the offset of the closing `$` or `*` for that at `start`; a `*` in mathematics does not count."""
     delimiter, at, in_math = text[start], start + 1, False
     while at < len(text):
         if text[at] == "\\":
@@ -217,24 +217,24 @@ def _render_math(formula: str, format: Markup, whole: str) -> str:
         if depth < 0:
             break
     if depth or not formula.strip() or re.search(r"(?<!\\)(?:\\\\)*\\$", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or nothing in it")
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or is empty")
     if re.search(r"(?<!\\)[%#&]", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds a bare %, # or &: write \\% and so on")
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} contains a bare %, # or &: write \\% and so on")
     if is_armoured(formula) or "^^" in formula:
-        raise SpecError(f"the formula ${unarmoured(formula)}$ holds text of the data: put that outside of the dollars")
+        raise SpecError(f"the formula ${unarmoured(formula)}$ has text from the data: put it outside the dollars")
     if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
         raise SpecError(
-            f"the formula ${formula}$ in {_quoted(whole)} uses \\{unknown[0]}, which is not among the commands of "
-            "mathematics that captions may use (boundpaper/typeset/characters.py)"
+            f"the formula ${formula}$ in {_quoted(whole)} uses \\{unknown[0]}, which captions must not use (allowed "
+            "commands: boundpaper/typeset/characters.py)"
         )
     if format == "html":
         return f'<span class="math">\\({html.escape(formula)}\\)</span>'
     if format == "markdown":
-        # A reader of Markdown looks for HTML first.
+        # Markdown parsers process HTML first.
         return "$" + re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", formula) + "$"
     strange = next((char for char in formula if not char.isascii() and char not in MATH), None)
     if strange:
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds {strange!r}: write it as a TeX command")
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} contains {strange!r}: write it as a TeX command")
     body = re.sub(r"[^\x00-\x7f]", lambda m: (MATH[m[0]] + " ") if MATH[m[0]][0] == "\\" else MATH[m[0]], formula)
     return f"${body.strip()}$"
 
@@ -247,7 +247,7 @@ def _citation_keys(citation: str, whole: str) -> list[tuple[str, str]]:
             raise SpecError(f"the citation [{citation}] in {_quoted(whole)} is malformed: write [@key] or [@a; @b]")
         keys.append((match[1], match[2] or ""))
     if len(keys) > 1 and any(place for _, place in keys):
-        raise SpecError(f"the citation [{citation}] in {_quoted(whole)} gives a place to one of several keys: split it")
+        raise SpecError(f"the citation [{citation}] in {_quoted(whole)} has a place for one of several keys: split it")
     return keys
 
 

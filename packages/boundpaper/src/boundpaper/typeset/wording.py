@@ -1,6 +1,6 @@
-"""Word parts of tables and figures: short names, texts of the ledger, a test in one phrase, lists.
+"""Write words for tables and figures: short names, ledger texts, test results, lists.
 
-All of it is prose (`boundpaper.typeset.text.prose`), for captions, notes, headings and labels.
+All results are prose (`boundpaper.typeset.text.prose`) for captions, notes, headings and labels.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ SYMBOLS: Mapping[str, str] = {
     "within_family_r": r"r_{\mathrm{within}}",
     "difference_of_absolute_correlations": r"\Delta|r|",
 }
-"""Effect names as mathematics."""
+"""Printed symbols of effect sizes, as mathematics."""
 
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """Shorten names to at most `most` characters by leaving out the middle (`smollm2-13…b179c952`).
+    """Return names shortened to at most `most` characters by omitting the middle (`smollm2-13…b179c952`).
 
-    Where two would be alike, they keep more.
+    If two short names would be equal, they keep more characters.
     """
     full = list(dict.fromkeys(names))
     kept = dict.fromkeys(full, most)
@@ -48,9 +48,9 @@ def _without_middle(name: str, most: int) -> str:
 
 
 def readable_text(text: str, names: Mapping[str, str]) -> str:
-    """Return a text of the ledger for readers: keys become names, underscores become spaces.
+    """Return a ledger text for readers, with keys replaced by names, and underscores by spaces.
 
-    `names` are names in print by key; keys are matched as whole words, with or without their dots.
+    `names` maps keys to printed names; keys are matched as whole words, with or without their dots.
     """
     known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
     if known:
@@ -64,7 +64,7 @@ _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
-    """Return a correlation as a phrase, no part empty: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`."""
+    """Return a correlation without empty parts: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:

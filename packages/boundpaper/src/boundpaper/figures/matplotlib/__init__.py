@@ -1,7 +1,8 @@
-"""Use figures of matplotlib: convert them to PGFPlots if that is known to be right, else let matplotlib draw them.
+"""Use matplotlib figures: convert them to PGFPlots if the conversion is exact, else let matplotlib draw them.
 
-`convert` writes what it knows in the house style. Whatever else matplotlib can draw, its own PGF backend sets, in the
-document's fonts (`canvas`). The build says which way was taken and why; what neither can do is refused by name.
+`convert` writes drawings with known parts in the style of the project's figures. Other drawings are written by
+matplotlib's PGF backend in the document's fonts (`canvas`). The build reports which of the two was used and why; a part
+that neither can draw is an error that names it.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_TEX = 1_500_000
-"""Characters of commands: more take pdflatex many seconds, and then all of its memory."""
+"""Most characters of TeX commands: more take pdflatex many seconds, and may exhaust its memory."""
 MOST_PATHS = 1000
-"""Where a drawing is too much for TeX, a collection of more paths, or a line of more points, becomes a picture."""
+"""In a drawing too large for TeX, collections of more paths and lines of more points become pictures."""
 RESOLUTION = 300
-"""Dots per inch of what becomes a picture."""
+"""Resolution of these pictures in dots per inch."""
 _MM = 25.4
 _SLACK = 0.02
-"""How far a drawing may reach over its canvas, in inches, before the canvas grows."""
+"""How far a drawing may extend beyond its canvas, in inches, before the canvas is enlarged."""
 _MARKS = {"*": "o", "square*": "s", "triangle*": "^", "diamond*": "D", "pentagon*": "p"}
 _DASHES = {
     "solid": "-",
@@ -41,7 +42,7 @@ _DASHES = {
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """Return arguments for `ax.plot` that make an entity look as it does in all other figures."""
+    """Return keyword arguments for `ax.plot` that give an entity its look in all other figures."""
     from boundpaper.figures.series import Series
 
     shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
@@ -69,25 +70,25 @@ def from_matplotlib(
     Parameters
     ----------
     drawing : matplotlib.figure.Figure
-        Left as it is.
+        The drawing, which is not changed.
     caption, note, short : str
-        Of the Figure.
+        Texts of the Figure.
     width : float
-        Of the whole figure in mm.
+        Width of the whole figure in mm.
     height : float, optional
-        Of each panel's axes in mm; by default the drawing's proportions.
+        Height of each panel's axes in mm; by default from the drawing's proportions.
 
     Returns
     -------
     Figure
-        Its `way` says whether the drawing was converted, or drawn by matplotlib itself, and because of what.
+        A figure whose `way` says whether the drawing was converted or drawn by matplotlib, and why.
 
     Raises
     ------
     SpecError
-        When matplotlib cannot draw it, or LaTeX cannot set one of its texts; the artist or text is named.
+        When matplotlib cannot draw it, or LaTeX cannot set one of its texts; the message names the artist or text.
     MissingDependency
-        When matplotlib, or the LaTeX that matplotlib's own backend measures texts with, is not installed.
+        When matplotlib is not installed, or LaTeX, with which its backend measures texts.
     """
     try:
         from boundpaper.figures.matplotlib.convert import pgfplots
@@ -95,7 +96,7 @@ def from_matplotlib(
     except ModuleNotFoundError as error:
         raise MissingDependency.package(error.name) from None
     if not drawing.axes and len(drawing.get_children()) <= 1:
-        raise SpecError("from_matplotlib: the drawing is empty: it has no axes, and no text of its own")
+        raise SpecError("from_matplotlib: the drawing is empty: it has neither axes nor text")
     try:
         body, way = pgfplots(drawing, width, height), "converted to PGFPlots"
         return Figure(body=_with_way(body, way), width=width, way=way, caption=caption, note=note, short=short)
@@ -103,21 +104,21 @@ def from_matplotlib(
         raise
     except NotConverted as error:
         reason = str(error)
-    except Exception as error:  # of parts of matplotlib that the conversion does not know: matplotlib itself does
-        reason = f"{type(error).__name__} while it was converted ({_first_line(error)})"
+    except Exception as error:  # raised by parts that the conversion does not know: matplotlib draws them
+        reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
     made = _draw_as_pgf(drawing, width, height, reason)
     return replace(made, caption=caption, note=note, short=short)
 
 
 def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
-    """Return the figure as matplotlib's PGF backend draws it, scaled to its width."""
+    """Return the figure drawn by matplotlib's PGF backend and scaled to `width`."""
     process.require("pdflatex")
     with _set_axes_height(drawing, width, height):
         try:
             sheet, inches = _sheet_or_error(drawing)
             if len(sheet.getvalue()) > MOST_TEX:
                 raise NotImplementedError("too much for TeX")
-        except NotImplementedError:  # shaded triangles have no commands in PGF
+        except NotImplementedError:  # PGF has no command for shaded triangles
             with _rasterize_large(drawing) as pictures:
                 sheet, inches = _sheet_or_error(drawing)
             reason += f"; {pictures} as pictures of {RESOLUTION} dots per inch" if pictures else ""
@@ -130,7 +131,7 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
     share = width / _MM / inches
     way = f"drawn by matplotlib itself, because of {reason}"
     if not 0.8 <= share <= 1.25:
-        points = f"{10 * share:.1f} pt in place of 10"
+        points = f"{10 * share:.1f} pt instead of 10"
         way += f"; at {100 * share:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
     box = (
         "\\providecommand{\\mathdefault}[1]{#1}%\n\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n"
@@ -143,9 +144,9 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
 
 
 def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
-    """Call `_draw_sheet`; turn errors that are not the project's own into a SpecError.
+    """Return the result of `_draw_sheet`; convert errors of matplotlib to SpecError.
 
-    Raises SpecError when matplotlib or LaTeX cannot draw it; in one line.
+    Raises SpecError with one line when matplotlib or LaTeX cannot draw it.
     """
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 
@@ -160,7 +161,7 @@ def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _rasterize_large(drawing: Drawing) -> Iterator[str]:
-    """Inside the block, draw artists that are too large for TeX as pictures; yield the kinds of these artists."""
+    """Within the block, draw artists that are too large for TeX as pictures; yield their kinds."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
     from matplotlib.lines import Line2D
@@ -184,7 +185,7 @@ def _rasterize_large(drawing: Drawing) -> Iterator[str]:
 
 
 def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
-    """Draw on a sheet; return it and its width in inches: the canvas, enlarged if something extends beyond it."""
+    """Draw on a sheet; return the sheet, and its width in inches, enlarged if a part extends beyond the canvas."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -217,14 +218,14 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
         if whole.width > 4 * wide or whole.height > 4 * high:
             raise SpecError(
                 f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {whole.width:.0f} by "
-                f"{whole.height:.0f} in: bring its texts and legends nearer, or cut them off (clip_on=True)"
+                f"{whole.height:.0f} in: move its texts and legends closer, or clip them (clip_on=True)"
             )
         return written(whole), float(whole.width)
 
 
 @contextmanager
 def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
-    """Give the drawing the height at which its first axes are `height` mm high when it is `width` mm wide."""
+    """Within the block, set the height of the drawing so that at `width` mm its first axes are `height` mm high."""
     wide, high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield
@@ -238,13 +239,13 @@ def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> It
 
 
 def _with_way(body: str, way: str) -> str:
-    r"""Put a comment before the body that says how it was made; characters that TeX would interpret are blanked."""
+    r"""Return the body after a comment that says how it was made, without characters special to TeX."""
     shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
     return f"% {shown}\n{body}"
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error's message, or LaTeX's own first complaint if the message quotes one."""
+    """Return the first line of an error's message, or the first LaTeX error that it quotes."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     complaint = next((line[2:] for line in lines if line.startswith("! ")), "")
     return f"{lines[0]}: {complaint}" if complaint else lines[0]

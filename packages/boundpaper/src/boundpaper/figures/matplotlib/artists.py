@@ -1,4 +1,4 @@
-"""Convert artists of matplotlib to PGFPlots plots, if everything visible is known to come out right."""
+"""Convert matplotlib artists to PGFPlots plots, provided that every visible property can be converted exactly."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from boundpaper.figures.matplotlib.panel import ConvertedPanel, Marks, kind_of, 
 from boundpaper.figures.matplotlib.usual import make_default, require, require_usual
 
 HOUSE_TEXT = ("fontfamily", "fontname", "fontproperties", "fontsize", "size", "math_fontfamily", "position", "text")
-"""Properties of a text that the house style decides, or that are written anyway."""
+"""Properties of a text that the project's figure style sets, or that the conversion writes."""
 _NOTHING = ("None", "none", "", " ")
 _EDGES = {"center": "", "left": "west", "right": "east", "top": "north", "bottom": "south", "baseline": "base"}
 _STROKED = ("color", "colors", "edgecolor", "edgecolors", "linestyle", "linewidth", "alpha", "capstyle", "joinstyle")
@@ -41,7 +41,7 @@ def _data_points(
     what = kind_of(artist)
     if transform != axes.transData:
         blended = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
-        require(transform in blended, f"{what} in coordinates that are not the data's")
+        require(transform in blended, f"{what} not in data coordinates")
         xy = (transform - axes.transData).transform(np.asarray(xy, dtype=float))
     made = []
     rows: Any = np.ma.filled(np.ma.asarray(xy, dtype=float), math.nan).reshape(-1, 2).tolist()
@@ -54,8 +54,8 @@ def _data_points(
                 not axis.log or value > 0, f"{what} with values on the logarithmic {name} axis that are not positive"
             )
             low, high, at = (math.log(v) if axis.log else v for v in (axis.low, axis.high, value))
-            require(not marked or axis.holds(value), f"points outside of the limits of the {name} axis")
-            require(low - (high - low) <= at <= high + (high - low), f"{what} that leaves the {name} axis far behind")
+            require(not marked or axis.holds(value), f"points outside the limits of the {name} axis")
+            require(low - (high - low) <= at <= high + (high - low), f"{what} far beyond the {name} axis")
         made.append((x, y))
         panel.x.seen.add(x)
         panel.y.seen.add(y)
@@ -67,7 +67,7 @@ def _table(points: Sequence[tuple[float, float]]) -> str:
 
 
 def tone_of(color: Any, alpha: float | None = None) -> tuple[str, float]:
-    """Return a colour for xcolor, and its opacity."""
+    """Return a colour in xcolor's syntax, and its opacity."""
     r, g, b, a = to_rgba(color, alpha)
     return f"{{rgb,255:red,{round(255 * r)};green,{round(255 * g)};blue,{round(255 * b)}}}", a
 
@@ -84,7 +84,7 @@ def stroke_options(color: Any, alpha: float | None, wide: float, dashes: Any) ->
 
 
 def fill_options(color: Any, alpha: float | None = None) -> str:
-    """The options of TikZ that fill an area with a colour of matplotlib."""
+    """Return the TikZ options that fill an area with a matplotlib colour."""
     if isinstance(color, str) and color == "none":
         return "fill=none"
     tone, cover = tone_of(color, alpha)
@@ -92,7 +92,7 @@ def fill_options(color: Any, alpha: float | None = None) -> str:
 
 
 def _line_styles(line: Any, marks: Marks, more: Sequence[str] = ()) -> tuple[str, str]:
-    """Return the options of a line and those of its marks; either is empty if there is none."""
+    """Return the options of a line and of its marks; either is empty if absent."""
     require_usual(line, make_default(lambda: Line2D([], [])), (*_LINE, *more), kind_of(line))
     drawn = mark = ""
     if str(line.get_linestyle()) not in _NOTHING and line.get_linewidth():
@@ -117,7 +117,7 @@ def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str
 
 
 def _shared_value(values: Any, what: str) -> Any:
-    """Return the one value that all elements of a collection share."""
+    """Return the value shared by all elements of a collection; raise NotConverted if they differ."""
     require(len(values) <= 1 or all(np.array_equal(each, values[0]) for each in np.asarray(values, dtype=object)), what)
     return values[0] if len(values) else None
 
@@ -253,7 +253,7 @@ except ImportError:
 
 
 def legend_image(handle: Any, marks: Marks, name: str) -> str:
-    """The options of the picture of one entry of a legend."""
+    """Return the options of a legend entry's picture."""
     if isinstance(handle, Line2D):
         drawn, mark = _line_styles(handle, marks, ("markevery",))
         return f"{drawn or 'only marks'}, {mark or 'no marks'}"

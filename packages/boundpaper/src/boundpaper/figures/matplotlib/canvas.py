@@ -1,8 +1,8 @@
-r"""Use matplotlib's own PGF backend with the document's fonts; it draws everything as matplotlib does.
+r"""Draw with matplotlib's PGF backend in the document's fonts.
 
-Differs from the backend in this: texts go through the project's escaper and are set in the document's fonts; pictures
-are kept beside the drawing, and viewers are not asked to smooth them; what lies far outside of the canvas is cut, since
-TeX knows no length above 5.7 m. `FigureCanvas` is what `savefig(backend="module://...")` looks for.
+Differences from the backend: texts are escaped by the project and set in the document's fonts; pictures are stored
+beside the drawing, without a request to smooth them; parts far outside the canvas are clipped, since TeX lengths end at
+5.7 m. `savefig(backend="module://...")` uses the class `FigureCanvas`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 CELL = 8
-"""Pixels of a cell of a small picture, so that viewers which smooth pictures keep the cells' borders."""
+"""Pixels per cell of a small picture, so that cell borders stay sharp in viewers that smooth pictures."""
 _PREAMBLE = File(__file__).parents[1] / "templates" / "preamble.tex"
 _BOLD = frozenset({"semibold", "demibold", "demi", "bold", "heavy", "extra bold", "black"})
 _SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
 
 
 class Sheet(io.StringIO):
-    """Output file of a drawing.
+    """The output file of a drawing.
 
-    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `reach` is what the drawing covers,
-    in inches of its canvas.
+    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `reach` is the area that the drawing
+    covers, in inches of its canvas.
     """
 
     def __init__(self) -> None:
@@ -46,17 +46,17 @@ class Sheet(io.StringIO):
 
 @cache
 def preamble() -> str:
-    """Return the lines of the figures' preamble that choose fonts and mathematics."""
+    """Return the lines of the figures' preamble that set the fonts of text and mathematics."""
     lines = _PREAMBLE.read_text(encoding="utf-8").splitlines()
     fonts = [line for line in lines if line.startswith(r"\usepackage") and "pgf" not in line]
     return "\n".join([*fonts, r"\everymath={}"])
 
 
 class Renderer(RendererPgf):
-    """Writes a drawing's paths, texts and pictures as PGF commands."""
+    """A renderer that writes paths, texts and pictures as PGF commands."""
 
     def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
-        """Write a path; a filled one that reaches far beyond the canvas is clipped."""
+        """Write a path; clip a filled path that extends far beyond the canvas."""
         shown: Any = transform.transform_path(path)
         if rgbFace is not None and self._leaves_box(shown.vertices):
             around = self._clip_box()
@@ -68,7 +68,7 @@ class Renderer(RendererPgf):
     def draw_markers(
         self, gc: Any, marker_path: Path, marker_trans: Any, path: Path, trans: Any, rgbFace: Any = None
     ) -> None:
-        """Write the markers that lie on the canvas or near it."""
+        """Write the markers that are on or near the canvas."""
         shown = trans.transform_path(path)
         if self._leaves_box(shown.vertices):
             (x0, y0), (x1, y1) = self._clip_box().get_points()
@@ -78,7 +78,7 @@ class Renderer(RendererPgf):
             super().draw_markers(gc, marker_path, marker_trans, shown, IdentityTransform(), rgbFace)
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """Store a picture, with small cells enlarged, and write the command that includes it."""
+        """Store a picture, enlarging small cells, and write the command that includes it."""
         if not im.shape[0] or not im.shape[1]:
             return
         self.fh.write("\\begin{pgfscope}%\n")
@@ -103,7 +103,7 @@ class Renderer(RendererPgf):
         r, g, b = gc.get_rgb()[:3]
         edges = "left,base"
         kept = mtext and mtext.get_verticalalignment() != "center_baseline"
-        if kept and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the text's size best
+        if kept and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the exact size
             x, y = mtext.get_transform().transform(mtext.get_unitless_position())
             across = {"left": "left", "right": "right", "center": ""}[mtext.get_horizontalalignment()]
             along = {"top": "top", "bottom": "bottom", "baseline": "base", "center": ""}
@@ -122,7 +122,7 @@ class Renderer(RendererPgf):
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Return width, height and depth of a text in pixels, as LaTeX measures them."""
-        shown = r"\def^{\sp}" + _set(s, prop, ismath)  # the manager makes the circumflex active
+        shown = r"\def^{\sp}" + _set(s, prop, ismath)  # matplotlib's LaTeX process makes the circumflex active
         points = LatexManager._get_cached_or_new()._get_box_metrics(shown)
         wide, high, deep = (size * self.dpi / 72.27 for size in points)
         return wide, high, deep
@@ -141,7 +141,7 @@ class Renderer(RendererPgf):
 
 
 class FigureCanvas(FigureCanvasPgf):
-    """The canvas that `savefig` writes a drawing on; its file is a `Sheet`."""
+    """The canvas on which `savefig` writes a drawing; its file is a `Sheet`."""
 
     def get_renderer(self) -> Renderer:
         """Return a renderer for measuring, whose output is discarded."""
@@ -163,7 +163,7 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _set(text: str, prop: Any, ismath: Any) -> str:
-    """Return LaTeX for a text with its size, weight and slant, in a monospaced font if matplotlib asks for one."""
+    """Return the LaTeX of a text with size, weight and slant, in a monospaced font if requested."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
@@ -174,7 +174,7 @@ def _set(text: str, prop: Any, ismath: Any) -> str:
 
 
 def _encode_png(pixels: Any) -> bytes:
-    """Encode a picture as PNG without times and texts; with an alpha channel only if something is transparent."""
+    """Encode a picture as PNG without metadata; include an alpha channel only if a pixel is transparent."""
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema()[0] == 255:
         picture = picture.convert("RGB")

@@ -1,9 +1,9 @@
-r"""Convert a drawing of matplotlib to PGFPlots in the house style, if that is known to come out right.
+r"""Convert a matplotlib drawing to PGFPlots in the style of the project's figures, if the result is exact.
 
-Lines, points of one look, bars and other areas with straight edges, error bars, texts in data coordinates, legends of
-these, on linear and decimal axes in a grid of `subplots`. Typeface, sizes of text and the two axis lines are those of
-the house; values, ticks and their texts, colours, widths, dashes and the shapes of marks are matplotlib's own. Whatever
-else is met raises `NotConverted` with its name.
+Supported are lines, points of one look, areas with straight edges such as bars, error bars, texts in data coordinates
+and their legends, on linear and decimal log axes in a grid of `subplots`. Typeface, text sizes and the two axis lines
+follow the project's style; values, ticks and tick labels, colours, widths, dashes and mark shapes are kept. Any other
+part raises `NotConverted` with its name.
 """
 
 import warnings
@@ -27,7 +27,7 @@ from boundpaper.figures.matplotlib.usual import NotConverted, make_default, quie
 from boundpaper.figures.ticks import is_year
 
 MOST_POINTS = 2000
-"""More values than this take PGFPlots too long."""
+"""Most values: more take PGFPlots too long."""
 _FIGURE = (
     *("figheight", "figwidth", "size_inches", "dpi", "constrained_layout", "tight_layout", "constrained_layout_pads"),
     *("layout_engine", "canvas"),
@@ -60,15 +60,15 @@ _PLACES = {
 
 
 def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
-    """Convert a whole drawing.
+    """Return the PGFPlots code of a drawing.
 
-    `width` is the figure's and `height` that of each panel's axes, in mm; by default they have the drawing's
-    proportions. Raises NotConverted with the first artist or property that is not known to come out right.
+    `width` is the width of the figure and `height` that of each panel's axes, in mm; by default in the drawing's
+    proportions. Raises NotConverted with the first artist or property that cannot be converted exactly.
     """
-    require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text that is TeX (usetex)")
+    require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text in TeX (usetex)")
     with warnings.catch_warnings(), quiet_fonts():
-        warnings.simplefilter("ignore")  # of fonts that this document does not use
-        drawing.draw_without_rendering()  # settles limits, ticks and their texts
+        warnings.simplefilter("ignore")  # suppress warnings of fonts that this document does not use
+        drawing.draw_without_rendering()  # computes limits, ticks and tick labels
     require_usual(drawing, make_default(lambda: Drawing()), _FIGURE, "the figure")
     for child in drawing.get_children():
         if child is not drawing.patch and not isinstance(child, matplotlib.axes.Axes):
@@ -87,7 +87,7 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
 def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
     require(type(axes) is matplotlib.axes.Axes, f"{kind_of(axes)} ({axes.name} axes)")
     spec = axes.get_subplotspec()
-    require(spec is not None, "axes that stand in no grid of subplots")
+    require(spec is not None, "axes outside a grid of subplots")
     grid = spec.get_gridspec()
     require(len(spec.rowspan) == len(spec.colspan) == 1, "axes over several cells of the grid")
     require(not hasattr(grid, "_subplot_spec"), "a grid within a grid")
@@ -134,7 +134,7 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
 
 @cache
 def _blank_axes() -> Any:
-    """Make new axes to compare others with."""
+    """Return new axes, with which others are compared."""
     return make_default(lambda: Drawing().subplots())
 
 
@@ -144,7 +144,7 @@ def _check_spine(spine: Spine, axes: Any) -> None:
 
 
 def _require_usual_text(text: Any, usual: Text, along: int, placed: bool) -> None:
-    """Require that a title or label is at its default place, without a box or an unusual property."""
+    """Raise NotConverted unless a title or label is at its default place, without a box or another unusual property."""
     if text.get_text():
         named = f"the text {text.get_text()!r}"
         require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")
@@ -156,13 +156,13 @@ def _axis_ticks(axis: Any, name: str) -> ConvertedAxis:
     """Return limits, scale and ticks of an axis."""
     scale, where = axis.get_scale(), f"the {name} axis"
     require(scale in ("linear", "log"), f"the {scale} scale of {where}")
-    require(scale == "linear" or axis.get_transform().base == 10, f"the logarithms of {where}, which are not decimal")
+    require(scale == "linear" or axis.get_transform().base == 10, f"the base of {where}, which is not 10")
     require(axis.get_visible(), f"{where}, which is hidden")
     low, high = axis.get_view_interval()
-    require(low < high, f"{where}, which runs backwards")
+    require(low < high, f"{where}, which is reversed")
     if scale == "linear":
         large = max(abs(low), abs(high))
-        require(high - low > 2e-4 * large, f"values of {where} that differ behind their fourth digit")
+        require(high - low > 2e-4 * large, f"values of {where} that differ only after the fourth digit")
         require(1e-9 < large < 1e9, f"values of {where} as large or small as {large:g}")
     else:
         require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {where}")
@@ -206,7 +206,7 @@ def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
 
 
 def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
-    """Take over the entries of a legend and its requested place."""
+    """Store a legend's entries and its requested place in the panel."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
     require(legend._ncols == 1, f"a legend of {legend._ncols} columns")
@@ -217,7 +217,7 @@ def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
         panel.legend_at = _PLACES[place]
     whole = {str(c.get_label()): c.lines[0] for c in axes.containers if isinstance(c, ErrorbarContainer)}
     areas = legend.findobj(DrawingArea)
-    require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with entries of its own making")
+    require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with custom entries")
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
         heeded = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")

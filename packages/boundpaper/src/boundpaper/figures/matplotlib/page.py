@@ -1,4 +1,4 @@
-"""Lay out the page of a converted drawing: size and position of its axes in mm, in the house style."""
+"""Lay out a converted drawing: size and position of its axes in mm, in the project's figure style."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ _ANCHOR = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
 
 
 def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
-    """Place the axes on a page of the given width, with room for everything around them."""
+    """Return the TikZ picture, with axes placed within the given width and room for everything around them."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
     left = {c: max(_room_left(p) for p in panels if p.column == c) for c in columns}
     wide = (width - sum(left.values()) - _GAP * len(columns)) / len(columns)
@@ -37,7 +37,7 @@ def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, h
 
 
 def _text_width(tex: str) -> float:
-    """Estimate the width in mm of LaTeX text: that of its longest line."""
+    """Return the estimated width in mm of the longest line of a LaTeX text."""
     plain = tex.replace(r"\%", "%").replace(r"\_", "_").replace("{", "").replace("}", "")
     return max(width_of(line) for line in plain.split(r"\\"))
 
@@ -63,7 +63,7 @@ def _room_above(panel: ConvertedPanel, columns: int) -> float:
 
 
 def _legend_columns(panel: ConvertedPanel, wide: float) -> int:
-    """Return how many entries stand in a row of the legend above the axes; 0 if the legend stands elsewhere."""
+    """Return the number of entries per row of a legend above the axes; 0 if the legend is elsewhere."""
     if not panel.entries or panel.legend_at is not None:
         return 0
     widest = max(_text_width(name) for _, name in panel.entries) + 11.0
@@ -81,7 +81,7 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
         options += [f"{name}mode=log, log origin=infty"] if axis.log else []
         options += [f"{name}majorgrids"] if axis.grid else []
         options.append(f"{name}tick={{{','.join(map(number, axis.at))}}}")
-        strut = STRUT if name == "x" else ""  # texts below an axis hang from their upper edges
+        strut = STRUT if name == "x" else ""  # texts below an axis are aligned at their upper edges
         options.append(f"{name}ticklabels={{{','.join(f'{{{strut}{t}}}' if t else '{}' for t in axis.texts)}}}")
         options.append(f"{name}ticklabel style={{align={'center' if name == 'x' else 'right'}}}")
         options += [f"minor {name}tick={{{','.join(map(number, axis.minor))}}}"] if axis.minor else []
@@ -112,7 +112,7 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
 
 
 def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
-    """Require that no tick label overlaps the next one."""
+    """Raise NotConverted if a tick label overlaps the next."""
     if len(axis.at) < 2:
         return
     along = [math.log(v) if axis.log else v for v in axis.at]
@@ -120,4 +120,4 @@ def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[
     shown = sorted((at, text) for at, text in zip(along, axis.texts, strict=True) if text)
     for (a, first), (b, second) in pairwise(shown):
         gap = (b - a) / (high - low) * length
-        require((size(first) + size(second)) / 2 <= gap + 0.5, "tick labels that would lie on each other")
+        require((size(first) + size(second)) / 2 <= gap + 0.5, "tick labels that would overlap")

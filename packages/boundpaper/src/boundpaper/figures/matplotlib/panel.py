@@ -1,4 +1,4 @@
-"""Describe the parts of a converted drawing: panels with axes, and plots in terms of PGFPlots."""
+"""Describe the parts of a converted drawing: panels, axes, and their PGFPlots code."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ from boundpaper.figures.matplotlib.words import latex_words
 
 
 def number(value: float) -> str:
-    """Write a number with ten significant digits, more than PGFPlots reads."""
+    """Return a number as text with ten significant digits, more than PGFPlots reads."""
     text = f"{value:.10g}"
     return "0" if text == "-0" else text
 
@@ -21,14 +21,14 @@ def latex_lines(text: str) -> str:
 
 
 def kind_of(artist: Any) -> str:
-    """Return the class of an artist with its article: "a Line2D"."""
+    """Return the class name of an artist with an article: "a Line2D"."""
     name = type(artist).__name__
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 @dataclass
 class ConvertedAxis:
-    """An axis: its limits, scale, ticks with their labels, and the values drawn along it."""
+    """An axis: limits, scale, ticks with labels, and the values drawn along it."""
 
     low: float
     high: float
@@ -41,14 +41,14 @@ class ConvertedAxis:
     seen: set[float] = field(default_factory=set)
 
     def holds(self, value: float) -> bool:
-        """Return whether a value lies within the limits."""
+        """Return whether a value is within the limits."""
         slack = 1e-9 * abs(self.high - self.low)
         return self.low - slack <= value <= self.high + slack
 
 
 @dataclass
 class ConvertedPanel:
-    """One pair of axes: its place in the grid, its options, and what is drawn on it."""
+    """A pair of axes: grid position, options, and the plots on it."""
 
     row: int
     column: int
@@ -62,13 +62,13 @@ class ConvertedPanel:
 
 
 class Marks:
-    """The shapes of marks; each shape is declared once."""
+    """Mark shapes, each of which is declared once."""
 
     def __init__(self) -> None:
         self.named: dict[str, str] = {}
 
     def name(self, path: Any, filled: bool, scale: float) -> str:
-        """Return the name of a mark of this shape; its lengths times `scale` are in points of 1/72 inch."""
+        """Return the name of a mark of this shape; `scale` converts its lengths to points of 1/72 inch."""
         commands = []
         for points, code in path.iter_segments(simplify=False, curves=True):
             pairs = [f"\\pgfqpoint{{{x * scale:.4f}bp}}{{{y * scale:.4f}bp}}" for x, y in np.reshape(points, (-1, 2))]
@@ -86,5 +86,5 @@ class Marks:
         return self.named.setdefault(shape, f"drawn-{len(self.named) + 1}")
 
     def declared(self) -> str:
-        """Return the declarations of all marks."""
+        """Return the PGFPlots declarations of all marks."""
         return "".join(f"\\pgfdeclareplotmark{{{name}}}{{{shape}}}\n" for shape, name in self.named.items())

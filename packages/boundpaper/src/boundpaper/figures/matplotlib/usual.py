@@ -1,7 +1,7 @@
-"""Check that parts of a drawing are as matplotlib makes them by default; others must be converted or refused.
+"""Check that properties of a drawing have matplotlib's defaults, except those that are converted.
 
-A property that neither the conversion heeds nor leaves to the house must be that of a new artist of its kind, made
-under matplotlib's own defaults. So nothing that a later version adds, and nobody thought of here, can be lost.
+A property that is neither converted nor set by the project's style must equal that of a new artist of the same kind,
+made with matplotlib's default settings. So no property is lost, not even one that a later version adds.
 """
 
 import logging
@@ -14,7 +14,7 @@ import matplotlib
 import numpy as np
 from matplotlib.artist import Artist, ArtistInspector
 
-# What says nothing of a look: where an artist is kept, how it is found, what follows from other properties.
+# Properties without effect on the look: containers, identifiers, and values derived from other properties.
 _SILENT = frozenset({
     *("animated", "axes", "clip_box", "data_interval", "figure", "gid", "in_layout", "label", "mouseover", "path"),
     *("paths", "picker", "pickradius", "snap", "transform", "url", "urls", "visible", "zorder"),
@@ -22,7 +22,7 @@ _SILENT = frozenset({
 
 
 class NotConverted(Exception):
-    """A part of a drawing that is not known to come out right in PGFPlots; the text names it."""
+    """A part of a drawing cannot be converted exactly to PGFPlots; the text names it."""
 
 
 def require(condition: Any, reason: str) -> None:
@@ -32,11 +32,10 @@ def require(condition: Any, reason: str) -> None:
 
 
 def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: str) -> None:
-    """Check that an artist differs from a new one in no property except those that are converted.
+    """Raise NotConverted if an artist differs from a new artist in a property that is not converted.
 
-    `new` is a new artist of the same kind. `heeded` names the properties that the conversion takes over, or that the
-    house style decides; `what` is the artist's name in the reason. Raises NotConverted when a property differs; it is
-    named with its value.
+    `new` is a new artist of the same kind. `heeded` names the properties that are converted or that the project's style
+    sets; `what` is the artist's name in the reason, which also has the differing property and its value.
     """
     for name in _getter_names(cast(Any, type(artist))):
         if name in heeded:
@@ -56,7 +55,7 @@ def _getter_names(kind: type[Artist]) -> tuple[str, ...]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Silence the warnings of matplotlib's font manager, since the document chooses the fonts."""
+    """Within the block, silence warnings of matplotlib's font manager, since the document sets the fonts."""
     log = logging.getLogger("matplotlib.font_manager")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -67,7 +66,7 @@ def quiet_fonts() -> Iterator[None]:
 
 
 def make_default(make: Any) -> Any:
-    """Call a function under matplotlib's default settings."""
+    """Return the result of a function called with matplotlib's default settings."""
     with matplotlib.rc_context({k: v for k, v in matplotlib.rcParamsDefault.items() if "backend" not in k}):
         return make()
 

@@ -1,4 +1,4 @@
-"""Convert texts of a drawing to LaTeX: what matplotlib shows as words and formulas, through the one escaper."""
+"""Convert texts of a drawing, words and formulas, to LaTeX with the project's escaper."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,17 @@ from boundpaper.typeset.text import escape, prose
 
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mathrm", r"\degree": r"{}^{\circ}"}
-"""Commands of matplotlib's formulas, and those of LaTeX that draw the same."""
+"""Commands of matplotlib's formulas, each with the equivalent LaTeX command."""
 
 
 def latex_words(text: str) -> str:
-    r"""Convert one line of text as matplotlib reads it: dollars in pairs enclose formulas, all else is plain.
+    r"""Return the LaTeX of a line of text as matplotlib reads it: pairs of dollars enclose formulas, the rest is plain.
 
-    A backslash before a dollar makes it a character; nothing else is markup. Raises SpecError when the text holds a
-    character or a command of mathematics that the document cannot set; it is named.
+    An escaped dollar `\$` is a character; nothing else is markup. Raises SpecError that names a character or
+    mathematical command which the document cannot set.
     """
     parts = _DOLLAR.split(text)
-    if len(parts) % 2 == 0:  # matplotlib takes dollars without a partner as characters
+    if len(parts) % 2 == 0:  # matplotlib treats unpaired dollars as characters
         parts = [text]
     try:
         return "".join(

@@ -1,4 +1,4 @@
-"""Test what must hold of this paper, whatever it says."""
+"""Test properties that every paper must have."""
 
 import subprocess
 import sys

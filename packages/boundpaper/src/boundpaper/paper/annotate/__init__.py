@@ -1,4 +1,4 @@
-"""Annotate a reader's own copies of the judged documents: each statement is coloured by its verdict."""
+"""Annotate a reader's copies of the judged documents: colour each statement by its verdict."""
 
 from boundpaper.paper.annotate.build import annotate
 

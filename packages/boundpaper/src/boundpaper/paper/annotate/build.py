@@ -1,4 +1,4 @@
-"""Write annotated copies: a page per document, and a page that says what was found and what has changed."""
+"""Write annotated copies: one page per document, and an overview of the statements found and changed."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ SITE = "../site/"
 
 @dataclass(frozen=True)
 class AnnotatedCopy:
-    """A document's copy with everything that the ledger says about it."""
+    """A copy of a document, with the ledger rows about it."""
 
     copy: DocumentCopy
     title: str
@@ -35,30 +35,30 @@ class AnnotatedCopy:
 
     @property
     def page(self) -> str:
-        """Return the file name of its page."""
+        """Return the file name of the copy's page."""
         return f"{self.copy.document}.html"
 
     @property
     def changed(self) -> list[PlacedRow]:
-        """Return the rows whose place changed, the most serious first."""
+        """Return the rows whose statement changed, the most serious first."""
         return sorted(
             (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
         )
 
     @property
     def states(self) -> Counter[str]:
-        """Count the rows by what became of their place."""
+        """Count the rows by `state`."""
         return Counter(each.state for each in self.placed)
 
     @property
     def unseen(self) -> list[PlacedRow]:
-        """Return rows that are known only by their heading and whose reported value does not occur below it."""
+        """Return rows located only by a heading, if their reported value does not occur below it."""
         seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
         return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]
 
     @property
     def words(self) -> str:
-        """Describe the document in one line."""
+        """Return one line about the document."""
         counts, states = self.coverage.counts, self.states
         share = (
             f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"
@@ -71,10 +71,10 @@ class AnnotatedCopy:
 
 
 def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[AnnotatedCopy], list[str]]:
-    """Write the annotated copies of the documents in a folder below `out/annotated`.
+    """Write annotated copies of the documents in `folder` to `out/annotated`.
 
-    The ledger must be built. Nothing is written into `folder`, where the reader's copies lie. Return the annotated
-    copies, and the files of the folder that are no document.
+    The ledger must be built. `folder` has the reader's copies and is not changed. Return the annotated copies, and the
+    names of other files in the folder.
     """
     rows = rows_by_source(root)
     recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}

@@ -1,4 +1,4 @@
-"""Recognise the reader's copies of the documents: files of a folder, by their sentences or their names."""
+"""Recognise the reader's copies of documents among the files of a folder, by sentences or file names."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -10,12 +10,12 @@ from boundpaper.store.sentences import DocumentSentence, sentences
 from boundpaper.store.text_file import text_of
 
 SUFFIXES = (".md", ".markdown", ".txt")
-SHARE = 0.2  # of a document's recorded statements, which a file must hold to be taken for it
+SHARE = 0.2  # least fraction of a document's recorded statements in a file that is recognised as the document
 
 
 @dataclass(frozen=True)
 class DocumentCopy:
-    """A file recognised as a document: its key, its name, its lines and its sentences."""
+    """A file recognised as a document: the document's key, the file name, lines and sentences."""
 
     document: str
     file: str
@@ -26,13 +26,13 @@ class DocumentCopy:
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[DocumentCopy], list[str]]:
     """Return the documents among the files of a folder, and the names of the other files.
 
-    A file is taken for the document of whose recorded statements it holds the largest share, if that is at least a
-    fifth; else for the document whose key its name begins with. `anchors` has the hashes of each document's statements
-    as recorded, by the document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files
-    are the same document, or none is any.
+    A file is recognised as the document of which it contains the largest fraction of recorded statements, if at least a
+    fifth; else as the document with whose key its name begins. `anchors` has the recorded hashes of statements by
+    document key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files are the same
+    document, or no file is a document.
     """
     if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder; give the one that holds your copies of the documents")
+        raise DataError(f"{folder}: no such folder; give the folder with your copies of the documents")
     by_source: dict[str, DocumentCopy] = {}
     others = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
@@ -49,7 +49,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
             by_source[key] = DocumentCopy(key, path.name, tuple(text.split("\n")), parts)
     if not by_source:
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
-        raise DataError(f"{folder}: its files include no document that is judged here; those are {known}")
+        raise DataError(f"{folder}: no file here is a judged document; those are {known}")
     return [by_source[key] for key in anchors if key in by_source], others
 
 

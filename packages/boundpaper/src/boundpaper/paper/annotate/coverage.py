@@ -1,4 +1,4 @@
-"""Coverage: the numbers in the copy of a document that the ledger judges, each with the rows that judge it."""
+"""Find which numbers in a copy of a document the ledger judges, and the rows that judge them."""
 
 import re
 from collections import Counter
@@ -18,18 +18,17 @@ JUDGED, BESIDE, DATA, OPEN = "judged", "beside", "data", "open"
 
 @dataclass(frozen=True)
 class MarkedNumber:
-    """A number of a copy, and what the ledger says about it.
+    """A number in a copy, with the ledger rows about it.
 
     Attributes
     ----------
     token : Token
-        Where it stands in its sentence.
+        Its extent in the sentence.
     state : str
-        `judged` where a row states or checks this number; `beside` where its sentence is judged, but no row names the
-        number; `data` where the sources hold it as a value printed under this heading, for rows to rest on; `open`
-        where nothing covers it.
+        `judged`: a row states or checks this number. `beside`: the sentence is judged, but no row names the number.
+        `data`: the sources have it as a value printed under this heading. `open`: none of these.
     rows : tuple of mapping
-        The rows that name it.
+        The rows that name the number.
     """
 
     token: Token
@@ -39,7 +38,7 @@ class MarkedNumber:
 
 @dataclass(frozen=True)
 class CoveredSentence:
-    """A sentence of a copy: the place of its text in the line, the rows that judge it, and its numbers."""
+    """A sentence of a copy: the extent of its text in the line, the rows that judge it, and its numbers."""
 
     sentence: DocumentSentence
     start: int
@@ -49,7 +48,7 @@ class CoveredSentence:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its level, and counts of the numbers directly below it by state."""
+    """A heading, its level, and counts by state of the numbers directly below it."""
 
     heading: str
     level: int
@@ -58,7 +57,7 @@ class Section:
 
     @property
     def total(self) -> int:
-        """Return the count of numbers directly below the heading."""
+        """Return the number of numbers directly below the heading."""
         return sum(self.counts.values())
 
 
@@ -80,7 +79,7 @@ class Coverage:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Return every heading in order; numbers before the first heading are below an empty one."""
+        """Return every heading in order; numbers before the first heading are under an empty heading."""
         tallies: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
         for each in self.stated:
             _, counts = tallies.setdefault(each.sentence.headings, (each.sentence.line, Counter()))
@@ -96,13 +95,13 @@ def coverage(
     data: Mapping[str, frozenset[Decimal]],
     names: Sequence[re.Pattern[str]] = (),
 ) -> Coverage:
-    """Mark the numbers of a copy.
+    """Return the sentences of a copy with marked numbers.
 
-    A number is judged by a row of its own sentence that names it in its statement or its reported value, by a check
-    whose place is this sentence or row of a table and that reports it, or, where none does, by a check of which only
-    the heading is known and that reports this very value. A check judges the cell alone, not the sentence. Signs, units
-    and thousands' commas are passed over. `placed` are the rows of the ledger in the copy, `data` the sizes of the
-    values that the sources hold, by heading, and `names` those that hold digits and are no numbers.
+    A number is judged by a row of its sentence whose statement or reported value names it; else by a check located at
+    this sentence or table row that reports it; else by a check located only by heading that reports the same value. A
+    check judges only the cell, not the sentence. Signs, units and thousands separators are ignored. `placed` are the
+    ledger rows in the copy, `data` the absolute values in the sources by heading, and `names` names with digits, which
+    are not numbers.
     """
     at: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
     within: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}

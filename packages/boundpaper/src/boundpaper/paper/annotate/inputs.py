@@ -1,4 +1,4 @@
-"""Read what an annotation needs from the artifacts: ledger rows by document, and the values of the sources."""
+"""Read the inputs of an annotation from the artifacts: ledger rows by document, and source values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -15,7 +15,7 @@ PLACES = "places"
 
 
 def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return ledger rows with their places by document, without those about the thesis itself.
+    """Return ledger rows with their places, by document, except rows about the thesis itself.
 
     Raises DataError when no row is about another document.
     """
@@ -32,9 +32,9 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[DocumentSentence]
 ) -> Mapping[str, frozenset[Decimal]]:
-    """Return the absolute values that the sources take from each heading of a document.
+    """Return the absolute values in the sources by the document heading they are printed under.
 
-    A source's rows name their place; the table of places gives its section, and the heading is the one that it means.
+    A source row names its place, and the table of places maps the place to a section heading.
     """
     sections = {row["source"]: row["section"] for row in artifact_rows(root, PLACES) if row["document"] == document}
     headings = {place: heading_of(section, copy) for place, section in sections.items()}

@@ -1,4 +1,4 @@
-"""Render the lines of a copy as HTML: Markdown as usual, with judged statements and numbers in colour."""
+"""Render the Markdown lines of a copy as HTML, with judged statements and numbers in colour."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
 
 @dataclass(frozen=True)
 class CopyBlock:
-    """A block of a copy: its first line, what kind it is, its HTML, and the rows that judge something in it."""
+    """A block of a copy: first line, kind, HTML, and the rows that judge statements in it."""
 
     number: int
     kind: str
@@ -29,7 +29,7 @@ class CopyBlock:
 
 
 def copy_blocks(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
-    """Yield the blocks of a copy: a heading, an item, a line of text, a whole table or a whole piece of code."""
+    """Yield the blocks of a copy: headings, list items, lines of text, whole tables and whole code blocks."""
     stated: dict[int, list[CoveredSentence]] = {}
     for each in coverage.stated:
         stated.setdefault(each.sentence.line, []).append(each)
@@ -92,7 +92,7 @@ def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[
 
 
 def _cell_extents(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each cell in a table's line."""
+    """Return start and end of each cell in a line of a table."""
     bars = [match.start() for match in re.finditer(r"(?<!\\)\|", text)]
     ends = [*bars[1:], len(text)] if text.rstrip().endswith("|") is False else bars[1:]
     return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
@@ -104,7 +104,7 @@ def _row_attributes(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any]
 
 
 def _marked(text: str, start: int, end: int, parts: Sequence[CoveredSentence]) -> Markup:
-    """Return a part of a line, with the colours of the sentences and numbers in it."""
+    """Return a part of a line as HTML, with its sentences and numbers in colour."""
     markup, at = Markup(""), start
     for part in parts:
         low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
@@ -134,7 +134,7 @@ def _mark_numbers(text: str, low: int, high: int, part: CoveredSentence) -> Mark
             title = (
                 "no row of the ledger covers this number"
                 if mark.state == OPEN
-                else "its sentence is judged, this number is not"
+                else "the sentence is judged, but not this number"
             )
             markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, title, text[start:end])
         else:
@@ -144,5 +144,5 @@ def _mark_numbers(text: str, low: int, high: int, part: CoveredSentence) -> Mark
 
 
 def _without_markdown(text: str) -> Markup:
-    """Return text without Markdown's marks for bold, italics and code."""
+    """Return text without Markdown marks for bold, italics and code."""
     return escape(_MARKS.sub("", text))

@@ -1,4 +1,4 @@
-"""Find the statement in a copy that each ledger row judges, and whether the statement has changed since."""
+"""Find the statement in a copy that each ledger row judges, and whether it has changed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from boundpaper.store.sentences import DocumentSentence, anchor_of, shared_share
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
-"""What is reported as a change, the worst first."""
+"""States that are reported as a change, worst first."""
 NEAR = 0.5
-"""The share of a statement's words that the sentence in its stead must have."""
+"""Least fraction of a statement's words in a sentence that may have replaced it."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class PlacedRow:
     Attributes
     ----------
     row : mapping
-        Of the ledger, with its recorded `heading`, `line` and `anchor`.
+        The ledger row, with its recorded `heading`, `line` and `anchor`.
     state : str
-        `same` or `moved` where the judged sentence stands, `altered` where another stands in its stead, `gone` where
-        none does; `heading` where only a heading is recorded, and `no heading` where the copy lacks that.
+        `same` or `moved`: the judged sentence was found. `altered`: another sentence replaced it. `gone`: none replaced
+        it. `heading`: only a heading is recorded. `no heading`: the copy lacks this heading.
     sentence : DocumentSentence or None
-        Where it stands; for an altered one, the sentence that comes nearest to the statement, or the row
-        of a table in the line of a check's.
+        The sentence found; if altered, the sentence nearest to the statement, or the table row in the recorded line of
+        a check.
     """
 
     row: Mapping[str, Any]
@@ -36,25 +36,25 @@ class PlacedRow:
 
     @property
     def words(self) -> str:
-        """Say in a sentence what happened to the statement."""
+        """Return a sentence on what happened to the statement."""
         line, heading = self.row["line"], self.row["heading"]
         now = self.sentence.line if self.sentence else 0
         return {
-            SAME: f"Stands in line {now}.",
+            SAME: f"Is in line {now}.",
             MOVED: f"Moved from line {line} to line {now}.",
-            ALTERED: f"The sentence that was judged, line {line}, no longer stands; line {now} comes nearest.",
-            GONE: f"The sentence that was judged, line {line}, no longer stands, and none comes near.",
-            HEADING: f"Stands under “{heading}”.",
-            NOWHERE: f"The heading that it stood under, “{heading}”, is no longer there."
+            ALTERED: f"The judged sentence, line {line}, is gone; line {now} is the most similar.",
+            GONE: f"The judged sentence, line {line}, is gone, and none is similar.",
+            HEADING: f"Is under “{heading}”.",
+            NOWHERE: f"The recorded heading, “{heading}”, is gone."
             if heading
             else "No place in the document is recorded.",
         }[self.state]
 
 
 def place_rows(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
-    """Find the places of a document's rows in a copy of it.
+    """Return the rows of a document with their places in a copy of it.
 
-    Where no place of the document is recorded at all, each statement is looked for by its words.
+    If no place in the document is recorded, statements are searched for by their words.
     """
     rows = list(rows)
     recorded = any(row["heading"] for row in rows)
@@ -99,7 +99,7 @@ def _searched_place(
 def _nearby_sentence(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> DocumentSentence | None:
-    if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
+    if row["kind"] == "cell check":  # the value was altered, so only the line identifies the table row
         rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
         return next((each for each in rows if each.text.startswith("|")), None)
     anchor = anchor_of({**_texts_of_row(row), "kind": "statement"}, document)

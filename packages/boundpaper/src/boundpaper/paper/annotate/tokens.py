@@ -1,8 +1,7 @@
-r"""Find the numbers of a text: the digits that state a quantity, and their places.
+r"""Find the numbers in a text that state a quantity, with their extents.
 
-Not counted are digits that name or number something: those behind a letter (`B12`, `v0.2`, `L2`) or in a known name,
-numbers of sections, items, tables, figures and findings, sizes in names, dates and years of references, and what stands
-in links.
+Digits that name or number something are skipped: after a letter (`B12`, `v0.2`, `L2`) or in a known name, numbers of
+sections, items, tables, figures and findings, sizes in names, dates, years of references, and links.
 """
 
 import re
@@ -11,9 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 _NUMBER = re.compile(r"(?<![\w.])(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<unit>\s?[%×]|[KMx]\b)?")
-_SIGN = re.compile(r"(?<![\w.%)\]}/:–-])[-+−±~≈]$")  # not the dash of a range, nor the hyphen of a name
+_SIGN = re.compile(r"(?<![\w.%)\]}/:–-])[-+−±~≈]$")  # neither the dash of a range nor the hyphen of a name
 _BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]{0,60}[-/_.]$")  # `Bean-`, `v0.`: what follows is part of a name
-_BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: a name or a formula goes on
+_BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: part of a name or a formula
 _LABELS = (
     r"Tables?|Figures?|Figs?\.|Sections?|Findings?|Experiments?|Equations?|Eqs?\.|Appendix|Chapters?"
     r"|Claims?|Arms?|Parts?"
@@ -39,8 +38,8 @@ class Token:
 def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = False) -> list[Token]:
     """Return the numbers of a text that state a quantity, in order.
 
-    `names` hold digits and are no numbers; `begins` says that the text begins a line, where the number of a heading or
-    of an item stands.
+    `names` are names with digits, which are skipped; `begins` says that the text begins a line, where the number of a
+    heading or list item is skipped.
     """
     masked = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
     if begins and (ordinal := _ORDINAL.match(text)):
@@ -58,6 +57,6 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
 
 
 def sizes(texts: Iterable[str]) -> frozenset[Decimal]:
-    """Return the absolute values of all numbers in texts, whatever they measure."""
+    """Return the absolute values of all numbers in texts."""
     plain = (re.sub(r"(?<=\d),(?=\d{3})", "", text) for text in texts)
     return frozenset(Decimal(each).normalize() for text in plain for each in re.findall(r"\d+(?:\.\d+)?|\.\d+", text))

@@ -1,8 +1,8 @@
 """Read the bibliography `paper/references.bib` the same way for PDF, site, lint, check and bundle.
 
-`grammar` reads what BibTeX's grammar allows, `vocabulary` turns the words of BibLaTeX into those of BibTeX, `markup`
-reads the LaTeX of a field and `setting` writes it, `names` reads the lists of authors; `entries` puts them together
-into the file that BibTeX reads.
+`grammar` parses the BibTeX file, `vocabulary` converts BibLaTeX's kinds and fields to BibTeX's, `markup` parses the
+LaTeX of a field, `setting` writes it, and `names` parses lists of authors; `entries` combines them and writes the file
+for BibTeX.
 """
 
 from boundpaper.paper.bibliography.entries import FILE, Bibliography, BibliographyEntry, parse, read

@@ -1,4 +1,4 @@
-"""Represent the bibliography's entries as all parts of the project use them, and write the file for BibTeX."""
+"""Define the bibliography's entries, which all parts of the project use, and write the file for BibTeX."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from boundpaper.typeset.addresses import doi, fault_of_address
 
 FILE = "paper/references.bib"
 NAMED = ("author", "editor")
-# Kinds in which BibTeX sets an editor; elsewhere one who is named instead of an author stands in the author's place.
+# Kinds for which BibTeX prints editors; in other kinds without author, the editor becomes the author.
 EDITED = frozenset({"book", "inbook", "incollection", "inproceedings", "proceedings"})
-NEEDED = {  # what BibTeX calls empty, by kind; alternatives are joined by |
+NEEDED = {  # fields that BibTeX requires, by kind; alternatives are joined by |
     "article": ("author", "title", "journal", "year"),
     "book": ("author|editor", "title", "publisher", "year"),
     "booklet": ("title",),
@@ -38,7 +38,7 @@ NEEDED = {  # what BibTeX calls empty, by kind; alternatives are joined by |
 }
 UNDATED = "n.d."
 LETTERS = 26
-LONGEST_NAME = 48  # characters of a title that stands for the author who is not named
+LONGEST_NAME = 48  # most characters of a title that replaces a missing author
 _KEY = re.compile(r"[^\s,#%~\\{}\"$^]+")
 _DEFINED = re.compile(
     r"\\(?:re)?(?:new|provide)command\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*(?:\[(?P<count>\d)\])?"
@@ -48,7 +48,7 @@ _DEFINED = re.compile(
 
 @dataclass(frozen=True, order=True)
 class BibliographyFault:
-    """A fault of the bibliography: its file, its line, what is wrong and how to mend it."""
+    """A fault in the bibliography: file, line, what is wrong and how to correct it."""
 
     line: int
     what: str
@@ -62,8 +62,8 @@ class BibliographyFault:
 class BibliographyEntry:
     """An entry in the terms of BibTeX.
 
-    The key is as written and the kind in small letters; `fields` are what BibTeX's styles set, as LaTeX in ASCII that
-    pdflatex can set.
+    The key is as written, the kind in lower case; `fields` are the fields that BibTeX's styles print, as ASCII LaTeX
+    for pdflatex.
     """
 
     key: str
@@ -73,17 +73,17 @@ class BibliographyEntry:
 
     @property
     def bibtex(self) -> str:
-        """Return the entry as BibTeX reads it."""
+        """Return the entry in BibTeX's syntax."""
         lines = [f"@{self.kind}{{{self.key}", *(f"  {name} = {{{value}}}" for name, value in self.fields.items())]
         return ",\n".join(lines) + "\n}\n"
 
 
 @dataclass(frozen=True)
 class Bibliography:
-    """Content of a project's bibliography.
+    """The content of a project's bibliography.
 
-    `entries` are in the order of the file. With any of `faults`, which keep the PDF from being right, nothing is built;
-    `gaps` are fields that an entry of its kind has and this one lacks.
+    `entries` are in the order of the file. Any of `faults` stops the build; `gaps` are fields that an entry lacks
+    although its kind requires them.
     """
 
     entries: tuple[BibliographyEntry, ...] = ()
@@ -101,14 +101,14 @@ class Bibliography:
         return "\n".join([f"% Made from {FILE}.\n", *(entry.bibtex for entry in self.entries)])
 
     def sound(self) -> Bibliography:
-        """Return the bibliography; SpecError with all of its faults if it has any."""
+        """Return this bibliography; raise SpecError with all faults if there are any."""
         if self.faults:
             raise SpecError("\n".join(map(str, self.faults)))
         return self
 
 
 def read(root: Path) -> Bibliography:
-    """Read a project's bibliography; it is empty if there is no file; SpecError if the file is not UTF-8."""
+    """Read a project's bibliography, empty without a file; raise SpecError if the file is not UTF-8."""
     try:
         return parse(text_of(root, FILE, SpecError))
     except FileNotFoundError:
@@ -116,7 +116,7 @@ def read(root: Path) -> Bibliography:
 
 
 def parse(text: str) -> Bibliography:
-    """Read the text of a `.bib` file."""
+    """Parse the text of a `.bib` file."""
     reading = parse_file(text)
     faults = [BibliographyFault(line, what) for line, what in reading.faults]
     faults += _repeated_keys(reading.entries)
@@ -145,20 +145,20 @@ def _repeated_keys(entries: list[RawEntry]) -> list[BibliographyFault]:
     for raw in entries:
         known = first.setdefault(raw.key.lower(), raw)
         if known is not raw:
-            same = f"the key {raw.key} is there twice, first on line {known.line}"
-            other = f"the keys {known.key} (line {known.line}) and {raw.key} differ by capitals alone"
+            same = f"the key {raw.key} occurs twice, first on line {known.line}"
+            other = f"the keys {known.key} (line {known.line}) and {raw.key} differ only in case"
             faults.append(
-                BibliographyFault(raw.line, f"{same if known.key == raw.key else other}; rename one, or take it out")
+                BibliographyFault(raw.line, f"{same if known.key == raw.key else other}; rename or remove one")
             )
         if not _KEY.fullmatch(raw.key):
             faults.append(
-                BibliographyFault(raw.line, f"{raw.key}: a key must do without the signs # % ~ \\ {{ }} $ ^ and quotes")
+                BibliographyFault(raw.line, f"{raw.key}: a key must not contain # % ~ \\ {{ }} $ ^ or quotes")
             )
     return faults
 
 
 def _crowded_names(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFault]:
-    """Find names under which more works of one year are cited than there are letters to tell them apart."""
+    """Find author names with more works in one year than there are letters to distinguish them."""
     cited: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
         people = entry.fields.get("author", entry.fields.get("editor", entry.fields.get("key", ""))).split(" and ")
@@ -168,8 +168,8 @@ def _crowded_names(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyF
     return [
         BibliographyFault(
             works[LETTERS].line,
-            f"{works[LETTERS].key}: the {LETTERS + 1}th work of {who}, {year}, which no letter after the year can tell "
-            "apart; give years, or cite another part of the same work by its place, as in \\citep[Table 2]{key}",
+            f"{works[LETTERS].key}: the {LETTERS + 1}th work of {who}, {year}, more than there are letters "
+            "for the year; give years, or cite parts of one work by place, as in \\citep[Table 2]{key}",
         )
         for (who, year), works in cited.items()
         if len(works) > LETTERS
@@ -177,7 +177,7 @@ def _crowded_names(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyF
 
 
 def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
-    r"""Return commands that an `@preamble` defines, by `\newcommand` and similar commands or by `\\def`."""
+    r"""Return the commands that an `@preamble` defines with `\newcommand`, `\\def` or similar commands."""
     macros: dict[str, tuple[int, str]] = {}
     at = 0
     while latex[at:].strip():
@@ -185,7 +185,7 @@ def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
         match = _DEFINED.match(latex, at)
         body, end = _brace_group(latex, match.end()) if match else ("", 0)
         if not match or not end:
-            raise MarkupFault("may define commands by \\newcommand alone; put anything else into paper/preamble.tex")
+            raise MarkupFault("may only define commands with \\newcommand; put anything else into paper/preamble.tex")
         count = int(match["count"] or 0) if match["name"] else (match["arguments"] or "").count("#")
         macros[match["name"] or match["defined"]] = (count, body)
         at = end
@@ -193,7 +193,7 @@ def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
 
 
 def _brace_group(latex: str, at: int) -> tuple[str, int]:
-    """Return the brace group that begins at a place, skipping blanks, and where it ends; 0 if there is none."""
+    """Return the brace group at an offset, after blanks, and its end; the end is 0 if there is none."""
     begin = at + len(latex[at:]) - len(latex[at:].lstrip())
     depth = 0
     for place in range(begin, len(latex)):
@@ -205,7 +205,7 @@ def _brace_group(latex: str, at: int) -> tuple[str, int]:
 
 @dataclass
 class _Entries:
-    """A converter of parsed entries, which collects their faults and gaps."""
+    """A converter of parsed entries that collects faults and gaps."""
 
     by_key: Mapping[str, RawEntry]
     macros: Mapping[str, tuple[int, str]]
@@ -213,7 +213,7 @@ class _Entries:
     gaps: list[BibliographyFault] = field(default_factory=list)
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
-        """Convert an entry to BibTeX's terms; without fields if one of its terms has no counterpart."""
+        """Return an entry in BibTeX's kinds and fields; without fields if one has no counterpart."""
         given = self._with_inherited(raw, ())
         try:
             kind, fields = vocabulary.in_bibtex(raw.kind, given)
@@ -226,14 +226,14 @@ class _Entries:
         return BibliographyEntry(raw.key, kind, raw.line, made)
 
     def _with_inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
-        """Return the entry's fields, with those inherited from the entries that its crossref and xdata name."""
+        """Return the entry's fields and the fields inherited through its crossref and xdata."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAMED}
         for link in ("crossref", "xdata"):
             for key in filter(None, (each.strip() for each in fields.pop(link, "").split(","))):
                 parent = self.by_key.get(key.lower())
                 if parent is None:
                     known = or_known(key, [each.key for each in self.by_key.values()])
-                    self._note_fault(raw, link, f"names {key!r}, which is no entry{known}")
+                    self._note_fault(raw, link, f"names {key!r}, but no entry has this key{known}")
                 elif key.lower() in below or key.lower() == raw.key.lower():
                     self._note_fault(raw, link, f"leads back to {key!r}; an entry cannot inherit from itself")
                 else:
@@ -262,7 +262,7 @@ class _Entries:
         plain = markup.plain_address(value)
         if name == "doi":
             plain = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", plain, flags=re.IGNORECASE)
-            wrong = "" if re.fullmatch(r"10(?:\.\d+)*/\S+", plain) else "is no DOI; write it as in 10.1000/182"
+            wrong = "" if re.fullmatch(r"10(?:\.\d+)*/\S+", plain) else "is not a DOI; write it as in 10.1000/182"
             wrong = wrong or fault_of_address(doi(plain))
         else:
             plain = f"http://{plain}" if re.match(r"(?:www\.|[\w-]+(?:\.[\w-]+)+/)", plain) else plain
@@ -273,9 +273,9 @@ class _Entries:
         return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in plain)
 
     def _note_gaps(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
-        """Note missing fields; give an entry without author or year the name and date by which it is cited."""
+        """Record missing fields; add a citable name or date to an entry without author or year."""
         if not made.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
-            self._note_fault(raw, "", "says nothing that could be printed; give at least a title")
+            self._note_fault(raw, "", "has nothing to print; give at least a title")
         if kind not in EDITED and "author" not in made and "editor" in made:
             made["author"] = made.pop("editor")
         missing = [need.replace("|", " or ") for need in NEEDED[kind] if not made.keys() & set(need.split("|"))]
@@ -284,7 +284,7 @@ class _Entries:
         if "year" not in made:
             made["year"] = UNDATED
         elif not re.sub(r"\\[A-Za-z]+|\W", "", made["year"]):
-            self._note_fault(raw, "year", f"{made['year']!r} is not a year; write it as it is to be printed")
+            self._note_fault(raw, "year", f"{made['year']!r} is not a year; write the year to be printed")
         made["year"] = re.sub(r"[()\[\]]", "", made["year"])
         if "volume" in made and "number" in made and kind in ("book", "inbook", "incollection", "inproceedings"):
             made["volume"] = f"{made['volume']}({made.pop('number')})"
@@ -298,7 +298,7 @@ class _Entries:
             made["key"] = self._name_without_author(raw, made)
 
     def _name_without_author(self, raw: RawEntry, made: Mapping[str, str]) -> str:
-        """Return a name for a work without author: its issuer, or the first words of its title, or its key."""
+        """Return a name for a work without author: its issuer, else the first words of its title, else its key."""
         names = ("organization", "institution", "title", "booktitle", "howpublished", "journal")
         shown = next((made[name] for name in names if name in made), raw.key)
         text = re.sub(r"[()\[\]{}\\$]", "", markup.plain_words(markup.read(shown)))
@@ -312,7 +312,7 @@ class _Entries:
 
 
 def _inherited_fields(kind: str, parent: dict[str, str]) -> dict[str, str]:
-    """Fields that a part inherits from the whole: its title becomes `booktitle`, and its key and label are left out."""
+    """Return the fields that a part inherits from the whole, with the title as `booktitle`, but no key or label."""
     whole = {name: value for name, value in parent.items() if name not in ("key", "shorttitle", "label", "author")}
     if kind in ("inproceedings", "incollection", "conference", "inbook", "bookinbook", "inreference"):
         for name, of_book in (("title", "booktitle"), ("subtitle", "booksubtitle"), ("titleaddon", "booktitleaddon")):
@@ -327,5 +327,5 @@ def _inherited_fields(kind: str, parent: dict[str, str]) -> dict[str, str]:
 
 
 def _written(names: str) -> str:
-    """Return a list of names as it is read: first name before family name."""
+    """Return a list of names with first names before family names."""
     return ", ".join(" ".join(reversed([part.strip() for part in each.split(",")])) for each in names.split(" and "))

@@ -1,4 +1,4 @@
-"""Convert the formulas of a bibliography to those that both pdflatex and the site can typeset."""
+"""Convert the formulas of a bibliography to a form that both pdflatex and the site can typeset."""
 
 import re
 import unicodedata
@@ -91,19 +91,19 @@ _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
 def convert_formula(tex: str) -> str:
-    """Return a formula that both pdflatex and the site can typeset, with current commands."""
+    """Return a formula with current commands, which both pdflatex and the site can typeset."""
     tex = tex.strip()
     while _OLD_FONT.search(tex):
         tex = _OLD_FONT.sub(lambda match: rf"{{\math{match[1]}{{{match[2]}}}}}", tex)
     tex = re.sub(r"(?<!\\)[%#&]", lambda match: "\\" + match[0], tex)
     tex = re.sub(r"\\ensuremath\s*\{", "{", tex)
     if tex[:1].isdigit() and re.search(r"(?<![A-Za-z])[A-Za-z]{2,}+ ?$", re.sub(r"\\[A-Za-z]+", "", tex)):
-        raise MarkupFault(f"has the formula ${tex}$; write \\$ for a sign of money")
+        raise MarkupFault(f"has the formula ${tex}$; write \\$ for a dollar sign")
     if _OLD_STYLE.search(tex):
-        raise MarkupFault(f"has the formula ${tex}$ with an outdated font command; write \\mathrm{{...}} and the like")
+        raise MarkupFault(f"has the formula ${tex}$ with an outdated font command; write \\mathrm{{...}} or similar")
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
-            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not know")
+            raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not support")
     made = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():
@@ -115,5 +115,5 @@ def convert_formula(tex: str) -> str:
         elif unicodedata.category(char) == "Zs":
             made.append(" ")
         else:
-            raise MarkupFault(f"has the formula ${tex}$ with {named(char)}; write it as a command of TeX")
+            raise MarkupFault(f"has the formula ${tex}$ with {named(char)}; write it as a TeX command")
     return "".join(made)

@@ -1,7 +1,7 @@
 """Parse a `.bib` file with pybtex's scanner: entries as written, with macros expanded, each with its line.
 
-Where BibTeX and people differ on what a comment is, this is what people mean: a line outside of values that begins with
-a per cent sign is one, and so is all that the braces of `@comment{...}` hold.
+Unlike BibTeX, but as most authors expect, a comment is a line outside values that begins with a percent sign, or
+everything in the braces of `@comment{...}`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pybtex.utils import CaseInsensitiveDict
 from boundpaper.paper.bibliography.terms import SHOWN
 from boundpaper.suggestions import or_known
 
-# Macros of every standard style of BibTeX, beside the months.
+# Macros of every standard BibTeX style, besides the months.
 JOURNALS = {
     "acmcs": "ACM Computing Surveys", "acta": "Acta Informatica", "cacm": "Communications of the ACM",
     "ibmjrd": "IBM Journal of Research and Development", "ibmsj": "IBM Systems Journal",
@@ -48,9 +48,9 @@ class RawEntry:
 
 @dataclass
 class ParsedFile:
-    """What a file holds.
+    """The content of a file.
 
-    `preamble` has line and LaTeX of each `@preamble`, `faults` line and words.
+    `preamble` has the line and LaTeX of each `@preamble`, `faults` the line and message of each fault.
     """
 
     entries: list[RawEntry] = field(default_factory=list)
@@ -59,7 +59,7 @@ class ParsedFile:
 
 
 def parse_file(text: str) -> ParsedFile:
-    """Read a file; text before and between entries is ignored, as BibTeX does."""
+    """Parse the text of a file; text before and between entries is ignored, as in BibTeX."""
     reading = ParsedFile()
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
     for command, content in scanner:
@@ -83,7 +83,7 @@ def _raw_entry(command: str, content: Any, scanner: _Scanner, reading: ParsedFil
 
 
 class _Scanner(LowLevelParser):  # type: ignore[misc]
-    """A scanner based on pybtex's, which keeps line numbers, skips comments, and collects faults."""
+    """A scanner derived from pybtex's that keeps line numbers, skips comments, and collects faults."""
 
     def __init__(self, text: str, reading: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
@@ -93,7 +93,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         self.lines: list[int] = []
 
     def parse_bibliography(self) -> Iterator[Any]:
-        """Yield commands; an at sign in a comment or within a word (an e-mail address) begins no command."""
+        """Yield commands; ignore an at sign in a comment or within a word (an e-mail address)."""
         while self.skip_to([self.AT]):
             at = self.pos - 1
             begun = self.text.rfind("\n", 0, at) + 1
@@ -117,7 +117,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
                     yield command
 
     def _is_comment(self) -> bool:
-        """Skip `@comment{...}` with all that its braces enclose, if they are closed."""
+        """Skip `@comment{...}` with the content of its braces, if they are closed; return whether it was skipped."""
         match = re.compile(r"comment\b\s*", re.IGNORECASE).match(self.text, self.pos)
         if not match:
             return False
@@ -142,7 +142,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             self.lines.append(line)
 
     def parse_entry_fields(self) -> None:
-        """Read all fields; a comment may stand before the closing brace."""
+        """Read all fields; a comment may precede the closing brace."""
         super().parse_entry_fields()
         while match := _COMMENT_LINE.match(self.text, self.pos):
             self._move_to(match.end())
@@ -153,7 +153,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         self.lines.clear()
 
     def substitute_macro(self, name: str) -> str:
-        """Return the text of a macro; an undefined macro is a fault."""
+        """Return the text of a macro; record a fault if it is undefined."""
         if name in self.macros:
             return str(self.macros[name])
         where = f"{self.current_entry_key}: " if self.current_entry_key else ""
@@ -170,7 +170,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         in_field = f" in the field {self.current_field_name}" if self.current_field_name else ""
         words = str(error.args[0])
         if "premature end" in words:
-            words = f"the entry that begins here has no end{in_field}; close its braces or quotes"
+            words = f"the entry that begins here does not end{in_field}; close its braces or quotes"
             self.reading.faults.append((self.begin, where + words))
             self.pos = self.end_pos
             return

@@ -1,6 +1,6 @@
-r"""Parse the LaTeX of a field into parts, from which LaTeX for pdflatex and HTML are written.
+r"""Parse the LaTeX of a field into parts, which can be written as LaTeX for pdflatex or as HTML.
 
-A bare per cent sign, ampersand, hash or underscore means itself; a command is known by name, or the field is refused.
+A bare percent sign, ampersand, hash or underscore is a character; an unknown command is a fault.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from boundpaper.paper.bibliography.signs import (
 
 @dataclass(frozen=True)
 class Group:
-    """Text within braces, whose capitals BibTeX leaves unchanged."""
+    """Text in braces, whose capitals BibTeX leaves unchanged."""
 
     parts: tuple[Part, ...]
 
@@ -42,7 +42,7 @@ class Math:
 
 @dataclass(frozen=True)
 class StyledText:
-    """Text in another font, by the name of LaTeX's command."""
+    """Text in another font; the font is the name of a LaTeX command."""
 
     command: str
     parts: tuple[Part, ...]
@@ -50,7 +50,7 @@ class StyledText:
 
 @dataclass(frozen=True)
 class Link:
-    """An address (`url`) or identifier (`doi`), and the words that link to it; no words if it shows itself."""
+    """An address (`url`) or identifier (`doi`), and its link text; without text, the address is shown."""
 
     kind: str
     target: str
@@ -71,13 +71,13 @@ _PARTS = (str, Group, Math, StyledText, Link, Logo)
 def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
     """Return the parts of a field.
 
-    `text` is LaTeX with balanced braces; `macros` are the commands that the file defines: how many arguments they have,
-    and what they stand for. Raises MarkupFault for a command that is not known, or a formula that cannot be set.
+    `text` is LaTeX with balanced braces; `macros` are the commands that the file defines, each with its number of
+    arguments and its replacement text. Raises MarkupFault for an unknown command, or a formula that cannot be typeset.
     """
     reader = _MarkupReader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
     parts = reader.parts("")
     if reader.at < len(reader.text):
-        raise MarkupFault("has a closing brace too many")
+        raise MarkupFault("has an unmatched closing brace")
     return parts
 
 
@@ -116,7 +116,7 @@ class _MarkupReader:
         if self.text[begin : begin + 1] == "\\" and len(parts) == 1:
             [alone] = parts
             if isinstance(alone, (StyledText, Logo)) or (isinstance(alone, str) and len(alone) == 1):
-                return alone  # `{\'e}` is a letter, `{\it ...}` a font; neither is more than that
+                return alone  # `{\'e}` is a letter and `{\it ...}` a font: not groups that protect capitals
         return Group(parts)
 
     def _read_formula(self) -> Part:
@@ -133,7 +133,7 @@ class _MarkupReader:
         if end >= len(self.text):
             if doubled:
                 raise MarkupFault("has a $$ that is not closed")
-            return "$"  # alone, a sign of money
+            return "$"  # a single dollar is a character
         tex = self.text[begin:end]
         self.at = end + 1 + doubled
         return Math(convert_formula(tex))
@@ -188,15 +188,15 @@ class _MarkupReader:
         sign: Part = Logo(name) if name in LOGOS else sign_of(name)
         if not sign:
             raise MarkupFault(
-                f"uses \\{name}, a command that the PDF or the site does not know; write what it means, or define it "
-                "in an @preamble"
+                f"uses \\{name}, a command that the PDF or the site does not support; write its meaning, or define "
+                "it in an @preamble"
             )
         if self.text.startswith("{}", self.at):
             self.at += 2
         return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
 
     def _read_command_name(self) -> str:
-        """Return the name of the command that begins here; blanks after a word belong to the command."""
+        """Return the name of the command that begins here; skip blanks after a name of letters."""
         match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
         if match:
             self.at = match.end()
@@ -227,11 +227,11 @@ class _MarkupReader:
         return (char,)
 
     def _read_verbatim(self) -> str:
-        """Return the next argument as it is written."""
+        """Return the next argument as written."""
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
         if self.text[self.at : self.at + 1] != "{":
-            raise MarkupFault("has a command without its {argument}")
+            raise MarkupFault("has a command without {argument}")
         begin, depth = self.at + 1, 0
         for brace in re.compile(r"[{}]").finditer(self.text, self.at):
             depth += 1 if brace[0] == "{" else -1
@@ -251,7 +251,7 @@ class _MarkupReader:
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
     def _expand_macro(self, name: str) -> str:
-        """Put the replacement text of a command that the file defines in its place; it is read next."""
+        """Replace a command that the file defines by its replacement text, which is read next."""
         self.expanded += 1
         if self.expanded > 100:
             raise MarkupFault(f"uses \\{name}, whose definition never ends")

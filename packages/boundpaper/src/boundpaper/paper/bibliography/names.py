@@ -9,13 +9,13 @@ _ROLES = re.compile(r"\((?:eds?\.?|editors?)\)", re.IGNORECASE)
 
 
 class NamesFault(ValueError):
-    """A list of names that BibTeX would misread; its text says how to mend it."""
+    """A list of names that BibTeX would misread; the message says how to correct it."""
 
 
 def split_names(text: str) -> list[str]:
-    """Return the names of a list as written; a last `others` stands for names that are not given.
+    """Return the names of a list as written; a final `others` means names that are not given.
 
-    Raises NamesFault when a name is empty, has a comma too many, or holds several names.
+    Raises NamesFault when a name is empty, has too many commas, or contains several names.
     """
     names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"(?<!\s)\s+and(?=\s)")]
     if cut := _LAST_ET_AL.fullmatch(names[-1]):
@@ -25,14 +25,14 @@ def split_names(text: str) -> list[str]:
         if not name or name == "and":
             raise NamesFault(f"name {number} is empty; write one `and` between two names")
         if name == "others" and (number < len(names) or number == 1):
-            raise NamesFault("`others` stands for all further names; put it after the last name")
+            raise NamesFault("`others` means all further names; put it after the last name")
         if wrong := _name_fault(name):
             raise NamesFault(f"name {number}, {name!r}, {wrong}")
     return names
 
 
 def _in_bibtex_order(name: str) -> str:
-    """Return a name whose suffix stands last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
+    """Return a name with the suffix last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
     parts = [part.strip() for part in _parted(name, ",")]
     if len(parts) == 3 and _SUFFIX.fullmatch(parts[2].strip("{}")) and not _SUFFIX.fullmatch(parts[1].strip("{}")):
         return f"{parts[0]}, {parts[2]}, {parts[1]}"
@@ -40,11 +40,11 @@ def _in_bibtex_order(name: str) -> str:
 
 
 def _name_fault(name: str) -> str:
-    """Say what is wrong with a name, and how to mend it; empty if BibTeX reads it as intended."""
+    """Return what is wrong with a name and how to correct it; empty if BibTeX reads it as intended."""
     commas = [part.strip() for part in _parted(name, ",")]
     outside = _outside_braces(name)
     if ";" in re.sub(r"&#?\w+;", "", outside):
-        return "holds a semicolon; join names with ` and `"
+        return "contains a semicolon; join names with ` and `"
     if len(commas) > 3:
         return "has too many commas; join names with ` and `, as in `Alder, Ada and Birch, Ben`"
     if len(commas) > 1 and not commas[0]:
@@ -55,11 +55,11 @@ def _name_fault(name: str) -> str:
             "`Alder, Ada and Birch, Ben`"
         )
     if re.search(r"(?<!\\)&", outside) or re.search(r"\s\\&\s", outside):
-        return "holds an ampersand; join names with ` and `, or write the name of a house within braces"
+        return "contains an ampersand; join names with ` and `, or write the name of a company in braces"
     if _ROLES.search(outside):
-        return "says what its bearer did; name editors in the field editor"
+        return "contains a role; name editors in the field editor"
     if re.search(r"\bet\.?[~ ]*al\b", outside, re.IGNORECASE):
-        return "holds `et al.`; write ` and others`"
+        return "contains `et al.`; write ` and others`"
     return ""
 
 

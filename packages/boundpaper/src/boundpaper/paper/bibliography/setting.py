@@ -14,7 +14,7 @@ _LIGATURES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`",
 
 
 def latex(parts: Sequence[Part], depth: int = 0) -> str:
-    """Return the LaTeX of parts in ASCII, since BibTeX counts, sorts and abbreviates letters as it finds them."""
+    """Return the LaTeX of parts in ASCII, since BibTeX counts, sorts and abbreviates single bytes."""
     return "".join(_part_as_latex(part, depth) for part in parts)
 
 
@@ -22,7 +22,7 @@ def _part_as_latex(part: Part, depth: int) -> str:
     if isinstance(part, Group):
         return "{" + latex(part.parts, depth + 1) + "}"
     if isinstance(part, Math):
-        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # else BibTeX would make its capitals small
+        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # otherwise BibTeX would lower its capitals
     if isinstance(part, Logo):
         return f"{{\\{part.command}}}"
     if isinstance(part, StyledText):
@@ -36,7 +36,7 @@ def _part_as_latex(part: Part, depth: int) -> str:
 
 
 def html(parts: Sequence[Part]) -> Markup:
-    """HTML of parts; formulas become MathML, and only links to the web stay links."""
+    """Return the HTML of parts; formulas become MathML, and only web addresses become links."""
     return Markup("").join(map(_part_as_html, parts))
 
 

@@ -8,7 +8,7 @@ import latexcodec  # noqa: F401 (registers the codec of LaTeX's signs)
 
 from boundpaper.typeset.characters import LATEX, MATH, SCRIPTS
 
-STYLES = {  # commands of one argument, by the tag that HTML has for them
+STYLES = {  # commands with one argument, and the corresponding HTML tags
     "emph": "em", "textit": "em", "textsl": "em", "textbf": "b", "texttt": "code", "textsuperscript": "sup",
     "textsubscript": "sub", "textsc": "", "textrm": "", "textsf": "", "textup": "", "textnormal": "", "textmd": "",
     "mbox": "", "underline": "u", "uppercase": "", "MakeUppercase": "",
@@ -78,12 +78,12 @@ SPACES = {",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "!": "", "/": "
 
 
 class MarkupFault(ValueError):
-    """An error: part of a field cannot be typeset; its text says which part, and how to mend it."""
+    """A part of a field cannot be typeset; the message names the part and how to correct it."""
 
 
 @cache
 def sign_of(name: str) -> str:
-    """Return the characters that a command without arguments stands for; empty if it is unknown."""
+    """Return the characters that a command without arguments prints; empty if the command is unknown."""
     if name in SIGNS:
         return SIGNS[name]
     by_command = {command.lstrip("\\"): char for char, command in reversed(MATH.items()) if command[0] == "\\"}
@@ -95,7 +95,7 @@ def sign_of(name: str) -> str:
 
 @cache
 def latex_character(char: str) -> str:
-    """Return the LaTeX of one character; MarkupFault if pdflatex has none."""
+    """Return the LaTeX of one character; raise MarkupFault if pdflatex cannot set it."""
     if char in _SPECIAL:
         return _in_braces(_SPECIAL[char])
     if char.isascii():
@@ -114,17 +114,17 @@ def latex_character(char: str) -> str:
         return f"{{${'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}$}}"
     kind = unicodedata.category(char)
     if kind == "Cf":
-        return ""  # a mark of direction or of width 0
+        return ""  # a direction mark or a zero-width character
     if kind == "Zs":
         return " "
     same = unicodedata.normalize("NFKC", char)
     if same != char:
         return "".join(map(latex_character, same))
-    raise MarkupFault(f"holds {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
+    raise MarkupFault(f"contains {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
 
 
 def _in_braces(made: str) -> str:
-    """Return a command in braces, so that BibTeX does not change its capitals and no blank is lost."""
+    """Return a command in braces, so that BibTeX keeps its capitals and TeX the blank after it."""
     if len(made) > 2 and made[0] in "\\$":
         return "{" + made.removesuffix("{}") + "}"
     return made

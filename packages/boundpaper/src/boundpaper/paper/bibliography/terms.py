@@ -1,4 +1,4 @@
-"""List the kinds of entry and the fields that BibTeX's styles know, and their names in other programs."""
+"""List the entry kinds and fields that BibTeX's styles support, and their names in other programs."""
 
 KINDS = frozenset(
     {
@@ -20,7 +20,7 @@ OTHER_KINDS = {
     "masterthesis": "mastersthesis", "bachelorsthesis": "mastersthesis", "intechreport": "techreport",
     "glossdef": "misc", "game": "misc", "map": "misc",
 }  # fmt: skip
-SHOWN = frozenset(  # what the styles of BibTeX set
+SHOWN = frozenset(  # fields that BibTeX's styles print
     {
         *(
             "address",
@@ -43,7 +43,7 @@ RENAMED = {
     "shortjournal": "journal", "issue": "number", "numberofpages": "", "origlocation": "address", "venue": "address",
     "eventtitle": "booktitle", "bookauthor": "", "addendum": "note", "pubstate": "year", "city": "address",
 }  # fmt: skip
-READ = frozenset(  # turned into fields of BibTeX below, or understood without being printed
+READ = frozenset(  # converted to BibTeX fields below, or accepted but not printed
     {
         *(
             "crossref",

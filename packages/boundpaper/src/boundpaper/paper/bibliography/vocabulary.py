@@ -1,4 +1,4 @@
-"""Translate terms of BibLaTeX, and of programs that write it, to those of BibTeX: kinds, fields, dates, archives."""
+"""Convert entry kinds, fields, dates and archives of BibLaTeX, and of programs that write it, to BibTeX."""
 
 import calendar
 import re
@@ -13,7 +13,7 @@ _THESES = {"phd": "phdthesis", "doc": "phdthesis", "dis": "phdthesis", "ma": "ma
 
 
 class WordFault(ValueError):
-    """A term that has no counterpart in BibTeX; its text says what to write, `field` names the place."""
+    """A kind, field or value has no counterpart in BibTeX; the message says what to write, `field` names the field."""
 
     def __init__(self, words: str, field: str = "") -> None:
         super().__init__(words)
@@ -21,19 +21,19 @@ class WordFault(ValueError):
 
 
 def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Convert an entry to the terms of BibTeX.
+    """Convert an entry to BibTeX's kinds and fields.
 
-    `kind` and the names of fields are in small letters, and fields are LaTeX. Return one of `KINDS`, and those fields
-    that BibTeX's styles set. Raises WordFault for an unknown kind or date, or a field whose name is misspelt.
+    `kind` and field names are in lower case, and fields are LaTeX. Return one of `KINDS`, and the fields that BibTeX's
+    styles print. Raises WordFault for an unknown kind or date, or a misspelt field name.
     """
     fields = {name: value for name, value in given.items() if value.strip()}
     for name in fields:
         if not (name in SHOWN or name in RENAMED or name in READ or name.startswith(("opt", "alt"))):
             close = similar_names(name, SHOWN | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
             if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
-                raise WordFault(f"no field is called {name!r}; did you mean {close[0]!r}?", name)
+                raise WordFault(f"unknown field {name!r}; did you mean {close[0]!r}?", name)
     if kind not in KINDS and kind not in OTHER_KINDS:
-        raise WordFault(f"no kind of entry is called @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
+        raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
     made = {name: value for name, value in fields.items() if name in SHOWN}
     for name, other in RENAMED.items():
         if other and name in fields:
@@ -49,7 +49,7 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
-    """Return the kind of entry in BibTeX's terms; what only BibLaTeX's kind says goes into the field type or note."""
+    """Return the BibTeX kind of an entry; store what it loses of the BibLaTeX kind in the field type or note."""
     if kind == "thesis":
         type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         found = next((found for begin, found in _THESES.items() if type_letters.startswith(begin)), "")
@@ -59,7 +59,7 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> 
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
         made["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
     if kind == "inbook" and "booktitle" in fields:
-        return "incollection"  # BibLaTeX's, whose title is that of a part
+        return "incollection"  # BibLaTeX's kind, whose title is that of a part
     if kind in ("patent", "standard") and "howpublished" not in made and "number" in fields:
         made["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
@@ -68,7 +68,7 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> 
 
 
 def _move_issuer(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Move the issuer of a work to the field that BibTeX has for it in this kind of entry."""
+    """Move the issuer of a work to BibTeX's field for this kind of entry."""
     issuer = next((made[name] for name in ("institution", "school", "organization", "publisher") if name in made), "")
     if not issuer:
         return
@@ -100,7 +100,7 @@ def _join_titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Fill in year and month: from `date` if there is no year, with the month by its name."""
+    """Set year and month, from `date` if there is no year; the month becomes a name."""
     if "date" in fields and "year" not in fields:
         first, between, last = fields["date"].partition("/")
         match = _DAY.fullmatch(first)
@@ -111,7 +111,7 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
                 return
             raise WordFault(
                 f"date = {{{fields['date']}}} is not a date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or "
-                "give a year as it is to be printed, year = {in press}",
+                "give the year to be printed, year = {in press}",
                 "date",
             )
         made["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
@@ -125,7 +125,7 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
             elif 21 <= number <= 24:
                 made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
             else:
-                raise WordFault(f"date = {{{fields['date']}}}: no month {number}; give 1 to 12, or 21 to 24", "date")
+                raise WordFault(f"date = {{{fields['date']}}}: bad month {number}; give 1 to 12, or 21 to 24", "date")
     month = made.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:
@@ -136,7 +136,7 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Write an archive's number, which BibTeX's styles do not print, in words, with an address if there is none."""
+    """Write an archive's number, which BibTeX's styles do not print, into a printed field; add an address if absent."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
     for name in ("pmid", "pubmed"):
@@ -150,7 +150,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]
         made.setdefault("url", plain)
         return
     if not archive and not found:
-        return  # a file's name or the like
+        return  # a file name or similar, not an address
     archive = archive or "arXiv"
     shown = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', plain, flags=re.IGNORECASE)}"
     if archive.lower() == "arxiv" and found:
@@ -164,7 +164,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]
 
 
 def _fill_note(fields: Mapping[str, str], made: dict[str, str]) -> None:
-    """Put into the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
+    """Add to the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in made or "howpublished" in made) and fields[name] not in made.get("note", ""):
             _append_words(made, "note", f"Visited on {fields[name]}")
@@ -175,7 +175,7 @@ def _fill_note(fields: Mapping[str, str], made: dict[str, str]) -> None:
 
 
 def _place_doi(kind: str, made: dict[str, str]) -> None:
-    """Write a DOI as an address or in the note, for kinds of entry in which BibTeX's styles print no DOI."""
+    """Write a DOI as an address or into the note, for kinds whose DOI BibTeX's styles do not print."""
     number = made.get("doi", "")
     if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
         return

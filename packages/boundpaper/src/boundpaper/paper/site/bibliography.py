@@ -1,4 +1,4 @@
-"""Write the bibliography as a page: every work, and where the project cites it, judges it or prints its values."""
+"""Write the bibliography as a page: each work, and where the project cites it, judges it or prints its values."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from boundpaper.paper.site.walk import links_by_kind
 
 
 def bibliography_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Write `bibliography.html`, after the pages of exhibits and artifacts, which record what they cite."""
+    """Yield `bibliography.html`; call this after the pages of exhibits and artifacts, which record their citations."""
     shown = []
     for key, work in project.works.items():
         chapters = [f"chapter:{chapter.name}" for chapter in project.chapters if key in chapter.cites]

@@ -1,4 +1,4 @@
-"""Write the site: make every page again, write those that changed, and remove old ones."""
+"""Write the site: render every page, write those that changed, and remove obsolete files."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -26,8 +26,8 @@ FOLDER = "out/site"
 def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
     """Write the site below `out/site`; return how many files it has and how many of them changed.
 
-    Exhibits, artifacts and the ledger must have been built; the pictures of figures lie in `out/figures` as PDF. At
-    most `jobs` processes run at a time, 0 standing for the number of processors.
+    Exhibits, artifacts, the ledger and the PDFs of figures in `out/figures` must have been built. At most `jobs`
+    processes run at a time; 0 means the number of processors.
     """
     workers = ProcessWorkers(1)
     try:
@@ -40,7 +40,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 
 
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every file of the site; if `jobs` allows, another process makes artifacts' pages."""
+    """Yield path and content of every file of the site; if `jobs` allows, another process makes pages of artifacts."""
     yield from page_assets().items()
     draw_pictures(project, jobs)
     reading = ChapterPages(project)
@@ -65,17 +65,17 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
 def _artifact_pages(
     project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
-    """Return the pages of artifacts, and the artifacts that cite each work."""
+    """Return the pages of artifacts, and the citing artifacts of each work."""
     project = replace(project)
     return list(artifact_pages(project, printed)), project.used
 
 
 def _missing_artifact(key: str) -> Any:
-    raise AssertionError(f"{key}: no page of an artifact shows an exhibit")
+    raise AssertionError(f"{key}: the page of an artifact cannot show an exhibit")
 
 
 def write_files(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
-    """Write files below a folder and remove all others there; return how many there are and how many changed."""
+    """Write files below a folder and remove all other files there; return the number of files and of changed files."""
     paths, changed = set(), 0
     for name, content in files:
         path = folder / name

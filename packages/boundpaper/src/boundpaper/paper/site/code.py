@@ -1,4 +1,4 @@
-"""Write pages of code: the files that define steps, with an address for each line."""
+"""Write pages of code: the files that define steps, with an anchor for each line."""
 
 from collections.abc import Iterator
 

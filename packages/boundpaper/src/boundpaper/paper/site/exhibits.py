@@ -1,4 +1,4 @@
-"""Write pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
+"""Write pages of tables and figures: the exhibit, its data, and the claims that read the same artifacts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,9 +28,9 @@ Label: TypeAlias = Callable[[str, str], str]
 
 
 def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
-    """Yield `table/NAME.html` and `figure/NAME.html` with the files that they show, and the list `exhibits.html`.
+    """Yield `table/NAME.html` and `figure/NAME.html`, the files that they show, and the list `exhibits.html`.
 
-    `label` gives the printed number of an exhibit by kind and name, as in `Figure 8.1`; the empty text if it has none.
+    `label(kind, name)` returns the printed number of an exhibit, such as `Figure 8.1`, or an empty text.
     """
     listed = [node for node in project.nodes if node.kind in EXHIBITS]
     for node in listed:
@@ -42,13 +42,13 @@ def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, byt
 
 
 def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
-    """Return an exhibit's short caption, for a page from which the relative path `root` leads to the site's folder."""
+    """Return an exhibit's short caption for a page; `root` is the relative path from the page to the site's folder."""
     spec = project.spec(key)
     return typeset(link_citations(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
 def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """Return an exhibit as a chapter shows it, with its number, which links to its page; its label is its address."""
+    """Return an exhibit's HTML for a chapter: its number links to its page, and its label is the HTML id."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
@@ -72,7 +72,7 @@ def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, 
 
 
 def _table_html(project: SiteProject, node: Node) -> Markup:
-    """Return a table as HTML; a table whose rows are independent may be sorted, within its groups."""
+    """Return a table as HTML; if its rows are independent, readers can sort it within groups."""
     spec: Table = project.spec(node.key)
     body = _link_citations(project, node, render(spec, node.name, "html"))
     plain = all(column.repeat for column in spec.columns)
@@ -89,7 +89,7 @@ def _figure_pages(project: SiteProject, node: Node, label: str) -> Iterator[tupl
 
 
 def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
-    """Describe the picture of a figure: alternative text, size in pixels, caption and notes."""
+    """Return the alternative text, size in pixels, caption and notes of a figure's picture."""
     spec: Figure = project.spec(node.key)
     size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
     return {
@@ -102,7 +102,7 @@ def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
 
 
 def _link_citations(project: SiteProject, node: Node, html: str) -> Markup:
-    """Typeset the formulas and link the citations of an exhibit's HTML; record the citations for the bibliography."""
+    """Return an exhibit's HTML with formulas typeset and citations linked, and record these for the bibliography."""
     shown, keys = link_citations(html, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
@@ -116,10 +116,10 @@ def draw_pictures(project: SiteProject, jobs: int) -> None:
 
 
 def _picture(project: SiteProject, name: str) -> bytes:
-    """Return a figure's picture as SVG, drawn from its PDF if that is newer."""
+    """Return a figure's picture as SVG, converted from its PDF if the PDF is newer."""
     pdf, svg = (project.root / f"out/figures/{name}.{form}" for form in ("pdf", "svg"))
     if not pdf.is_file():
-        raise DataError(f"{pdf.relative_to(project.root)} is missing; `python build.py figure {name}` makes it")
+        raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
     if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
         convert(pdf, svg)
     return svg.read_bytes()
@@ -145,6 +145,6 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
 
 
 def resting_rows(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Return for each artifact of an exhibit the ledger rows whose functions read it too; shortest list first."""
+    """Return for each artifact of an exhibit the ledger rows whose functions also read it; shortest list first."""
     by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

@@ -1,4 +1,4 @@
-"""Write the dependency graph as a page, in four columns; selecting a node hides what is not connected to it."""
+"""Write the dependency graph as a page in four columns; selecting a node hides all nodes not connected to it."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ COLUMNS = (
 
 
 def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Yield `graph.html`, which contains its edges, since a page opened from a folder may load no files."""
+    """Yield `graph.html`, which contains the edges, since a page opened from a folder cannot load files."""
     columns: list[tuple[str, list[tuple[str, list[NodeLink]]]]] = []
     for title, kinds in COLUMNS:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
@@ -32,6 +32,6 @@ def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
 
 
 def embedded(value: object) -> Markup:
-    """Return JSON that is safe inside a script element: nothing in it can end the element."""
+    """Return JSON that cannot end a script element, so that it can be embedded in one."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

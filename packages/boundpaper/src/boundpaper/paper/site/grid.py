@@ -1,4 +1,4 @@
-"""Prepare a flat table for a page: cells as in the data, sortable by any column."""
+"""Prepare a flat table for a page: cells as in the data, in sortable columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS = 100
-"""Rows of a page at most; all of them are in the file beside it."""
+"""Most rows on a page; the file beside it has all rows."""
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of a page: header, rows as text, which columns are numbers, the total of rows, and addresses of cells."""
+    """A table on a page: header, rows as text, flags of numeric columns, the total number of rows, and cell ids."""
 
     header: tuple[str, ...]
     titles: tuple[str, ...]
@@ -29,12 +29,12 @@ class PageTable:
 
     @property
     def cut(self) -> bool:
-        """Return whether rows are left out here."""
+        """Return whether the page omits rows."""
         return len(self.rows) < self.total
 
 
 def cell_id(row: int, column: str) -> str:
-    """Return the address of a cell in its artifact's page; `row` counts from 0, the row in the address from 1."""
+    """Return the id of a cell on its artifact's page; `row` counts from 0, the row in the id from 1."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 
@@ -44,10 +44,10 @@ def table_of_frame(
     most: int = ROWS,
     marked: Collection[tuple[int, str]] = (),
 ) -> PageTable:
-    """Return the first rows of a frame, and those of marked cells.
+    """Return the first rows of a frame, and the rows of marked cells, as a page table.
 
-    There are at most `most` rows beside those of `marked` cells (row, counted from 0, and column); `titles` says what
-    the columns mean, by name.
+    There are at most `most` rows besides those of `marked` cells (row, counted from 0, and column); `titles` describes
+    columns by name.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -63,7 +63,7 @@ def table_of_frame(
 
 
 def table_of_csv(text: str, most: int = ROWS) -> PageTable:
-    """Return the rows of a CSV text; a column is numeric if all of its filled cells are numbers."""
+    """Return a CSV text as a page table; a column is numeric if all nonempty cells are numbers."""
     import csv
     import io
 
@@ -91,7 +91,7 @@ def _cell_text(cell: Any) -> str:
 
 
 def join_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Join rows with different fields to one frame, with fields in order of appearance."""
+    """Return one frame of rows with different fields, with fields in order of appearance."""
     import pandas as pd
 
     return pd.DataFrame(list(rows), columns=list(dict.fromkeys(name for row in rows for name in row)))

@@ -18,14 +18,14 @@ _HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
 
 
 SHALLOW = (
-    "this clone is shallow, so git knows no revision before those it fetched, and what they changed is left out; "
-    "git fetch --unshallow brings the rest"
+    "this clone is shallow, so earlier revisions are unknown, and the changes of the oldest known ones are omitted; "
+    "run git fetch --unshallow for the rest"
 )
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A revision that changed a result: its commit, date and message, and the change in words."""
+    """A revision that changed a result: commit, date, message, and the change in words."""
 
     commit: str
     date: str
@@ -36,9 +36,9 @@ class Revision:
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     """Return the revisions of every result, newest first, or one sentence that says why there are none.
 
-    In a shallow clone the oldest revisions seem to begin everything, so they are left out (`cut` says that they are).
+    In a shallow clone, the oldest revisions are omitted, since they seem to add every file (see `shallow_note`).
 
-    What two contents of a result differ in never changes, so it is kept in `out/state` by the hashes of both.
+    The differences between two versions are cached in `out/state` by the hashes of both.
     """
     try:
         versions = list(_result_versions(root))
@@ -66,7 +66,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
 
 
 def shallow_note(root: Path) -> str:
-    """Return a sentence that says that the history is incomplete; empty if it is complete or there is none."""
+    """Return a sentence that says the history is incomplete; empty if it is complete or absent."""
     try:
         return SHALLOW if _edge_commits(root) else ""
     except (FileNotFoundError, subprocess.CalledProcessError):
@@ -82,10 +82,10 @@ def _edge_commits(root: Path) -> frozenset[str]:
 
 
 def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Yield a result's name, commit, date, subject, and the blobs before and after, newest first."""
+    """Yield name, commit, date, subject, and blobs before and after, for each change of a result; newest first."""
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
-    # --relative, so that a project in a folder of a larger checkout has its own paths.
+    # --relative, so that paths start at the project, which may be a folder of a larger repository.
     listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("utf-8", "replace")
     commit = date = subject = ""
     for line in listed.split("\n"):
@@ -99,7 +99,7 @@ def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]
 
 
 class _BlobReader:
-    """A reader of git's contents by hash, through one process."""
+    """A reader of git blobs by hash, with one git process."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -132,7 +132,7 @@ class _BlobReader:
 
 
 def _change_in_words(name: str, old: str | None, new: str | None) -> str:
-    """Say what changed between two texts of a result."""
+    """Return a phrase on what changed between two CSV texts of a result."""
     if old is None or new is None:
         return "began" if old is None else "removed"
     try:

@@ -1,4 +1,4 @@
-"""Write the pages of artifacts: what each contains, where it comes from, and what depends on it."""
+"""Write the pages of artifacts: content, origin, and the nodes that depend on each."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def artifact_pages(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield `artifact/NAME.html`, the tables as files below `data/`, and the list `artifacts.html`.
 
-    `printed` names the cells that chapters print, as (row, column) by artifact: their pages show them with an address.
+    `printed` has the cells that chapters print, as (row, column) by artifact; on the pages these have an HTML id.
     """
     origins: dict[str, list[Mapping[str, Any]]] = {}
     if "provenance" in project.outline.maker:
@@ -90,7 +90,7 @@ def _artifact_page(
 
 
 def _works_by_place(project: SiteProject) -> dict[str, str]:
-    """Map each place that sources cite to the key of the work that contains it."""
+    """Return the key of the work that contains each place cited by sources."""
     if PLACES not in project.outline.maker:
         return {}
     rows = artifact_rows(project.root, PLACES)

@@ -1,7 +1,7 @@
-r"""Convert chapters to HTML: what LaTeX sets on paper, for a screen.
+r"""Convert the LaTeX of chapters to HTML.
 
-Every command is known by name: it is set, or says only where on paper things stand, or is a fault that names its line.
-Commands that the paper's own preamble defines are replaced by their meaning.
+Known commands are converted, or ignored if they only affect the page layout; any other command is a fault with its
+line. Commands that the paper's preamble defines are expanded.
 """
 
 import re
@@ -23,7 +23,7 @@ SIGNS = {
     "contradicted": ("×", "contradicted"),
     "untestable": ("□", "not testable"),
 }
-"""Character and verdict of each sign of a chapter."""
+"""Character and verdict of each mark in a chapter."""
 WRAPPED = {
     "emph": ("<em>", "</em>"),
     "textit": ("<i>", "</i>"),
@@ -64,11 +64,11 @@ PAPER = frozenset(
         "qquad",
     ]
 )
-"""Commands without arguments that say only where on paper things stand."""
+"""Commands without arguments that only affect the page layout."""
 PAPER_WITH = frozenset(
     ("vspace", "vspace*", "hspace", "hspace*", "exhibit", "enlargethispage", "markboth", "thispagestyle")
 )
-"""Such commands with an argument; `exhibit` goes before the `input` of its table or figure."""
+"""Commands with an argument that only affect the page layout; `exhibit` precedes the `input` of its table or figure."""
 LISTS = {"itemize": "ul", "enumerate": "ol", "description": "dl", "inbrief": "dl"}
 BLOCKS = {
     **dict.fromkeys(("center", "quote", "quotation", "flushleft"), '<div class="{0}">{1}</div>'),
@@ -96,13 +96,13 @@ _DEFINED = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\
 
 
 def definitions(preamble: str) -> dict[str, tuple[int, str]]:
-    """Return commands that a preamble defines, each with its number of arguments and its replacement text."""
+    """Return the commands that a preamble defines, each with its number of arguments and its replacement text."""
     found = _DEFINED.finditer(preamble)
     return {each[1]: (int(each[2] or 0), argument(preamble, each.end())[0]) for each in found}
 
 
 def argument(text: str, at: int) -> tuple[str, int, int]:
-    """Return the argument that begins at `at`: its content, where the content begins, and where the argument ends."""
+    """Return the argument that begins at `at`: its content, the offset of the content, and the argument's end."""
     while text[at : at + 1].isspace():
         at += 1
     if text[at : at + 1] != "{":
@@ -125,23 +125,23 @@ class ChapterReader:
     Attributes
     ----------
     text : str
-        The chapter, as `out/chapters` holds it.
+        The LaTeX of the chapter in `out/chapters`.
     name : str
-        Its name.
+        The chapter's name.
     labels : mapping of str to Label
-        What the labels of all chapters name.
+        The labels of all chapters.
     numbers : mapping of int to str
-        Numbers of headings, formulas and floats by their place in the text.
+        Numbers of headings, formulas and floats by their offset in the text.
     macros : mapping
         Commands that the paper defines (`definitions`).
     bound : callable
-        Makes a link of a command (`numberof`, `verdictof`), its name, its LaTeX and its HTML.
+        Function that returns a link, given a command (`numberof`, `verdictof`), a name, LaTeX and HTML.
     cite : callable
-        Sets keys, with the command and the option, as a citation; of an unknown key it returns the empty text.
+        Function that returns the HTML of a citation, given keys, command and option; empty for an unknown key.
     exhibit : callable
-        HTML of a table or figure of this kind and name with this number.
+        Function that returns the HTML of an exhibit, given kind, name and number.
     faults : list of str
-        What could not be set, each with its line.
+        What could not be converted, with line numbers.
     heads : list of (int, str, str)
         Level, address and HTML of each heading.
     """
@@ -161,7 +161,7 @@ class ChapterReader:
         self.bound, self.cite, self.exhibit = bound, cite, exhibit
         self.faults: list[str] = []
         self.heads: list[tuple[int, str, str]] = []
-        self.depth = 1  # of the last heading that is not a run-in one
+        self.depth = 1  # level of the last heading, run-in headings aside
         self.notes: list[str] = []
 
     def html(self) -> str:
@@ -171,13 +171,13 @@ class ChapterReader:
         return made + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
     def fault(self, what: str, at: int) -> str:
-        """Note a fault at a place of the chapter; return an empty text for what stands there."""
+        """Record a fault at an offset of the chapter; return an empty text as its HTML."""
         line = self.text.count("\n", 0, at) + 1
         self.faults.append(f"out/chapters/{self.name}.tex:{line}: {what}")
         return ""
 
     def read(self, text: str, at: int, *, flow: bool = False) -> str:
-        """Return HTML of a part of the chapter that begins at `at`: paragraphs and blocks with `flow`, else a line."""
+        """Return the HTML of the part of the chapter at `at`: paragraphs and blocks if `flow`, else a line."""
         blocks: list[str] = []
         parts: list[str] = []
 
@@ -190,7 +190,7 @@ class ChapterReader:
         while place < len(text):
             found = _TOKEN.match(text, place)
             if found is None:
-                self.fault(f"{text[place : place + 20]!r} has no end", at + place)
+                self.fault(f"{text[place : place + 20]!r} is not closed", at + place)
                 break
             begin, place, kind = place, found.end(), found.lastgroup
             if kind == "par":
@@ -206,7 +206,7 @@ class ChapterReader:
                 parts.append("<br>")
             elif kind == "sign":
                 if found[0] not in _SPELT:
-                    self.fault(f"the web edition does not know {found[0]}", at + begin)
+                    self.fault(f"the web edition does not support {found[0]}", at + begin)
                 parts.append(escape(_SPELT.get(found[0], "")))
             elif kind == "command" and found["command"] in ("begin", "item", "par", *HEADINGS, "input"):
                 block, place = self.block(found["command"], text, begin, place, at)
@@ -222,7 +222,7 @@ class ChapterReader:
         return "\n".join(blocks) if flow else " ".join(blocks)
 
     def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
-        """Return the next arguments of a command as LaTeX and as HTML, and where they end."""
+        """Return the next arguments of a command as LaTeX and as HTML, and the offset of their end."""
         raw, made = [], []
         for _ in range(count):
             inner, start, place = argument(text, place)
@@ -231,7 +231,7 @@ class ChapterReader:
         return raw, made, place
 
     def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """Return HTML of a command within a line, and where the command ends."""
+        """Return the HTML of a command within a line, and the offset of its end."""
         option = ""
         if text[place : place + 1] == "[" and name not in PAPER and "\\" + name not in _SPELT:
             end = text.index("]", place)
@@ -239,12 +239,12 @@ class ChapterReader:
         if name in ("numberof", "verdictof"):
             raw, made, place = self.arguments(2, text, place, at)
             return self.bound(name, raw[0], raw[1], made[1]) or self.fault(
-                f"\\{name}{{{raw[0]}}} prints {raw[1]!r}, which its template did not bind", at + begin
+                f"\\{name}{{{raw[0]}}} prints {raw[1]!r}, which its template did not read from an artifact", at + begin
             ), place
         if name in ("verdictmark", "verdictsign"):
             raw, place = self.plain(2 if name == "verdictmark" else 1, text, place)
             if raw[-1] not in SIGNS:
-                return self.fault(f"\\{name} of the unknown verdict {raw[-1]!r}", at + begin), place
+                return self.fault(f"\\{name} has the unknown verdict {raw[-1]!r}", at + begin), place
             sign, verdict = SIGNS[raw[-1]]
             kind = verdict.replace(" ", "-")
             return f'<span class="mark v-{kind}" role="img" aria-label="{verdict}">{sign}</span>', place
@@ -258,7 +258,7 @@ class ChapterReader:
             raw, place = self.plain(1, text, place)
             keys = [key.strip() for key in raw[0].split(",")]
             if unknown := [key for key in keys if key not in self.labels]:
-                return self.fault(f"\\{name} names {unknown[0]!r}, which no chapter labels", at + begin), place
+                return self.fault(f"\\{name} names {unknown[0]!r}, a label that no chapter defines", at + begin), place
             return reference_links([self.labels[key] for key in keys], name), place
         if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
             raw, place = self.plain(1, text, place)
@@ -288,10 +288,10 @@ class ChapterReader:
             count, meaning = self.macros[name]
             raw, place = self.plain(count, text, place)
             return self.read(re.sub(r"#(\d)", lambda match: raw[int(match[1]) - 1], meaning), at + begin), place
-        return self.fault(f"the web edition does not know \\{name}", at + begin), place
+        return self.fault(f"the web edition does not support \\{name}", at + begin), place
 
     def plain(self, count: int, text: str, place: int) -> tuple[list[str], int]:
-        """Return the next arguments as they are written, and where they end."""
+        """Return the next arguments as written, and the offset of their end."""
         raw = []
         for _ in range(count):
             inner, _, place = argument(text, place)
@@ -299,11 +299,11 @@ class ChapterReader:
         return raw, place
 
     def block(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """Return HTML of a heading, an exhibit or an environment, and where it ends."""
+        """Return the HTML of a heading, an exhibit or an environment, and the offset of its end."""
         if name == "par":
             return "", place
         if name == "item":
-            return self.fault("\\item stands in no list", at + begin), place
+            return self.fault("\\item outside a list", at + begin), place
         if name == "input":
             (target,), place = self.plain(1, text, place)
             folder, _, file = target.partition("/")
@@ -316,7 +316,7 @@ class ChapterReader:
         (kind,), place = self.plain(1, text, place)
         end = _end_of_environment(text, kind, place)
         if end < 0:
-            return self.fault(f"\\begin{{{kind}}} has no end", at + begin), len(text)
+            return self.fault(f"\\begin{{{kind}}} is not closed", at + begin), len(text)
         inner, after = text[place:end], end + len(f"\\end{{{kind}}}")
         if kind in LISTS:
             return self.items(kind, inner, at + place), after
@@ -334,16 +334,16 @@ class ChapterReader:
             return self.tabular(inner, at + place, ""), after
         if kind in BLOCKS:
             return BLOCKS[kind].format(kind, self.read(inner, at + place, flow=True)), after
-        return self.fault(f"the web edition does not know the environment {kind!r}", at + begin), after
+        return self.fault(f"the web edition does not support the environment {kind!r}", at + begin), after
 
     def heading(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """Return HTML of a heading with its number, with its first label as its address."""
+        """Return the HTML of a heading with its number, and with its first label as id."""
         if text[place : place + 1] == "[":
             place = text.index("]", place) + 1
         _, (made,), place = self.arguments(1, text, place, at)
         level, ids = HEADINGS[name], []
         self.depth = level if level < 4 else self.depth
-        shown_level = min(level, self.depth + 1)  # a paragraph right below a section skips no level
+        shown_level = min(level, self.depth + 1)  # a paragraph directly below a section must not skip a heading level
         while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, place):
             ids.append(label[1])
             place = label.end()
@@ -357,7 +357,7 @@ class ChapterReader:
         return f'<h{shown_level}{looks} id="{escape(ids[0])}">{inside}{shown}</h{shown_level}>', place
 
     def items(self, kind: str, text: str, at: int) -> str:
-        """Return HTML of a list; lists inside it stay whole."""
+        """Return the HTML of a list, in which nested lists stay whole."""
         starts = [found.start() for found in re.finditer(r"\\item\b", text) if not _inside(text, found.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", at)
@@ -372,7 +372,7 @@ class ChapterReader:
         return f"<{LISTS[kind]}>{''.join(made)}</{LISTS[kind]}>"
 
     def floating(self, kind: str, text: str, at: int) -> str:
-        """Return HTML of a float written in the chapter: its caption with its number, then its content."""
+        """Return the HTML of a float in the chapter: caption with number, then content."""
         caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
         head = ""
         if caption:
@@ -383,14 +383,14 @@ class ChapterReader:
         text = re.sub(r"\\label\{[^{}]*\}", lambda match: " " * len(match[0]), text)
         table = re.search(r"\\begin\{(tabular\*?)\}", text)
         if not table or kind != "table":
-            return self.fault(f"the web edition knows no {kind} without a tabular", at)
+            return self.fault(f"the web edition does not support a {kind} without a tabular", at)
         end = _end_of_environment(text, table[1], table.end())
         self.read(text[: table.start()] + text[end + len(f"\\end{{{table[1]}}}") :], at)
         body = self.tabular(text[table.end() : end], at + table.end(), head)
         return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
 
     def tabular(self, text: str, at: int, caption: str) -> str:
-        """Return HTML of a table written in the chapter; rows above its first inner rule are its header."""
+        """Return the HTML of a table in the chapter; the rows above the first inner rule are its header."""
         columns, _, place = argument(text, 0)
         sides = [{"l": "left", "r": "right"}.get(each, "center") for each in re.findall("[lcr]", columns)]
         rows: list[tuple[bool, list[str]]] = []
@@ -418,7 +418,7 @@ class ChapterReader:
         return f'<table class="exhibit">{titled}<thead>{heads}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, at: int, *, block: bool = False) -> str:
-        """Return a formula as MathML; a sign alone, or raised or lowered digits, as characters."""
+        """Return a formula as MathML, or a single sign and raised or lowered digits as characters."""
         if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):
@@ -431,11 +431,11 @@ class ChapterReader:
             made = mathml(tex, block=block)
         except MarkupFault as error:
             return self.fault(f"a formula {error}", at)
-        except Exception as error:  # latex2mathml has no error of its own
-            return self.fault(f"the formula ${tex}$ cannot be set ({error})", at)
+        except Exception as error:  # latex2mathml has no error class
+            return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", at)
         links = [self.bound(name, to, latex, made) for name, to, latex in held]
         if not all(links):
-            return self.fault(f"the formula ${tex}$ prints a value that its template did not bind", at)
+            return self.fault(f"the formula ${tex}$ prints a value that its template did not read from an artifact", at)
         return links[0] if links else made
 
 
@@ -445,7 +445,7 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 
 
 def _end_of_environment(text: str, kind: str, place: int) -> int:
-    """Return where the environment ends whose content begins at `place`; -1 if it does not end."""
+    """Return the end of the environment whose content begins at `place`; -1 if it is not closed."""
     depth = 1
     for found in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
         depth += 1 if found[1] == "begin" else -1
@@ -455,5 +455,5 @@ def _end_of_environment(text: str, kind: str, place: int) -> int:
 
 
 def _inside(text: str, place: int) -> bool:
-    """Return whether a place lies in an environment of the text."""
+    """Return whether an offset is inside an environment of the text."""
     return len(re.findall(r"\\begin\{", text[:place])) > len(re.findall(r"\\end\{", text[:place]))

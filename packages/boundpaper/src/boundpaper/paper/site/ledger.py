@@ -1,4 +1,4 @@
-"""Write the ledger as a page: one row per verdict with everything known about it, and controls to select rows."""
+"""Write the ledger as a page: one row per verdict with all details, and controls to select rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,7 +46,7 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
 
 
 def _sort_weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool, int]:
-    """Put statements before checks of cells, and what a conclusion rests on before details."""
+    """Return a sort key: statements before cell checks, and headlines and supporting statements before details."""
     row = shown[0]
     return row["kind"] != "statement", SEVERITIES.index(row["severity"]) if row["severity"] in SEVERITIES else len(
         SEVERITIES
@@ -54,7 +54,7 @@ def _sort_weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple
 
 
 def _rows_with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
-    """Yield each row, its function's name at the first of several rows, and the function's file and line."""
+    """Yield each row, its function's name (empty after the first of several rows), and the function's file and line."""
     seen = set()
     for row in project.claims:
         file, _, line = row["function"].rpartition(":")

@@ -20,7 +20,7 @@ _WORD |= {"section": "Section", "subsection": "Section"}
 
 @dataclass(frozen=True)
 class Label:
-    """What a label names: its kind, its number, and its address from the site's folder."""
+    """The target of a label: kind, number, and address relative to the site's folder."""
 
     kind: str
     number: str
@@ -28,16 +28,16 @@ class Label:
 
     @property
     def words(self) -> str:
-        """Return the label as a title has it: `Figure 8.1`."""
+        """Return the label as in a title: `Figure 8.1`."""
         return f"{_WORD[self.kind]} {self.number}".strip()
 
 
 @dataclass
 class Numbers:
-    """Numbers of all chapters.
+    """The numbers in all chapters.
 
-    `labels` has them by the name of the label, `places` for each chapter by the place of their command in its text, and
-    `chapters` the number of each chapter, empty for one that has none, such as the abstract.
+    `labels` has targets by label name, `places` the numbers by chapter and offset of their command, and `chapters` the
+    number of each chapter, empty for a chapter without one, such as the abstract.
     """
 
     labels: dict[str, Label] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Numbers:
 
 
 def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
-    """Number chapters, given as (name, number, LaTeX) in order; appendices have a letter for a number."""
+    """Return the numbers in chapters, given as (name, number, LaTeX) in order; appendices have letters."""
     made = Numbers()
     for name, chapter, text in texts:
         counts = dict.fromkeys(("section", "subsection", "equation", "table", "figure"), 0)
@@ -79,7 +79,7 @@ def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
 
 
 def reference_links(labels: Sequence[Label], command: str) -> str:
-    """Return references to labels as links: `Tables 4.1 and 4.2 and Section 5`, in cleveref's order and ranges."""
+    """Return references to labels as links, sorted and joined as by cleveref: `Tables 4.1 and 4.2 and Section 5`."""
     if command in ("ref", "eqref"):
         return ", ".join(_link(each, bare=command == "ref") for each in labels)
     kinds = list(dict.fromkeys(_WORD[each.kind] for each in labels))
@@ -92,7 +92,7 @@ def reference_links(labels: Sequence[Label], command: str) -> str:
 
 
 def _links_as_ranges(labels: list[Label]) -> list[str]:
-    """Return links in order; three or more whose numbers are consecutive become a range."""
+    """Return links in order; three or more consecutive numbers become a range."""
     runs: list[list[Label]] = []
     for _, run in groupby(enumerate(labels), key=lambda item: _key_of_followers(item[1], item[0])):
         each = [label for _, label in run]
@@ -101,7 +101,7 @@ def _links_as_ranges(labels: list[Label]) -> list[str]:
 
 
 def _key_of_followers(label: Label, place: int) -> tuple[str, int]:
-    """Return a key that neighbouring labels share if their numbers are consecutive."""
+    """Return a key that adjacent labels share if their numbers are consecutive."""
     before, _, last = label.number.rpartition(".")
     return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
 

@@ -1,4 +1,4 @@
-"""Write the first page, with the findings and the verdicts by document; and one page per chapter."""
+"""Write the first page, with findings and verdicts by document, and one page per chapter."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from boundpaper.paper.site.works import work_link
 from boundpaper.typeset import addresses
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
-"""In the order from good to bad."""
+"""Verdicts in the order from good to bad."""
 PDF = "out/thesis.pdf"
 
 
 def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """Yield `index.html`, `chapter/NAME.html` for each chapter, and the PDF if it has these chapters."""
+    """Yield `index.html`, `chapter/NAME.html` for each chapter, and the PDF if it was built from these chapters."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
         (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)

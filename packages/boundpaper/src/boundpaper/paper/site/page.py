@@ -1,4 +1,4 @@
-"""Fill pages from templates: one Jinja2 environment that escapes all text, and links that work from any folder."""
+"""Render pages from templates with a Jinja2 environment that escapes all text, and links that work in any folder."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ _MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.D
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the pages: text is escaped unless it is `Markup`; an unknown name is an error."""
+    """Return the environment of the pages, which escapes text that is not `Markup`; an unknown name is an error."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent.parent / "annotate" / "templates"]),
         trim_blocks=True,
@@ -34,9 +34,9 @@ def environment() -> jinja2.Environment:
 
 
 def page(template: str, path: str, **values: object) -> bytes:
-    """Fill a template for the page at `path`, which is relative to the site's folder.
+    """Render a template for the page at `path`, which is relative to the site's folder.
 
-    Raises SpecError when the template is missing, malformed, or uses an unknown name; the message gives file and line.
+    Raises SpecError, with file and line, when the template is missing, malformed, or uses an unknown name.
     """
     try:
         text = environment().get_template(template).render(root="../" * path.count("/"), path=path, **values)
@@ -52,17 +52,17 @@ def page(template: str, path: str, **values: object) -> bytes:
 
 
 def page_assets() -> dict[str, bytes]:
-    """Return the style sheet and the script that all pages use."""
+    """Return the style sheet and the script of all pages, by file name."""
     return {name: (FOLDER / name).read_bytes() for name in ASSETS}
 
 
 def typeset(html: str) -> Markup:
-    """Return the project's own HTML (a caption, a table) with formulas as MathML, which browsers show and read out."""
+    """Return HTML of the project (a caption, a table) with formulas as MathML, which browsers show and read aloud."""
     return Markup(_MATH.sub(lambda match: mathml(unescape(match[1])), html))
 
 
 def mathml(tex: str, *, block: bool = False) -> str:
-    """Return a LaTeX formula as MathML; its namespace is that of the page."""
+    """Return a LaTeX formula as MathML for an HTML page."""
     from latex2mathml.converter import convert
 
     made = str(convert(tex, display="block" if block else "inline"))
@@ -79,5 +79,5 @@ def cell_text(value: object) -> str:
 
 
 def slug(text: str) -> str:
-    """Return a word for a class or an address: letters, digits and hyphens."""
+    """Return a text as a class name or id: letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""List the data of a figure as rows: every point of every series of every panel."""
+"""List the data of a figure as rows: every point of every series in every panel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def plotted_rows(figure: Figure) -> pd.DataFrame:
-    """Return the points of a figure's panels; empty if the figure supplies its own drawing.
+    """Return the points in a figure's panels; empty if the figure supplies a finished drawing.
 
-    Columns `panel`, `kind` and `series` come first where they tell rows apart, then the columns of each kind of series.
-    A matrix has one row per cell, with its place as `row` and `column`, counted from 1.
+    Columns `panel`, `kind` and `series` come first if their values differ, then the columns of each kind of series. A
+    matrix has one row per cell, with `row` and `column` counted from 1.
     """
     rows: list[dict[str, Any]] = []
     for number, panel in enumerate(figure.panels, start=1):

@@ -1,4 +1,4 @@
-"""Give the site's pages the project: nodes and edges, chapters, and the ledger rows with their places."""
+"""Provide the project's data for the site's pages: nodes and edges, chapters, and ledger rows with their places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Made = TypeVar("Made")
 EXHIBITS = ("table", "figure")
 SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
 SHOWN |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
-"""What a chapter shows by each function of `boundpaper.paper.calls`."""
+"""The kind of node that each function of `boundpaper.paper.calls` names."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
 _NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
@@ -37,7 +37,7 @@ _NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name o
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: its title as plain text, and what its template shows and cites, in order."""
+    """A chapter: its title as plain text, and the exhibits, claims and works that its template uses, in order."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class Chapter:
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Return the keys of the exhibits and claims."""
+        """Return the keys of the chapter's exhibits and claims."""
         claims = (f"claim:{name.partition('.')[0]}" for name in self.claims)
         shown = (
             f"{kind}:{name}"
@@ -61,9 +61,9 @@ class Chapter:
 
 @dataclass(frozen=True)
 class SiteProject:
-    """All that the site's pages are made from.
+    """The data from which the site's pages are made.
 
-    `call` runs the step of a key on its artifacts and returns what its function made.
+    `call` runs the step with a given key and returns the result of its function.
     """
 
     root: Path
@@ -72,7 +72,7 @@ class SiteProject:
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
-        """Return the exhibits and artifacts that cite each work, by its key; filled while pages are made."""
+        """Return the exhibits and artifacts that cite each work, by key; filled while pages are made."""
         return {}
 
     @cached_property
@@ -80,11 +80,11 @@ class SiteProject:
         return {}
 
     def spec(self, key: str) -> Any:
-        """Return what the function of an exhibit returns."""
+        """Return the specification that an exhibit's function returns."""
         return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
 
     def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
-        """Return what a function makes of a node; it is made once and then kept."""
+        """Return the result of `make` on a node, cached."""
         key = (named or make, node.key)
         if key not in self._made:
             self._made[key] = make(self, node)
@@ -93,7 +93,7 @@ class SiteProject:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """Return title, authors and order of the chapters."""
+        """Return the paper's metadata."""
         return read_metadata(self.root)
 
     @cached_property
@@ -107,12 +107,12 @@ class SiteProject:
         return cited_works(self.root)
 
     def judges(self, document: str) -> bool:
-        """Return whether the ledger has rows of a document."""
+        """Return whether the ledger has rows on a document."""
         return any(row["source"] == document for row in self.claims)
 
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
-        """Return the chapters in the order of the thesis, then templates that the thesis does not list."""
+        """Return the chapters in the order of the thesis, then the templates that the thesis does not list."""
         known = {node.name: node for node in self.nodes if node.kind == "chapter"}
         order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *known])
         return tuple(_read_chapter(self.root, known[name]) for name in order if name in known)
@@ -127,7 +127,7 @@ class SiteProject:
 
     @cached_property
     def claims(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the ledger's rows in order, each with its place, its function, what it reads and who prints it."""
+        """Return the ledger rows in order, each with its place, function, artifacts and the chapters that print it."""
         if "claims" not in self.outline.maker:
             return ()
         used: dict[str, list[str]] = {}
@@ -149,12 +149,12 @@ class SiteProject:
 
     @cached_property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the ledger's rows by claim."""
+        """Return the ledger rows by claim."""
         return {row["claim"]: row for row in self.claims}
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Return readers' names by key: those of metrics, and of the tables that the vocabulary names."""
+        """Return displayed names by key: of metrics, and from the tables that the vocabulary names."""
         own = read_vocabulary(self.root)
         made: dict[str, str] = {}
         for named in own.named:
@@ -164,7 +164,7 @@ class SiteProject:
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
-        """Return the ledger's rows by the name of their function."""
+        """Return the ledger rows by the name of their function."""
         by_result: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.claims:
             by_result.setdefault(row["step"], []).append(row)
@@ -177,7 +177,7 @@ class SiteProject:
         return titles[node.name] if node.kind == "chapter" else node.name
 
     def file(self, node: Node) -> str:
-        """Return the file of a node, as shown to readers."""
+        """Return the displayed file name of a node."""
         return shown_file(self.root, node.file)
 
     def address(self, key: str) -> str:
@@ -191,7 +191,7 @@ class SiteProject:
 
 
 def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
-    """Return a text of the ledger for readers, in which names of claims stay unchanged."""
+    """Return a ledger text typeset for readers; names of claims stay unchanged."""
     parts, begin = [], 0
     for match in _NAMED.finditer(text):
         if match[0] in claims:

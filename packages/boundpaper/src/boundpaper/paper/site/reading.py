@@ -1,4 +1,4 @@
-"""Prepare the paper to be read as pages: numbers link to their cells, and verdict marks to their claims."""
+"""Prepare the paper's chapters as pages in which numbers link to cells and verdict marks to claims."""
 
 import json
 import re
@@ -25,13 +25,13 @@ from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
 FOUND = 5
-"""Sentences of the first page."""
+"""Number of sentences on the first page."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
 
 
 @dataclass(frozen=True)
 class ChapterPage:
-    """A chapter to read: its number, title and text, and its headings as (level, address, HTML)."""
+    """A chapter as a page: number, title, text, and headings as (level, address, HTML)."""
 
     chapter: Chapter
     number: str
@@ -46,7 +46,7 @@ class ChapterPage:
 
 @dataclass
 class ChapterPages:
-    """All chapters, and the cells that they print."""
+    """The pages of all chapters, and the cells that they print."""
 
     project: SiteProject
     _cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
@@ -77,7 +77,7 @@ class ChapterPages:
     def pages(self) -> tuple[ChapterPage, ...]:
         """Return the chapters in the order of the paper.
 
-        Raises SpecError for everything that the web edition cannot set, each with file and line.
+        Raises SpecError that lists, with file and line, everything the web edition cannot show.
         """
         macros = definitions(looks.own_preamble(self.project.root))
         made, faults = [], []
@@ -93,12 +93,12 @@ class ChapterPages:
 
     @property
     def printed(self) -> Mapping[str, set[tuple[int, str]]]:
-        """Return for each artifact the cells that chapters print, as (row, column), with rows counted from 0."""
+        """Return for each artifact the cells that chapters print, as (row, column); rows count from 0."""
         return self._cells if self.pages else {}
 
     @cached_property
     def found(self) -> tuple[Markup, ...]:
-        """Return the sentences of the abstract that print values of artifacts, as findings for the first page."""
+        """Return the abstract's sentences that print values of artifacts, as findings on the first page."""
         if "abstract" not in self.texts:
             return ()
         text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])

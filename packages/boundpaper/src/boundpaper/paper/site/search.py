@@ -1,4 +1,4 @@
-"""List what the search box finds: every section of every chapter, exhibits, claims, artifacts and works."""
+"""List the entries of the search box: sections of chapters, exhibits, claims, artifacts and works."""
 
 import json
 import re
@@ -14,9 +14,9 @@ _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
 def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """Yield `search.js`, which pages load when somebody searches: address, title and text of everything.
+    """Yield `search.js`, which pages load on a search: address, title and text of every entry.
 
-    It is a script, since a page that is opened from a folder may load no other file.
+    It is a script, since a page opened from a folder cannot load other files.
     """
     rows = [*_chapter_entries(reading), *_exhibit_entries(project, reading), *_other_entries(project)]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
@@ -54,7 +54,7 @@ def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
 
 
 def _words_of_part(html: str) -> str:
-    """Return the words of a part of a chapter, without exhibits, which have entries of their own."""
+    """Return the words of a part of a chapter, without exhibits, which have separate entries."""
     for tag in ("table", "figure", "math"):
         before, *parts = html.split(f"<{tag}")
         html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])

@@ -1,4 +1,4 @@
-"""Describe a figure in words for those who do not see it: panels, axes, and where each series begins and ends."""
+"""Describe a figure in words for readers who cannot see it: panels, axes, and the ends of each series."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,11 +7,11 @@ from boundpaper.figures import Figure, Panel, Series
 from boundpaper.typeset.words_of import plain_words
 
 NAMED = 6
-"""Series of a panel that are told one by one; of more, the range of all is."""
+"""Most series of a panel that are described one by one; of more series, only the common range is given."""
 
 
 def describe_figure(figure: Figure) -> str:
-    """Return the alternative text of a figure; for a figure with a drawing of its own, its short caption."""
+    """Return the alternative text of a figure; for a figure without panels, its short caption."""
     if not figure.panels:
         return f"A drawing: {plain_words(figure.short or figure.caption)}"
     parts = [_describe_panel(panel, place, len(figure.panels)) for place, panel in enumerate(figure.panels)]

@@ -1,4 +1,4 @@
-"""Link a node to what it depends on and to what depends on it, near and far, by kind."""
+"""Link a node to its dependencies and its dependents, direct and indirect, by kind."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class NodeLink:
-    """A node as a link: its kind, name, page and description, and for claims the verdicts."""
+    """A link to a node: kind, name, page, description, and for claims the verdicts."""
 
     key: str
     kind: str
@@ -34,7 +34,7 @@ class NodeLink:
 
 
 def node_links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
-    """Return nodes as links, in their order."""
+    """Return links to nodes, in order."""
     neighbours = []
     for key in keys:
         node = project.outline.nodes[key]
@@ -46,7 +46,7 @@ def node_links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
 
 
 def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
-    """Return nodes as links, grouped by kind in the order in which data flow."""
+    """Return links to nodes, grouped by kind in the order of data flow."""
     kinds: dict[str, list[NodeLink]] = {}
     for link in node_links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
@@ -54,7 +54,7 @@ def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, 
 
 
 def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
-    """Return what a page shows of a node's place in the graph."""
+    """Return links to a node's dependencies and dependents, for the template of its page."""
     outline = project.outline
     near_below, near_above = set(outline.down[key]), set(outline.up[key])
     ends = ("source", "measurement")

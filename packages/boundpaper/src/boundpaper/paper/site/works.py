@@ -1,6 +1,6 @@
-"""Prepare the bibliography for pages: each work with its citation name, both as in the PDF.
+"""Prepare the bibliography for pages: each work and its citation, as printed in the PDF.
 
-BibTeX typesets all entries once more, and its output is read.
+BibTeX formats all entries again, and its output is converted.
 """
 
 import re
@@ -29,7 +29,7 @@ _ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 
 @dataclass(frozen=True)
 class CitedWork:
-    """A work: its key, how it is cited (`Su et al., 2024`), and its entry as HTML."""
+    """A work: its key, its citation (`Su et al., 2024`), and its entry as HTML."""
 
     key: str
     label: str
@@ -39,8 +39,8 @@ class CitedWork:
 def cited_works(root: Path) -> dict[str, CitedWork]:
     """Return the works of a project's bibliography by key, in the PDF's order; empty if there is no file.
 
-    Raises SpecError when the bibliography has faults, or its style writes what cannot be shown; MissingDependency when
-    there is no BibTeX.
+    Raises SpecError when the bibliography has faults, or the output of its style cannot be converted; MissingDependency
+    without BibTeX.
     """
     held = bibliography.read(root).sound()
     if not held.entries:
@@ -54,16 +54,16 @@ def cited_works(root: Path) -> dict[str, CitedWork]:
             raise SpecError(
                 f"{FILE}:{held.lines.get(key, 0)}: {key}, as the bibliography style prints it: {error}"
             ) from None
-        except Exception as error:  # latex2mathml has no error of its own
+        except Exception as error:  # latex2mathml has no error class
             raise SpecError(
-                f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot set a formula ({error})"
+                f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot typeset a formula ({error})"
             ) from None
         by_key[key] = CitedWork(key, name, shown)
     return by_key
 
 
 def _typeset_by_bibtex(held: Bibliography, chosen: str) -> str:
-    """Return the list of works that BibTeX writes of all entries."""
+    """Return BibTeX's output for all entries."""
     with temporary() as place:
         (place / "references.bib").write_text(held.text, encoding="utf-8")
         lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
@@ -88,7 +88,7 @@ def _bibliography_items(written: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _cited_as(label: str) -> str:
-    """Return the name under which natbib cites a work, taken from a text `names(year)all names`."""
+    """Return natbib's citation of a work, from a text `names(year)all names`."""
     begin = next((at for at, sign, depth in _brace_depths(label) if sign == "(" and not depth), -1)
     if begin < 0:
         return " ".join(label.split())
@@ -103,7 +103,7 @@ def _brace_depths(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _closing_offset(text: str, begin: int, pair: str) -> int:
-    """Return the offset after the sign that closes the sign at `begin`; signs within braces do not count."""
+    """Return the offset after the bracket that closes the bracket at `begin`; ignore brackets within braces."""
     depth = inside = 0
     for at in range(begin, len(text)):
         sign = text[at]
@@ -117,10 +117,10 @@ def _closing_offset(text: str, begin: int, pair: str) -> int:
 
 
 def link_citations(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
-    """Link the citations of a text to the bibliography; also return the keys that it cites.
+    """Return a text with its citations linked to the bibliography, and the keys that it cites.
 
-    Citations of `html` are as `boundpaper.typeset.text.prose` writes them; a key that `held` does not have stays as it
-    is. `root` is the way from the page to the site's folder.
+    Citations in `html` are as written by `boundpaper.typeset.text.prose`; a key that is not in `held` stays unchanged.
+    `root` is the relative path from the page to the site's folder.
     """
     keys: dict[str, None] = {}
 
@@ -138,5 +138,5 @@ def link_citations(html: str, held: Mapping[str, CitedWork], root: str = "") -> 
 
 
 def work_link(work: CitedWork, root: str = "") -> Markup:
-    """Return the name of a work, linked to its entry."""
+    """Return the citation of a work, linked to its entry."""
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)

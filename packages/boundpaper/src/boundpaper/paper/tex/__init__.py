@@ -1,1 +1,1 @@
-"""Run LaTeX: its calls, precompiled formats and log, and its output as pages and pictures."""
+"""Run LaTeX: call it, precompile formats, parse its log, and read its output as pages and pictures."""

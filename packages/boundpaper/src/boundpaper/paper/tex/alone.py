@@ -1,4 +1,4 @@
-"""Compile a figure outside a build, for a notebook or script, in a folder that is removed with the process."""
+"""Compile a figure outside a build, for a notebook or script, in a folder that is removed when the process ends."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def save(figure: Figure, path: Path) -> Path:
     if form not in FORMATS:
         raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; change the ending")
     if not path.absolute().parent.is_dir():
-        raise SpecError(f"{path}: no folder {path.absolute().parent}; make it first")
-    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document names its pictures by it
+        raise SpecError(f"{path}: no folder {path.absolute().parent}; create it first")
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document includes its pictures by this name
     if form == "tex":
         for file, content in picture_files(figure, name).items():
             write(path.absolute().parent / file, content)
@@ -38,11 +38,11 @@ def save(figure: Figure, path: Path) -> Path:
 def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") -> bytes:
     """Return a figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`.
 
-    `head` takes the place of the preamble that figures share.
+    `head` replaces the preamble that figures share.
     """
     if form == "tex":
         return tex(figure, name, head).encode()
-    # figures of a process share the preamble, which is set once
+    # all figures of a process share the preamble, which is compiled once
     out, job = passing(), f"figure-{next(_numbers)}"
     text, pictures = tex(figure, job, head), picture_files(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():

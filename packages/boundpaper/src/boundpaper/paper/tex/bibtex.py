@@ -1,4 +1,4 @@
-"""Choose BibTeX's bibliography style, and put the program's report into words."""
+"""Choose BibTeX's bibliography style, and convert BibTeX's report to messages."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from boundpaper.paper.bibliography import FILE
 
 STANDARD = "plainnat"
 _STYLE = re.compile(r"(?m)^(?:(?!\\bibliographystyle)[^%\n])*+\\bibliographystyle\s*\{([^{}]*)\}")
-# What the standard styles say of a field that an entry lacks, and BibTeX of a paper that cites nothing.
+# Warnings of the standard styles on a missing field, and of BibTeX on a paper without citations.
 _TOLERATED = re.compile(
     r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)|I found no \\citation commands"
 )
@@ -28,7 +28,7 @@ def bibliography_style(root: Path) -> str:
 
 
 def bibtex_complaints(report: Path) -> list[str]:
-    """Return errors and warnings of the last run of BibTeX, one per line; empty if there is no report."""
+    """Return the errors and warnings of BibTeX's last run, one per line; empty if there is no report."""
     if not report.is_file():
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -47,6 +47,6 @@ def bibtex_complaints(report: Path) -> list[str]:
 
 
 def bibtex_failure(report: Path, output: str) -> LatexError:
-    """Make the error for a failed run of BibTeX, in BibTeX's own words."""
-    words = bibtex_complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a word"]
+    """Return the error for a failed run of BibTeX, with BibTeX's messages."""
+    words = bibtex_complaints(report) or output.strip().splitlines()[-3:] or ["it ended without a message"]
     return LatexError("bibtex: " + "; ".join(words), FILE)

@@ -1,4 +1,4 @@
-"""Compile each figure to its own PDF, with its own log, on the precompiled preamble that all figures share."""
+"""Compile each figure to a separate PDF with a separate log, with a precompiled preamble that all figures share."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from boundpaper.build.job import Job
 
 LOST = frozenset({"missing character", "missing file", "undefined reference"})
-"""Kinds of warnings after which something of a figure is not shown."""
-MAX_PASSES = 3  # PGFPlots' named legends need a second one
+"""Kinds of warnings that mean a part of a figure is not shown."""
+MAX_PASSES = 3  # most passes: named legends of PGFPlots need a second pass
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Compile `out/figures/NAME.tex`; may run in several threads at once.
+    """Compile `out/figures/NAME.tex` and return the PDF by path; may run in several threads at once.
 
-    Raises LatexError when LaTeX refused the figure, took too long, could not set a character, or did not find a
-    picture; MissingDependency when there is no pdflatex.
+    Raises LatexError when LaTeX failed, took too long, could not set a character, or did not find a picture;
+    MissingDependency without pdflatex.
     """
     return {f"out/figures/{job.name}.pdf": compile_figure(job.root / "out", job.name)}
 
@@ -30,17 +30,17 @@ def build(job: Job) -> dict[str, str | bytes]:
 def compile_figure(out: Path, name: str) -> bytes:
     """Compile `figures/NAME.tex` of an output folder and return the PDF.
 
-    The run's files stay in `state/latex/figures/NAME/`, its log goes to `logs/figures/NAME.log`.
+    Auxiliary files stay in `state/latex/figures/NAME/`; the log is written to `logs/figures/NAME.log`.
     """
     document = f"figures/{name}.tex"
     try:
         text = (out / document).read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise SpecError(f"out/{document}: not there; build the figure {name} first") from None
+        raise SpecError(f"out/{document}: no such file; build the figure {name} first") from None
     process.require("pdflatex")
     form = formats.made(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
     scratch = f"state/latex/figures/{name}"
-    shutil.rmtree(out / scratch, ignore_errors=True)  # what an earlier version left must not reach this one
+    shutil.rmtree(out / scratch, ignore_errors=True)  # files of an earlier version must not affect this one
     (out / scratch).mkdir(parents=True)
     for _ in range(MAX_PASSES):
         done = latex.pdflatex(
@@ -67,5 +67,5 @@ def compile_figure(out: Path, name: str) -> bytes:
 
 def _timeout_error(text: str, document: str) -> LatexError:
     limit = f"{latex.FIGURE_TIMEOUT:.0f} s"
-    message = f"pdflatex took longer than {limit} and was ended; draw fewer points, or a dense raster as PNG"
+    message = f"pdflatex took longer than {limit} and was stopped; draw fewer points, or a dense raster as PNG"
     return LatexError(message, f"out/{document}", 0, log.origin(text, 0))

@@ -1,8 +1,8 @@
-"""Precompile a preamble to a TeX format, so that figures and the thesis need not read its packages again.
+"""Precompile a preamble to a TeX format, so that figures and the thesis need not load its packages again.
 
-A preamble costs more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
-of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes a format
-compressed and reads both forms: unpacked once, it saves every run a quarter of a figure's time.
+A preamble takes more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
+of its preamble, so that equal preambles share a format, and of the TeX installation. TeX writes formats compressed but
+also reads them uncompressed, which saves a quarter of a figure's time.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from boundpaper.paper.tex import latex, log
 from boundpaper.store import files
 
 FOLDER = "state/formats"  # below the output folder
-KEPT = 6  # a build uses two, an edited preamble leaves one
+KEPT = 6  # most formats kept: a build uses two, and an edited preamble leaves an old one
 END_OF_PREAMBLE = r"\csname endofdump\endcsname"
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -27,10 +27,10 @@ _locks_lock = threading.Lock()
 
 
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
-    """Return the part of a document that goes into the format, without comment lines, and the number of each line.
+    """Return the preamble of a document without comment lines, and the number of each line.
 
-    Comments name the document, so with them no two preambles would be equal. Raises SpecError when the line that ends
-    the preamble is missing.
+    Comments are removed since they name the document, so that no two preambles would be equal. Raises SpecError when
+    the line that ends the preamble is missing.
     """
     kept: list[str] = []
     numbers: list[int] = []
@@ -40,14 +40,14 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
         if line.strip() and not line.lstrip().startswith("%"):
             kept.append(line)
             numbers.append(number)
-    raise SpecError(f"out/{document}: no line {END_OF_PREAMBLE} alone; it ends the preamble that is set once")
+    raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
 
 def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
-    """Return the name of the format for a document's preamble; make the format if it does not exist.
+    """Return the name of the format for a document's preamble; create the format if it does not exist.
 
-    `document` is the path of `text` below `out`, and `record` the path there of a copy of the log. Raises LatexError
-    when LaTeX refused the preamble, or took too long.
+    `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. Raises
+    LatexError when LaTeX could not compile the preamble, or took too long.
     """
     shared, numbers = preamble(text, document)
     name = hashlib.blake2b(f"{_installation_key()}\n{shared}".encode(), digest_size=10).hexdigest()
@@ -56,14 +56,14 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
         lock = _locks[str(formats / name)]
     with lock:
         if (formats / f"{name}.fmt").is_file():
-            (formats / f"{name}.fmt").touch()  # the one used last is removed last
+            (formats / f"{name}.fmt").touch()  # remove the least recently used formats
             return name
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
         done = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
         found = log.read(out, f"{scratch}/{name}.log", record)
         if done.timed_out:
-            raise LatexError(f"the preamble took longer than {timeout:.0f} s and was ended", f"out/{document}")
+            raise LatexError(f"the preamble took longer than {timeout:.0f} s and was stopped", f"out/{document}")
         if done.returncode or found.errors or not (out / scratch / f"{name}.fmt").is_file():
             error = log.latex_failure(found, f"out/{document}", done.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
@@ -77,7 +77,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
 
 
 def _unpacked_content(path: Path) -> bytes:
-    """Return the content of a file, unpacked if it is gzip."""
+    """Return the content of a file, decompressed if it is gzip."""
     content = path.read_bytes()
     try:
         return gzip.decompress(content)
@@ -87,7 +87,7 @@ def _unpacked_content(path: Path) -> bytes:
 
 @cache
 def _installation_key() -> str:
-    """Return what identifies a TeX installation: a format only works with its binary and its packages."""
+    """Return a key of the TeX installation, since a format only works with the same binary and packages."""
     here, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
     asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")

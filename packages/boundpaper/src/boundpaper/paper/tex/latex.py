@@ -1,6 +1,6 @@
-"""Call pdflatex, bibtex and latexmk in an environment that makes runs repeatable and keeps them inside their folder.
+"""Run pdflatex, bibtex and latexmk in an environment that makes runs reproducible and confines them to their folder.
 
-All run in the output folder and see only paths below it.
+All run in the output folder and use paths below it.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from boundpaper.build import process
 
-EPOCH = "1793491200"  # 2026-11-01 00:00 UTC: the only time that a document may show
+EPOCH = "1793491200"  # 2026-11-01 00:00 UTC: the only time that may appear in a document
 PASS_TIMEOUT = 120.0  # seconds for one pass over the thesis
 FIGURE_TIMEOUT = 60.0  # seconds for one figure
 FLAGS = ("-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-file-line-error")
@@ -18,18 +18,18 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXM
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    r"""Return the environment of a LaTeX run, without what the caller's shell adds to TeX's search paths.
+    r"""Return the environment of a LaTeX run, without additions of the caller's shell to TeX's search paths.
 
-    `inputs` are folders, relative to the output folder, in which TeX looks before its own tree; `formats` and
-    `bibliographies` hold precompiled formats and the `.bib` file. `openin_any=p` and `openout_any=p` keep TeX's own
-    commands from reading and writing above its folder. A file that `\pdfobj` embeds is not held back by them:
-    `boundpaper.typeset.armour` refuses it in exhibits.
+    `inputs` are folders, relative to the output folder, that TeX searches before its own tree; `formats` and
+    `bibliographies` are the folders of precompiled formats and of the `.bib` file. `openin_any=p` and `openout_any=p`
+    keep TeX from reading and writing above its folder. They do not apply to files that `\pdfobj` embeds, which
+    `boundpaper.typeset.armour` forbids in exhibits.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {
         "openin_any": "p",
         "openout_any": "p",
-        "max_print_line": "1000",  # else messages break at column 79, within file names
+        "max_print_line": "1000",  # otherwise messages are broken at column 79, even within file names
         "error_line": "254",
         "half_error_line": "238",
         "MKTEXPK": "0",  # a bitmap font must fail, not be generated
@@ -57,11 +57,11 @@ def pdflatex(
     draft: bool = False,
     timeout: float,
 ) -> process.CompletedProgram:
-    """Run one pass of pdflatex.
+    """Run one pass of pdflatex, and return its outcome.
 
-    `document` is relative to `cwd`, the output folder; so is `output`, an existing folder for the PDF, log and
+    `document` is relative to `cwd`, the output folder, as is `output`, an existing folder for the PDF, log and
     auxiliary files, whose stem is `job`. `form` and `formats` are name and folder of a precompiled format. With
-    `record`, the files that are read are listed in a `.fls`; a `draft` writes auxiliary files alone, and no PDF.
+    `record`, the files read are listed in a `.fls`; a `draft` writes auxiliary files but no PDF.
     """
     form_flag = (f"-fmt={form}",) if form else ()
     kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
@@ -76,7 +76,7 @@ def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.CompletedProg
 
 
 def dump_format(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.CompletedProgram:
-    """Precompile a preamble into the format `output/form.fmt`, with mylatexformat."""
+    """Precompile a preamble to the format `output/form.fmt` with mylatexformat."""
     argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={form}")
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
@@ -84,7 +84,7 @@ def dump_format(preamble: str, *, cwd: Path, output: str, form: str, timeout: fl
 def pdflatex_past_errors(
     document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT
 ) -> process.CompletedProgram:
-    """Run one pass of pdflatex that continues after errors, so that its log has all errors; it may write a PDF."""
+    """Run one pass of pdflatex that continues after errors, so that its log lists all of them; it may write a PDF."""
     flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
     argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))
@@ -95,7 +95,7 @@ def latexmk(
 ) -> process.CompletedProgram:
     """Run as many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's settings.
 
-    Arguments are as of `pdflatex`; `output` also holds the `.bib` file and everything that speeds up the next run, and
+    Arguments are as in `pdflatex`; `output` also contains the `.bib` file and the files that speed up the next run, and
     `timeout` is for all passes together.
     """
     process.require("latexmk", "pdflatex", "bibtex")

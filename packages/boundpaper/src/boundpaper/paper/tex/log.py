@@ -1,6 +1,6 @@
 """Parse LaTeX's log, written with `-file-line-error` and `max_print_line=1000`: errors and relevant warnings.
 
-The parsers on PyPI expect the `! message` style and miss this one.
+The parsers on PyPI only understand the `! message` style.
 """
 
 import difflib
@@ -13,8 +13,8 @@ from boundpaper.paper.tex.hints import hint
 from boundpaper.store import files
 
 NO_PREAMBLE = "Missing \\begin{document}"
-SHOWN = 20  # errors listed after the first
-OVERFULL_LIMIT = 5.0  # points; less is not seen on paper
+SHOWN = 20  # most errors listed after the first
+OVERFULL_LIMIT = 5.0  # points; a smaller excess is not visible
 
 _ERROR = re.compile(r"^(?P<file>(?:\./)?[^:()\s][^:()]*\.\w+):(?P<line>\d+): +(?P<message>.*)$")
 _BARE_ERROR = re.compile(r"^!\s*(?P<message>\S.*)$")
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"Reference `(?P<name>[^']*)' on page \S+ undefined(?: o
 _CITATION = re.compile(r"Citation [`'](?P<name>[^']*)' (?:on page \S+ )?undefined(?: on input line (?P<line>\d+))?")
 _MULTIPLE = re.compile(r"Label `(?P<name>[^`']*)' multiply defined")
 _MISSING = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
-# A file that a package looks for and does without; what LaTeX itself misses of its own (an .aux, a .bbl) comes later.
+# An optional file of a package; LaTeX's own missing files (an .aux, a .bbl) are made in later passes.
 _ABSENT = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")
 _OVERFULL = re.compile(
     r"^Overfull \\(?P<box>[hv]box) \((?P<size>[\d.]+)pt too (?:wide|high)\)"
@@ -36,15 +36,15 @@ _UNDERFULL = re.compile(r"^Underfull \\[hv]box ")
 _RERUN = re.compile(
     r"Rerun to get|Rerun LaTeX|may have changed\. *Rerun|\(re\)run LaTeX|Please rerun|rerunfilecheck.*has changed"
 )
-_SHIPPED = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX tells of a page when it is done
+_SHIPPED = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX logs a page when it is complete
 _PARENTHESIS = re.compile(r"\((?P<file>(?:\./|/)?[^\s()<>]+\.[A-Za-z]\w*)(?=[\s()]|$)|[()]")
-# How generated files say what made them: `% source: X`, or a sentence such as `% Generated from X through Y; ...`.
+# Comments that name the source of a generated file: `% source: X`, or `% Generated from X through Y; ...`.
 _MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class LogMessage:
-    """An error or a warning.
+    """An error or a warning in a log.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class LogMessage:
         `error`, `undefined reference`, `undefined citation`, `multiply defined label`, `missing character`,
         `missing file`, `overfull box` or `float too high`.
     message : str
-        LaTeX's message, or what is undefined.
+        LaTeX's message, or the undefined name.
     file, line : str, int
         The generated file, relative to the output folder, and its line; "" and 0 when LaTeX does not say.
     source : str
@@ -78,7 +78,7 @@ class LogMessage:
 
     @property
     def hint(self) -> str:
-        """Return how to mend it, after a semicolon; empty if unknown."""
+        """Return how to correct the error, after a semicolon; empty if unknown."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
@@ -87,7 +87,7 @@ class LogMessage:
 class Log:
     """The content of a log.
 
-    `errors` and `warnings` are in the order of the log, each once; `rerun` says whether LaTeX asks for another pass.
+    `errors` and `warnings` are distinct and in the order of the log; `rerun` says whether LaTeX requests another pass.
     """
 
     errors: tuple[LogMessage, ...]
@@ -96,10 +96,9 @@ class Log:
 
 
 def parse(text: str, folder: Path | None = None) -> Log:
-    """Read a log.
+    """Parse the log of one pass.
 
-    `text` is the log of one pass. With `folder`, the output folder in which the generated files lie, findings name
-    their source.
+    With `folder`, the output folder of the generated files, messages name the source of a generated file.
     """
     errors: list[LogMessage] = []
     fatal: list[LogMessage] = []
@@ -140,14 +139,14 @@ def parse(text: str, folder: Path | None = None) -> Log:
             pages += len(_SHIPPED.findall(line))
     if (
         fatal and errors and not errors[-1].file
-    ):  # a missing file is reported without a place; the stop that follows has one
+    ):  # a missing file is reported without a place, which the following stop has
         errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
     failures = errors or fatal
     return Log(_traced(failures, folder), _traced(warnings, folder), any(_RERUN.search(line) for line in lines))
 
 
 def read(out: Path, path: str, kept: str) -> Log:
-    """Parse the log `path` below `out`, and copy it to `kept` for readers; a missing log counts as empty."""
+    """Parse the log at `path` below `out`, and copy it to `kept`; a missing log counts as empty."""
     try:
         text = (out / path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -170,10 +169,10 @@ def origin(text: str, line: int) -> str:
 
 
 def latex_failure(log: Log, what: str, output: str = "") -> LatexError:
-    """Make the error for a run of LaTeX that failed.
+    """Return the error for a failed run of LaTeX.
 
-    `what` is the generated file, used where the log names none; `output` is what the program printed, shown when the
-    log holds no error.
+    `what` is the generated file, used if the log names no file; `output` is the printed output of LaTeX, used if the
+    log has no error.
     """
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
@@ -187,13 +186,13 @@ def latex_failure(log: Log, what: str, output: str = "") -> LatexError:
 
 
 def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
-    """Return the errors up to one that causes all later errors: a preamble that LaTeX takes for text."""
+    """Return the errors up to one that causes all later errors, such as text in the preamble."""
     last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
     return errors[:last]
 
 
 def _in_template(root: Path, source: str, text: str, line: int) -> str:
-    """Return the source and, if it is a LaTeX template, the template's line that became this line."""
+    """Return the source and, if it is a LaTeX template, the line of the template."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source
@@ -205,7 +204,7 @@ def _in_template(root: Path, source: str, text: str, line: int) -> str:
 
 
 def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
-    """Read an error's message, which may continue over lines, and the `l.N` line that follows within a few."""
+    """Return an error, whose message may span lines before a line `l.N`, and the position after it."""
     parts = [match["message"].strip()]
     while position < len(lines) and not _STOP.match(lines[position]):
         # Packages begin continuation lines with their name in parentheses.
@@ -240,7 +239,7 @@ def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> L
 
 
 def _skip_to_blank(lines: list[str], position: int) -> int:
-    """Skip to the empty line after a printed box, whose text may hold unmatched parentheses."""
+    """Return the position of the empty line after a printed box, whose text may have unmatched parentheses."""
     start = position
     while position < len(lines) and lines[position].strip() and position - start < 20:
         position += 1
@@ -248,7 +247,7 @@ def _skip_to_blank(lines: list[str], position: int) -> int:
 
 
 def _follow_files(line: str, stack: list[str]) -> None:
-    """Keep the stack of open files: TeX writes `(file` on opening and `)` on closing one."""
+    """Update the stack of open files: TeX writes `(file` on opening a file and `)` on closing it."""
     for match in _PARENTHESIS.finditer(line):
         if match[0] != ")":
             stack.append((match["file"] or "").removeprefix("./"))
@@ -261,7 +260,7 @@ def _current_file(stack: list[str]) -> str:
 
 
 def _traced(findings: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
-    """Return each finding once, with the source of its file."""
+    """Return the distinct messages, each with the source of its file."""
     traced = []
     for finding in dict.fromkeys(findings):
         source = ""

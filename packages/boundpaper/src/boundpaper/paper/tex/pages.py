@@ -1,4 +1,4 @@
-"""Read the thesis' pages as a reader sees them: lines with place and size, and faults of layout."""
+"""Read the pages of the PDF as lines with position and size, and find faults of layout."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Limits:
     Attributes
     ----------
     text_lines : int
-        Fewest lines of text on a page that has a float as well, unless it ends a chapter.
+        Least number of text lines on a page that also has a float, unless the page ends a chapter.
     fill : float
-        Least share of a page's height that is used, unless it ends a chapter.
+        Least used fraction of a page's height, unless the page ends a chapter.
     last_fill : float
-        The same for pages that end a chapter.
+        Least used fraction of the height of a page that ends a chapter.
     float_pages : int
-        Most pages in a row that hold floats only, before the chapter's text goes on.
+        Most consecutive pages with only floats before the chapter's text continues.
     distance : int
-        Most pages between an exhibit and the nearest place that calls it.
+        Most pages between an exhibit and the nearest reference to it.
     rows : int
-        Fewest lines of a long table on a page that continues it.
+        Least number of lines of a long table on a page that continues the table.
     beyond : float
-        Points by which a line may pass the right edge of the text.
+        Most points by which a line may extend beyond the right edge of the text.
     """
 
     text_lines: int
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class PageLine:
-    """A line, with its place in pt from the top left of its page; `size` is the height of most words, 0 if rotated."""
+    """A line and its position in pt from the top left of its page; `size` is the height of most words, 0 if rotated."""
 
     text: str
     left: float
@@ -80,7 +80,7 @@ class PdfPage:
 
     @property
     def turned(self) -> bool:
-        """Return whether it is a landscape page."""
+        """Return whether this is a landscape page."""
         return self.width > self.height or any(line.right > self.width for line in self.lines)
 
 
@@ -96,9 +96,9 @@ def read_limits(root: Path) -> Limits:
 
 
 def read(content: bytes) -> list[PdfPage]:
-    """Return the lines of every page of a PDF, by poppler's pdftotext.
+    """Return the pages of a PDF with their lines, from poppler's pdftotext.
 
-    Raises LatexError when the file is no PDF that it can read.
+    Raises LatexError when pdftotext cannot read the file.
     """
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
@@ -112,9 +112,9 @@ def read(content: bytes) -> list[PdfPage]:
 
 
 def layout_faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
-    """Return faults of layout, each with its page; empty if there are none.
+    """Return the faults of layout, each with its page.
 
-    `pages` are those of the whole document; front matter before the first chapter's heading is passed over.
+    `pages` are all pages of the document; front matter before the first chapter heading is ignored.
     """
     book = _LayoutFacts(pages)
     by_page: list[tuple[int, str]] = []
@@ -122,12 +122,12 @@ def layout_faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
         by_page += [(place, fault) for fault in _page_faults(book, place, limits)]
     for place, length in book.runs():
         if length > limits.float_pages:
-            by_page.append((place, f"{length} pages of floats in a row while text waits, allowed {limits.float_pages}"))
+            by_page.append((place, f"{length} pages of floats in a row before text, allowed {limits.float_pages}"))
     for place, name, distance in book.distances():
         if distance is None:
-            by_page.append((place, f"{name} is called nowhere in the text"))
+            by_page.append((place, f"{name} is not referred to in the text"))
         elif distance > limits.distance:
-            by_page.append((place, f"{name} stands {distance} pages from its call, allowed {limits.distance}"))
+            by_page.append((place, f"{name} is {distance} pages from its reference, allowed {limits.distance}"))
     return [f"page {pages[place].number}: {fault}" for place, fault in sorted(by_page)]
 
 
@@ -142,18 +142,18 @@ def _page_faults(book: _LayoutFacts, place: int, limits: Limits) -> Iterator[str
         yield f"{len(text)} lines of text beside floats, at least {limits.text_lines}"
     content = book.inside(page)
     if content and book.is_heading(content[-1], page):
-        yield f"the heading {content[-1].text!r} stands alone at its foot"
+        yield f"the heading {content[-1].text!r} is alone at the foot of the page"
     for name, rows in book.continued(page):
         if rows < limits.rows:
             yield f"{name} is continued with {rows} lines, at least {limits.rows}"
     if not page.turned:
         for line in content:
             if line.right > book.right + limits.beyond:
-                yield f"{line.text[:40]!r} passes the edge by {line.right - book.right:.1f} pt"
+                yield f"{line.text[:40]!r} extends beyond the text by {line.right - book.right:.1f} pt"
 
 
 class _LayoutFacts:
-    """What all pages together show: the size of text, the text area, where chapters begin."""
+    """Facts from all pages: the text size, the text area, and where chapters begin."""
 
     def __init__(self, pages: Sequence[PdfPage]) -> None:
         self.pages = pages
@@ -179,11 +179,11 @@ class _LayoutFacts:
         return len(signs) > 3 and not self.is_text(line) and any(signs in _signs(title) for _, title in page.headings)
 
     def inside(self, page: PdfPage) -> list[PageLine]:
-        """Return the lines of a page without running head and foot."""
+        """Return the lines of a page, except header and footer."""
         return [line for line in page.lines if self.top - 2 <= line.top and line.bottom <= self.bottom + 2]
 
     def fill(self, page: PdfPage) -> float:
-        """Return the share of the text's height down to the last line of a page."""
+        """Return the used fraction of the text height, down to the last line of a page."""
         lowest = max((line.bottom for line in self.inside(page)), default=self.top)
         return (lowest - self.top) / (self.bottom - self.top)
 
@@ -195,15 +195,15 @@ class _LayoutFacts:
         return after == len(self.pages) or after in self.starts
 
     def captions(self, page: PdfPage) -> list[str]:
-        """Return the exhibits whose caption begins on a page."""
+        """Return the exhibits with captions that begin on a page."""
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
     def flows(self, page: PdfPage) -> bool:
-        """Return whether a long table begins, continues or ends on a page; such a table does not float."""
+        """Return whether a long table, which is not a float, begins, continues or ends on a page."""
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
     def continued(self, page: PdfPage) -> Iterator[tuple[str, int]]:
-        """Yield long tables that continue on a page, with the number of their remaining lines without head and foot."""
+        """Yield the long tables that continue on a page, with the number of lines there, except header and footer."""
         content = self.inside(page)
         for at, line in enumerate(content):
             if match := _CONTINUED.match(line.text):
@@ -246,7 +246,7 @@ class _LayoutFacts:
 
 
 def _signs(text: str) -> str:
-    """The text without blanks and punctuation, in which an outline and a page may differ."""
+    """Return the text without blanks and punctuation, in which outline and page may differ."""
     return re.sub(r"\W", "", text)
 
 

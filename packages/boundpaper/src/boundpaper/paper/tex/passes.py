@@ -1,8 +1,8 @@
-r"""Run first passes over the thesis: drafts without pages, which write the files that the last pass reads.
+r"""Run the first passes over the thesis as drafts without PDF, which write the auxiliary files for the last pass.
 
-A document without auxiliary files takes latexmk four passes: labels and citations, then the bibliography, then its
-citations, then the pages that these moved. The citations stand in the files that are read, so that bibtex can come
-first, and two passes without pages leave what a third pass only confirms.
+Without auxiliary files, latexmk needs four passes: labels and citations, then the bibliography, then its citations,
+then the pages that these moved. Here the citations are read from the LaTeX files, so that bibtex can run first, and
+after two drafts one last pass is enough.
 """
 
 import re
@@ -20,11 +20,10 @@ DRAFTS = 2
 
 
 def first_passes(out: Path, document: str, state: str, *, form: str, formats: str) -> None:
-    """Write the bibliography and auxiliary files of a document that has none, as far as drafts can.
+    """Write bibliography and auxiliary files of a document that has none, with draft passes.
 
-    Whatever goes wrong is left to the next run, which reports it. `document` and `state` are relative to `out`; `state`
-    is the folder of the run's files, with the `.bib` file. `form` and `formats` are name and folder of the precompiled
-    preamble.
+    Errors are ignored, since the next run reports them. `document` and `state` are relative to `out`; `state` is the
+    folder of auxiliary files and the `.bib` file. `form` and `formats` are name and folder of the precompiled preamble.
     """
     job = Path(document).stem
     texts = _texts_read(out, document)
@@ -42,7 +41,7 @@ def first_passes(out: Path, document: str, state: str, *, form: str, formats: st
         if not done.timed_out and not done.returncode:
             done = _draft_pass(out, document, state, form, formats)
     if done.timed_out or done.returncode:
-        auxiliary.unlink(missing_ok=True)  # a draft that stopped midway has cut it off
+        auxiliary.unlink(missing_ok=True)  # incomplete after a draft that stopped
     elif _keys_matching(NOTED, auxiliary.read_text(encoding="utf-8")) != keys:
         latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
 
@@ -61,7 +60,7 @@ def _draft_pass(out: Path, document: str, state: str, form: str, formats: str) -
 
 
 def _texts_read(out: Path, document: str) -> list[str]:
-    """Return the document and every file that it reads, each once."""
+    """Return the texts of the document and of every file that it inputs, each once."""
     texts: dict[str, str] = {}
     waiting = [document]
     while waiting:

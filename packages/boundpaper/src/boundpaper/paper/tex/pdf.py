@@ -1,4 +1,4 @@
-"""Read a PDF: its pages, its text, and whether its fonts are embedded (with pypdf and pdftotext)."""
+"""Read a PDF with pypdf and pdftotext: its pages, its text, and whether its fonts are embedded."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Font:
 
 
 def page_count(content: bytes) -> int:
-    """Return the number of pages, by poppler's pdfinfo."""
+    """Return the number of pages, from poppler's pdfinfo."""
     found = re.search(r"(?m)^Pages:\s+(\d+)$", _run_poppler(content, "pdfinfo", "document.pdf"))
     if not found:
-        raise LatexError("pdfinfo gives no number of pages")
+        raise LatexError("pdfinfo printed no number of pages")
     return int(found[1])
 
 
 def whole_text(content: bytes) -> str:
-    """Return all text, with whitespace collapsed to single blanks, by poppler's pdftotext.
+    """Return all text from poppler's pdftotext, with whitespace collapsed to single blanks.
 
-    pypdf loses the spaces of tightly set lines, so that words looked for are not found.
+    pypdf loses spaces in tightly set lines, so that a search for words would fail.
     """
     return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
 
 
 def _run_poppler(content: bytes, *argv: str, made: str = "") -> str:
-    """Return what a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
+    """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `made`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
         done = process.run((*argv, made) if made else argv, folder, 60)
@@ -55,7 +55,7 @@ def _run_poppler(content: bytes, *argv: str, made: str = "") -> str:
 
 
 def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:
-    """Return bookmarks by page, counted from 1: their level from 0 and their title, in order."""
+    """Return bookmarks by page, counted from 1, as (level, title) in order; levels count from 0."""
     reader = _pdf_reader(content)
     by_page: dict[int, list[tuple[int, str]]] = {}
 
@@ -71,7 +71,7 @@ def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:
 
 
 def metadata(content: bytes) -> dict[str, str]:
-    """Return title, author and further metadata."""
+    """Return the metadata, such as title and author."""
     return {str(key).lstrip("/"): str(value) for key, value in (_pdf_reader(content).metadata or {}).items()}
 
 
@@ -85,7 +85,7 @@ def fonts(content: bytes) -> list[Font]:
 
 
 def faulty_fonts(content: bytes) -> list[Font]:
-    """Return fonts that print badly or not at all elsewhere: bitmap fonts (Type 3), and fonts that are not embedded."""
+    """Return fonts that may print badly on other machines: bitmap fonts (Type 3), and fonts that are not embedded."""
     return [font for font in fonts(content) if font.kind == "Type3" or not font.embedded]
 
 
@@ -93,12 +93,12 @@ def _pdf_reader(content: bytes) -> pypdf.PdfReader:
     try:
         import pypdf
     except ModuleNotFoundError:
-        raise MissingDependency.package("pypdf", "test", "to look into a PDF") from None
+        raise MissingDependency.package("pypdf", "test", "to read a PDF") from None
     return pypdf.PdfReader(io.BytesIO(content))
 
 
 def _walk_fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
-    """Walk the resources of a page and of every form, pattern and Type 3 font inside it."""
+    """Yield the fonts in the resources of a page and of every form, pattern and Type 3 font on it."""
     if resources is None:
         return
     resources = resources.get_object()

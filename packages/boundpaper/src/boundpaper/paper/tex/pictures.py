@@ -10,9 +10,9 @@ RESOLUTION = 200  # dots per inch of a PNG
 
 
 def convert(pdf: Path, target: Path) -> None:
-    """Write the one page of `pdf` to `target` as PNG or SVG, by its suffix.
+    """Convert the only page of `pdf` to PNG or SVG, as the suffix of `target` says.
 
-    Raises MissingDependency without poppler's pdftocairo; LatexError when pdftocairo refuses the file.
+    Raises MissingDependency without poppler's pdftocairo, and LatexError when it cannot read the file.
     """
     form = target.suffix.removeprefix(".")
     options = ["-png", "-singlefile", "-r", str(RESOLUTION)] if form == "png" else ["-svg"]

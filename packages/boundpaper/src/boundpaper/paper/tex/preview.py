@@ -1,4 +1,4 @@
-"""Preview one chapter by itself, with its exhibits."""
+"""Compile a preview of one chapter with its exhibits."""
 
 import shutil
 from dataclasses import replace
@@ -12,14 +12,14 @@ from boundpaper.store import files
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset.plural import counted
 
-PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
+PREVIEWS = "state/latex/chapters"  # below the output folder: files that speed up the next preview
 
 
 def compile_chapter(root: Path, name: str) -> bytes:
     """Compile one chapter without title page, lists and appendices; references to other chapters print `??`.
 
-    The chapter and its exhibits must lie in the output folder. Raises LatexError with LaTeX's error, or boxes over 5 pt
-    too wide; SpecError for a label that is set twice, or an exhibit that is shown twice.
+    The chapter and its exhibits must be in the output folder. Raises LatexError with LaTeX's error, or boxes over 5 pt
+    too wide; SpecError for a label defined twice, or an exhibit shown twice.
     """
     file = f"paper/chapters/{name}.tex.j2"
     if twice := lint.find_label_faults({file: text_of(root, file, SpecError)}):

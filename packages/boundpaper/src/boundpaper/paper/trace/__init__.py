@@ -1,1 +1,1 @@
-"""Trace a printed number, a cell or a verdict to the line of a source or the command of a measurement."""
+"""Trace a printed number, a cell or a verdict to a line of a source or the command of a measurement."""

@@ -1,4 +1,4 @@
-"""Locate cells: those of artifacts by file and row, those of tables by row and column."""
+"""Locate cells: of artifacts by file and row, of tables by row and column."""
 
 import math
 import re
@@ -19,8 +19,8 @@ _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
 class TracedRow:
     """A row of an artifact or a table.
 
-    `owner` is `table:NAME`, or the artifact's name. `place` is `file:row` of an artifact, the header as row 1; it is
-    empty for a table's. `cells` are the data by column, as text, and `shown` is what a table prints of them.
+    `owner` is `table:NAME`, or the artifact's name. `place` is `file:row` for an artifact, in which the header is row
+    1, and empty for a table. `cells` are the data by column, as text, and `shown` is the printed text by column.
     """
 
     owner: str
@@ -30,7 +30,7 @@ class TracedRow:
 
     @property
     def words(self) -> frozenset[str]:
-        """Return texts that distinguish the row from others, without decimals and sentences."""
+        """Return the texts that may identify the row: no decimal numbers and no sentences."""
         kept = (text for text in self.cells.values() if text and len(text) < 60)
         return frozenset(text for text in kept if not (_NUMBER.fullmatch(text) and not text.isdigit()))
 
@@ -41,14 +41,14 @@ class TracedRow:
         return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
 
     def is_named(self, names: list[str]) -> bool:
-        """Return whether the row has each of these texts, or `column=text`."""
+        """Return whether the row has each of these names, a text or `column=text`."""
         texts = {text.lower() for text in [*self.cells.values(), *self.shown.values()]}
         pairs = {f"{column}={text}".lower() for column, text in self.cells.items()}
         return all(name.lower() in texts | pairs for name in names)
 
 
 def cell_number(text: str) -> float | None:
-    """Return the number in a cell of an artifact, or None."""
+    """Return the number in a cell of an artifact, or None for other text."""
     try:
         value = float(text)
     except ValueError:
@@ -57,7 +57,7 @@ def cell_number(text: str) -> float | None:
 
 
 def artifact_cells(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
-    """Yield the rows of an artifact, file by file; with a numeral, only rows with a cell that may fit it."""
+    """Yield the rows of an artifact, file by file; with a numeral, only rows with a cell that may match it."""
     for file in files(root, name):
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
         for line, cells in found:
@@ -66,7 +66,7 @@ def artifact_cells(root: Path, name: str, numeral: SearchedNumber | None = None)
 
 
 def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """Return `cells` and `shown` of each row of a table, computed from the artifacts as they are now."""
+    """Return `cells` and `shown` of each row of a table, computed from the present artifacts."""
     from boundpaper.tables.build import table_of
     from boundpaper.tables.layout import body
     from boundpaper.tables.read import read

@@ -1,4 +1,4 @@
-"""Trace a cell to the cells and rows from which it was made, down to sources and measurements."""
+"""Trace a cell to the cells and rows it was computed from, down to sources and measurements."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from boundpaper.build.graph import Step
     from boundpaper.build.job import Job
 
-ROWS = 4  # rows shown of one artifact
-INPUTS = 6  # artifacts shown of one step
+ROWS = 4  # most rows shown per artifact
+INPUTS = 6  # most artifacts shown per step
 CLOSE = 1e-9
 
 
 @dataclass
 class TracedProject:
-    """What a trace needs of a project.
+    """The access to a project that a trace needs.
 
-    `job` gives the job of a step, `stamp` a hash of all that it depends on, as it is now, and `built` whether its
-    outputs are what it makes of its inputs as they are now. `known` is what was found by an earlier trace.
+    `job` returns the job of a step, `stamp` a hash of the present content it depends on, and `built` whether its
+    outputs are up to date. `known` caches results of earlier traces.
     """
 
     root: Path
@@ -46,7 +46,7 @@ class TracedProject:
         return self._rows[artifact]
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
-        """Return the rows of an artifact that hold a cell which may fit a numeral."""
+        """Return the rows of an artifact with a cell that may match a numeral."""
         return list(artifact_cells(self.root, artifact, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
@@ -62,7 +62,7 @@ class TracedProject:
 def trace_cell(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield lines from a cell down to its inputs; from a row if no column is given, from a step if no row is given."""
+    """Yield the lines that trace a cell to its inputs, or without column a whole row, or without row a whole step."""
     pad = "  " * depth
     if step.function or step.kind.name == "chapter":
         yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
@@ -80,7 +80,7 @@ def trace_cell(
 def trace_rows(
     project: TracedProject, artifact: str, rows: list[TracedRow], where: str, seen: set[str], depth: int
 ) -> Iterator[str]:
-    """Yield lines for rows of an artifact and for their inputs; with a column, for that cell of the first row."""
+    """Yield the lines that trace rows of an artifact to their inputs; with a column, that cell of the first row."""
     pad = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
@@ -88,7 +88,7 @@ def trace_rows(
     places = ", ".join(f":{row.place.rpartition(':')[2]}" if nth else row.place for nth, row in enumerate(rows[:ROWS]))
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
-        where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
+        where = where if where in rows[0].cells else "printed"  # the store computes value, low and high from it
         yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_in_words(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"
@@ -106,7 +106,7 @@ def trace_rows(
 
 
 def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
-    """Say where a source was printed, or how a measurement was made."""
+    """Yield the lines that say where a source was printed, or how a measurement was made."""
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
         known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
         if place and known:
@@ -129,9 +129,9 @@ def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> 
 def _input_rows(
     project: TracedProject, step: Step, row: TracedRow | None, value: float | None
 ) -> Iterator[tuple[int, str, list[TracedRow], str]]:
-    """Yield for each artifact that a step reads: nearness, name, the rows meant, and the column of an equal cell.
+    """Yield for each artifact that a step reads: nearness, name, the related rows, and the column of an equal cell.
 
-    The column is empty where no cell has the value; nearness counts the texts shared with the row looked from.
+    The column is empty if no cell has the value; nearness is the number of texts shared with `row`.
     """
     for artifact in step.artifacts:
         maker = project.maker(artifact)
@@ -153,7 +153,7 @@ def _equal_cells(
     shared: Iterable[tuple[int, TracedRow]], value: float | None, need: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
     assert value is not None
-    telling = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) > 2  # few digits meet by chance
+    telling = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) > 2  # few digits match by chance
     for count, row in shared:
         if count < need or not (count or telling):
             continue

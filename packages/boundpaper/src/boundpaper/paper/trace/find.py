@@ -1,4 +1,4 @@
-"""Find what to trace: every place of a printed number, or the cell, verdict or step of an address."""
+"""Find the places to trace: every place of a printed number, or the cell, verdict or step with an address."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from boundpaper.build.graph import Step
 
 SHOWN = 5  # rows of one address
-FIRST = 3  # places of one kind where a number stands
-TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
+FIRST = 3  # most places shown per kind
+TEXTS = ("reported", "recomputed", "reason")  # ledger columns whose texts contain numbers
 PRINTED = ("table", "chapter")
 SPARE = "table not in print"
 ROOMS = (*PRINTED, "claim", "result", "source", "measurement", SPARE)
@@ -28,7 +28,7 @@ ROOMS = (*PRINTED, "claim", "result", "source", "measurement", SPARE)
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a number is printed: how well it fits, the step, the row, the column, and the printed text."""
+    """A place that prints a number: quality of the match, step, row, column, and printed text."""
 
     rank: int
     step: Step
@@ -42,10 +42,10 @@ class Hit:
 def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[str]:
     """Yield the lines that trace `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
-    For a number, the printed places come first: exhibits, then chapters. The first of each is followed down to its
-    source, or the first place of all where it is not printed; with `every` all places are named and followed. The
-    places of one kind are reported before those of the next kind are searched. Raises SpecError when it is unknown; the
-    nearest known ones are named.
+    For a number, printed places come first: exhibits, then chapters. The first exhibit and the first chapter are traced
+    to their source, or if there is neither the first other place; with `every`, all places are listed and traced. Kinds
+    of places are searched and reported one after another. Raises SpecError, which suggests the nearest known names or
+    numbers, if nothing is found.
     """
     numeral = SearchedNumber.read(what)
     if numeral is None:
@@ -70,17 +70,17 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
             followed = PRINTED
     if followed == ROOMS:
         close = "; ".join(_closest_numbers(project, numeral, [*rooms["table"], *rooms[SPARE]]))
-        raise SpecError(f"{what} is found nowhere; nearest: {close}" if close else f"{what} is found nowhere")
+        raise SpecError(f"{what} was not found; nearest: {close}" if close else f"{what} was not found")
 
 
 def _kind_of_place(step: Step, in_print: set[str]) -> str:
-    """Return the kind of place in which a step shows its numbers."""
+    """Return the kind of place where a step shows numbers."""
     kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
     return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
 
 
 def _lines_below(project: TracedProject, hit: Hit) -> Iterator[str]:
-    """Yield lines on what the number at a place was made from."""
+    """Yield the lines that trace the number at a place to its inputs."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
         yield from (f"  {line}" for line in trace_ends(project, hit.step.name, [hit.row]))
@@ -97,7 +97,7 @@ def _lines_below(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 
 def _row_is_named(row: TracedRow, where: dict[str, str]) -> bool:
-    """Return whether a row has all cells by which a chapter names it; numbers are compared as numbers."""
+    """Return whether a row has all the cells `where`; numbers are compared as numbers."""
     for column, wanted in where.items():
         text = row.cells.get(column, "")
         if text != wanted and (cell_number(text) is None or cell_number(text) != cell_number(wanted)):
@@ -115,7 +115,7 @@ def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterat
         elif step.kind.artifact:
             yield from _places_in_artifact(project, step, numeral)
     except ThesisError as error:
-        yield Hit(0, step, None, "", step.key, f"cannot be looked into: {str(error).splitlines()[0]}")
+        yield Hit(0, step, None, "", step.key, f"cannot be searched: {str(error).splitlines()[0]}")
 
 
 def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
@@ -129,7 +129,7 @@ def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumb
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, object]]:
-    """Return the values that a chapter prints: as its step recorded them or, if out of date, from its artifacts."""
+    """Return the values that a chapter prints: as its step recorded them, or if out of date by rendering it again."""
     from boundpaper.paper.chapter import render
 
     if project.built(step):
@@ -156,7 +156,7 @@ def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Itera
 
 
 def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
-    """Return the three closest numbers in tables, each with its place."""
+    """Return the three closest numbers in tables, each with its place, as messages."""
     near: list[tuple[float, str]] = []
     for step in tables:
         with suppress(ThesisError):
@@ -194,7 +194,7 @@ def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
-        raise SpecError(f"{step.key} has no rows to name; trace it as {step.key}")
+        raise SpecError(f"{step.key} has no rows; trace it as {step.key}")
     wanted = [each.strip() for each in parts[0].split(",")]
     chosen = [row for row in rows if row.is_named(wanted)]
     if not chosen:
@@ -208,7 +208,7 @@ def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
         yield f"{row.place or row.owner + '/' + row.label}" + (f" {column}: {text}" if column else "")
         yield from trace_cell(project, step, row, column, set())
     if len(chosen) > SHOWN:
-        yield f"and {len(chosen) - SHOWN} more rows; name more of their texts, with commas between"
+        yield f"and {len(chosen) - SHOWN} more rows; give more of their texts, separated by commas"
 
 
 def _step_named(project: TracedProject, kind: str, name: str) -> Step:

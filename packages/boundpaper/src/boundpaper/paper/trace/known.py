@@ -1,4 +1,4 @@
-"""Printed contents of steps, kept between traces: a step runs again only if something it depends on has changed."""
+"""Cache printed contents of steps between traces: a step runs again only if something it depends on has changed."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +13,7 @@ _FORMAT = 1
 
 
 class StepCache:
-    """A JSON value for each step, with the stamp of its inputs; one file holds all of them."""
+    """A file with a JSON value for each step and the stamp of the step's inputs."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE
@@ -25,14 +25,14 @@ class StepCache:
                 self.values = {key: (stamp, value) for key, (stamp, value) in found["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
-        """Return the value of a step: the value kept with the same stamp, else the value that `make` returns."""
+        """Return the cached value of a step if the stamp is the same, else the value that `make` returns."""
         if key not in self.values or self.values[key][0] != stamp:
             self.values[key] = stamp, make()
             self.changed = True
         return self.values[key][1]
 
     def save(self) -> None:
-        """Save the values; if nothing can be written, they are made again the next time."""
+        """Save the values; if the file cannot be written, they are computed again the next time."""
         if self.changed:
             with suppress(ThesisError):
                 keep_value(self.path, {"format": _FORMAT, "values": self.values})

@@ -1,4 +1,4 @@
-"""Read a number as a reader sees it, and test which cells it may come from."""
+"""Parse a printed number, and test which cells it may come from."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def tokens(text: str) -> list[str]:
 class SearchedNumber:
     """A printed number.
 
-    `text` has its digits, with a plain sign and without thousands commas; `low` and `high` are the range that they
-    leave open. `percent` says whether a share may be meant: its hundredfold is what was printed.
+    `text` has the digits, with a plain sign and without thousands commas; `low` and `high` are the rounding range.
+    `percent` says whether the number may be a percentage, 100 times a cell's value.
     """
 
     text: str
@@ -47,7 +47,7 @@ class SearchedNumber:
         return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
-        """Return how well a cell's text fits: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
+        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
@@ -58,15 +58,15 @@ class SearchedNumber:
         return ROUNDED if self.holds(float(numeral.text)) else 0
 
     def holds(self, value: float) -> bool:
-        """Return whether a value is printed like this, as it is or as a share."""
+        """Return whether a value may be printed as this number, directly or as a percentage."""
         return bool(self._is_within(value))
 
     def near(self, values: Any) -> Any:
-        """Return whether a number equals this one or is printed like it; for an array of numbers, return a mask."""
+        """Return whether a number equals this number or may be printed as it; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
     def may_fit(self, text: str) -> bool:
-        """Test fast, before `fits`, whether a text may fit; a few texts pass that do not, but none fails that does."""
+        """Return quickly, before `fits`, whether a text may match; there are false positives, no false negatives."""
         try:
             return bool(self.near(float(text)))
         except ValueError:
@@ -74,7 +74,7 @@ class SearchedNumber:
             return len(digits) == 1 and bool(self.near(float(digits[0])))
 
     def may_be_in(self, printed: str) -> bool:
-        """Test fast whether a LaTeX file may print the number; a few pass that do not, but none fails that does."""
+        """Return quickly whether a LaTeX file may print the number; there are false positives, no false negatives."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 

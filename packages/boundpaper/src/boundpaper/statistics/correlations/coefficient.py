@@ -19,39 +19,39 @@ from boundpaper.statistics.sample import (
 
 Method = Literal["pearson", "spearman", "kendall"]
 
-# Relabelings that give the same statistic in exact arithmetic differ by rounding in floating point.
+# Relabelings with the same statistic in exact arithmetic may differ by rounding in floating point.
 TIE = 1e-12
 
 SYMBOL: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau_b"}
 
 
 def scores(values: FloatArray, method: Method) -> FloatArray:
-    """Give what the coefficient correlates: the values, or their ranks with ties at the mean rank.
+    """Return the values that the coefficient correlates: `values`, or their ranks, with ties at the mean rank.
 
-    Values that differ by floating-point noise only are tied, as `levels` has them.
+    Values that differ only by floating-point noise are tied (see `levels`).
     """
     return np.asarray(stats.rankdata(levels(values)), dtype=np.float64) if method == "spearman" else values
 
 
 def check_method(method: str, caller: str) -> None:
-    """Raise ValueError naming `caller` unless there is such a coefficient."""
+    """Raise ValueError that names `caller` if the coefficient is unknown."""
     if method not in get_args(Method):
-        raise ValueError(f"{caller}: no coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
+        raise ValueError(f"{caller}: unknown coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
 
 
 def standardised(values: FloatArray) -> FloatArray:
-    """Centre values and scale them to unit length, so that a correlation is a dot product; needs variance."""
+    """Return values centred and scaled to unit length, so that a correlation is a dot product; they must vary."""
     values = at_unit_scale(values)
     centred = values - values.mean()
-    # a second pass, as values far from zero leave a mean of the order of their rounding
+    # a second pass, since the mean of values far from zero is not exactly removed by one
     centred = at_unit_scale(centred - centred.mean())
     return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
 
 
 def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
-    """Prepare a function that gives the coefficient of relabelled x with y.
+    """Return a function that computes the coefficient of relabelled x with y.
 
-    x and y must vary. The function maps indices of shape (m, n) to the m coefficients of `x[index]` with `y`.
+    x and y must vary. The function maps indices of shape (m, n) to m coefficients of `x[index]` with `y`.
     """
     if method == "kendall":
         return _relabelled_tau(x, y)
@@ -68,7 +68,7 @@ def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Call
     first, second = np.triu_indices(x.size, 1)
     sign_x, sign_y = np.sign(x[:, None] - x[None, :]), np.sign(y[:, None] - y[None, :])
     upper_y = sign_y[first, second]
-    # tau-b's denominator does not change under relabeling: ties stay ties
+    # relabeling keeps ties, and so the denominator of tau-b
     scale = math.sqrt(float(np.count_nonzero(sign_x[first, second])) * float(np.count_nonzero(upper_y)))
     flat = sign_x.ravel()
 
@@ -80,47 +80,48 @@ def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Call
 
 
 def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
-    """Give the most by which coefficients of two relabelings may differ that exact arithmetic would make equal.
+    """Return the largest rounding difference of two coefficients that are equal in exact arithmetic.
 
-    The values carry a rounding error of their own magnitude; standardising multiplies it by magnitude over spread.
-    Kendall's tau counts pairs and has none beyond its division. `sizes` is the largest size of what x and y were taken
-    from, where they are differences; default their own.
+    Values have a relative rounding error, which standardising multiplies by magnitude over spread. Kendall's tau counts
+    pairs and only rounds its division. If x and y are differences, `sizes` is the largest magnitudes of the values
+    subtracted; by default the magnitudes of x and y.
     """
     if method == "kendall":
         return TIE
     scored = [scores(values, method) for values in (x, y)]
     large = sizes or tuple(float(np.max(np.abs(values))) for values in scored)
-    # halves keep a spread between the largest numbers of either sign finite
+    # halving avoids overflow between the largest positive and negative numbers
     grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, scored, strict=True))
     return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * grown)
 
 
 def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> float | None:
-    """Give the coefficient in [-1, 1]; None with fewer than two units or where x or y has no variance."""
+    """Return the coefficient in [-1, 1], or None with fewer than two units or if x or y has no variance."""
     check_method(method, "coefficient")
     if x.size < 2 or is_constant(x) or is_constant(y):
         return None
     value = float(relabelled(x, y, method)(np.arange(x.size)[None, :])[0])
-    # rounding may leave the last digit outside the range, where arctanh and sqrt(1 - r^2) fail
+    # rounding may exceed the range, outside which arctanh and sqrt(1 - r^2) fail
     return max(-1.0, min(1.0, value))
 
 
 def interval(
     value: float, n: int, method: Method = "pearson", covariates: int = 0, confidence: float = 0.95
 ) -> tuple[tuple[float, float] | None, str]:
-    """Give the interval of a coefficient on Fisher's z scale, or the reason why there is none.
+    """Return the interval of a coefficient on Fisher's z scale, and the reason if there is none.
 
-    Raises ValueError if there is no such coefficient, a count is not whole, or the confidence is not within (0, 1).
+    Raises ValueError if the coefficient is unknown, a count is not whole, or the confidence is not in (0, 1).
 
     Parameters
     ----------
     value : float
         The coefficient.
     n : int
-        Units.
+        Number of units.
     method : {"pearson", "spearman", "kendall"}
-        Standard error of z: 1/sqrt(n - 3 - k) for Pearson (Fisher 1921); sqrt((1 + rho^2/2)/(n - 3 - k)) for Spearman
-        (Bonett & Wright 2000); sqrt(0.437/(n - 4 - k)) for Kendall (Fieller, Hartley & Pearson 1957).
+        The coefficient, with standard error of z: 1/sqrt(n - 3 - k) for Pearson (Fisher 1921); sqrt((1 + rho^2/2)/(n -
+        3 - k)) for Spearman (Bonett & Wright 2000); sqrt(0.437/(n - 4 - k)) for Kendall (Fieller, Hartley & Pearson
+        1957).
     covariates : int
         Number k of variables held fixed.
     confidence : float
@@ -129,7 +130,7 @@ def interval(
     Returns
     -------
     (low, high) or None, reason
-        The reason is empty where there is an interval.
+        The reason is empty if there is an interval.
     """
     check_confidence(confidence)
     check_method(method, "interval")
@@ -148,7 +149,7 @@ def interval(
 
 
 def t_statistic(value: float, df: int) -> float | None:
-    """Give r sqrt(df / (1 - r^2)); None where |r| is 1 or no degree of freedom is left."""
+    """Return r sqrt(df / (1 - r^2)), or None if |r| is 1 or there is no degree of freedom."""
     if df < 1 or abs(value) >= 1 - 1e-12:
         return None
     return value * math.sqrt(df / (1 - value**2))

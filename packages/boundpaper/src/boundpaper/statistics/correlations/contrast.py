@@ -1,4 +1,4 @@
-"""Compare correlations: two that share their units, or of levels against first differences."""
+"""Compare correlations: two over the same units, or one of levels with one of first differences."""
 
 import math
 from dataclasses import replace
@@ -17,9 +17,9 @@ from boundpaper.statistics.sample import FloatArray, check_confidence, matched
 
 Ends = tuple[float, float]
 
-# A difference of two correlations below this is of rounding.
+# A smaller difference of two correlations is rounding.
 ZERO = 1e-12
-# Quantile of the normal distribution from which on a level is no longer told from 1; p are not followed beyond it.
+# Normal quantile beyond which a level cannot be distinguished from 1; the search for p stops there.
 FARTHEST = 8.0
 
 
@@ -37,12 +37,12 @@ def correlation_difference(
 ) -> Estimate:
     """Compare how strongly two variables correlate with one outcome over the same units.
 
-    A variable that falls with the outcome has its sign reversed, so that correlations are compared by magnitude.
+    The sign of a variable that falls with the outcome is reversed, so that magnitudes are compared.
 
     Parameters
     ----------
     outcome, first, second : array_like, shape (n,)
-        One value of each per unit.
+        One value per unit.
     study, comparison, unit, note : str
         Metadata of the row.
     method : {"pearson", "spearman"}
@@ -53,9 +53,9 @@ def correlation_difference(
     Returns
     -------
     Estimate
-        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|, with the interval that the intervals of
-        both coefficients and their dependence give (`overlapping`), and the p that inverts it. It needs four units. A
-        bootstrap over a handful of units covers too little: .76 to .95 for 7 of them, .41 to .74 for 4.
+        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|, with an interval from the intervals of
+        both coefficients and their dependence (`overlapping`), and the p that inverts it. At least four units are
+        needed. A bootstrap covers too little with few units: .76 to .95 for 7 units, .41 to .74 for 4.
 
     Raises
     ------
@@ -108,29 +108,29 @@ def correlation_difference(
 def overlapping(
     r_first: float, r_second: float, r_between: float, n: int, method: Method = "pearson", confidence: float = 0.95
 ) -> tuple[Ends | None, str]:
-    """Give Zou's interval of r_first - r_second, two coefficients with one outcome, or the reason why there is none.
+    """Return Zou's interval of r_first - r_second, two coefficients with one outcome, and the reason if there is none.
 
-    Each end lies as far from the difference as the intervals of both coefficients reach together, less what their
-    dependence takes off (Zou 2007; the correlation of the coefficients after Olkin & Siotani 1976). Raises ValueError
-    if the coefficient is another, or the confidence is not within (0, 1).
+    The distance of each end combines the half-widths of both coefficients' intervals and their dependence (Zou 2007;
+    the correlation of the coefficients is from Olkin & Siotani 1976). Raises ValueError if the coefficient is
+    unsupported, or the confidence is not in (0, 1).
 
     Parameters
     ----------
     r_first, r_second : float
-        Coefficients of the two variables with the outcome that they share.
+        Coefficients of the two variables with their common outcome.
     r_between : float
-        Coefficient of the two variables.
+        Coefficient of the two variables with each other.
     n : int
-        Units, at least four.
+        Number of units, at least four.
     method : {"pearson", "spearman"}
-        Whose intervals are combined; those of Spearman's rho take the ranks' larger variance.
+        The coefficient; intervals of Spearman's rho use the larger variance of ranks.
     confidence : float
-        Two-sided level. Over normal values the interval covers between .94 and 1 of 4 to 40 units.
+        Two-sided level. For normal values and 4 to 40 units, the coverage is between .94 and 1.
 
     Returns
     -------
     (low, high) or None, reason
-        The reason is empty where there is an interval.
+        The reason is empty if there is an interval.
     """
     check_confidence(confidence)
     _check_covariance(method, "overlapping")
@@ -159,20 +159,20 @@ def _check_covariance(method: Method, caller: str) -> None:
 
 
 def _coefficient_correlation(r_first: float, r_second: float, r_between: float) -> float:
-    """Give the correlation of two sample coefficients that share the outcome, in large samples."""
+    """Return the asymptotic correlation of two sample coefficients with a common outcome."""
     explained = 1 - r_first**2 - r_second**2 - r_between**2
     shared = (r_between - r_first * r_second / 2) * explained + r_between**3
     return max(-1.0, min(1.0, shared / ((1 - r_first**2) * (1 - r_second**2))))
 
 
 def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) -> float:
-    """Give the alpha at which the interval of the difference ends at zero."""
+    """Return the alpha at which the interval of the difference ends at zero."""
     difference = sizes[0] - sizes[1]
     if abs(difference) <= ZERO:
         return 1.0
 
     def room(quantile: float) -> float:
-        """Give the distance of the interval from zero at a quantile of the normal distribution."""
+        """Return the distance from zero to the interval that a normal quantile gives."""
         ends, _ = overlapping(*sizes, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]
@@ -197,9 +197,9 @@ def levels_and_differences(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[Estimate, Estimate]:
-    """Correlate two series over length in levels and in first differences.
+    """Correlate two series over length, by their levels and by their first differences.
 
-    Two declining series always correlate in levels; only the differences tell whether they drop at the same lengths.
+    Two declining series always correlate in levels; only differences show whether they drop at the same lengths.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def levels_and_differences(
     method : {"pearson", "spearman", "kendall"}
         Coefficient.
     draws, seed : int
-        Of the Monte-Carlo p above eight points.
+        For the Monte-Carlo p above eight points.
 
     Returns
     -------
@@ -255,6 +255,6 @@ def levels_and_differences(
 
 
 def _first_differences(series: FloatArray) -> FloatArray:
-    """Give the first differences; equal changes come out exactly equal although subtraction rounds."""
+    """Return the first differences, in which equal changes are exactly equal although subtraction rounds."""
     scale = float(np.max(np.abs(series), initial=0.0)) or 1.0
     return np.asarray(np.round(np.diff(series) / scale, 12) * scale, dtype=np.float64)

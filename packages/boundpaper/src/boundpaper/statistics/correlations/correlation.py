@@ -1,7 +1,7 @@
 """Correlate two variables over a few units: coefficient, interval, permutation p-value, leave-one-out range.
 
-The p is by permutation: exact over all n! relabelings up to n = 8, seeded Monte-Carlo above. Spearman correlates ranks
-with ties at their mean rank, Kendall is tau-b; relabelings of tied values coincide and each counts.
+The p is by permutation: exact over all n! relabelings up to n = 8, seeded Monte-Carlo above. Spearman correlates ranks,
+with ties at their mean rank, and Kendall is tau-b; equal relabelings of tied values are all counted.
 """
 
 from collections.abc import Sequence
@@ -68,13 +68,13 @@ def pearson(
     Returns
     -------
     Estimate
-        `estimate` and `effect` are r with Fisher's interval (empty with a reason for n <= 3 or |r| = 1); `statistic`
-        is t and `df` n - 2 whichever p is chosen.
+        `estimate` and `effect` are r with Fisher's interval (empty with a reason for n <= 3 or |r| = 1); `statistic` is
+        t and `df` is n - 2 for either p.
 
     Raises
     ------
     ValueError
-        If x and y differ in length or hold missing values, or there is no such p or alternative.
+        If x and y differ in length or have missing values, or `p` or `alternative` is unknown.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def spearman(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate the ranks of x and y (Spearman's rho); parameters as in `pearson`, interval by Bonett & Wright.
+    """Correlate the ranks of x and y (Spearman's rho), with Bonett and Wright's interval.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def spearman(
     Returns
     -------
     Estimate
-        As that of `pearson`, of ranks.
+        As from `pearson`, for ranks.
 
     Raises
     ------
@@ -157,9 +157,9 @@ def kendall(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate x and y by Kendall's tau-b; parameters as in `pearson`, interval by Fieller's variance (n > 4).
+    """Correlate x and y by Kendall's tau-b, with an interval from Fieller's variance (n > 4).
 
-    A Monte-Carlo p costs draws * n^2 / 2 steps: lower `draws` above a few hundred units.
+    A Monte-Carlo p takes draws * n^2 / 2 steps: lower `draws` for more than a few hundred units.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def kendall(
     Returns
     -------
     Estimate
-        As that of `pearson`, of tau-b.
+        As from `pearson`, for tau-b.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def correlate(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate x and y by the coefficient named; see `pearson`, `spearman` and `kendall`.
+    """Correlate x and y by the coefficient `method`; see `pearson`, `spearman` and `kendall`.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def correlate(
     names : tuple of str
         What guards and errors call x and y.
     p : {"permutation", "t"}
-        Of `pearson` alone.
+        How p is computed; `t` only for `pearson`.
     alternative : {"two-sided", "greater", "less"}
         Side of the p.
     draws, seed : int
@@ -239,12 +239,12 @@ def correlate(
     Returns
     -------
     Estimate
-        That of the function of this name.
+        The estimate of the function with the name `method`.
 
     Raises
     ------
     ValueError
-        If there is no such coefficient, x and y differ in length, or values are missing.
+        If the coefficient is unknown, x and y differ in length, or values are missing.
 
     Examples
     --------
@@ -257,9 +257,9 @@ def correlate(
     check_method(method, place)
     check_alternative(alternative, place)
     if p not in ("permutation", "t"):
-        raise ValueError(f"{place}: no p by {p!r}; choose permutation or t")
+        raise ValueError(f"{place}: unknown p {p!r}; choose permutation or t")
     if p == "t" and method != "pearson":
-        raise ValueError(f"{method} {study}/{comparison}: p by t is for pearson only; leave p at 'permutation'")
+        raise ValueError(f"{method} {study}/{comparison}: p='t' is only for pearson; use p='permutation'")
     one, two = matched(x, y, names)
     arms = {names[0]: one, names[1]: two}
     n, symbol = one.size, SYMBOL[method]
@@ -336,7 +336,7 @@ def leave_one_out(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Estimate:
-    """Give the range of a correlation when each unit is left out in turn.
+    """Return the range of a correlation when each unit is left out in turn.
 
     Parameters
     ----------
@@ -345,19 +345,19 @@ def leave_one_out(
     study, comparison, unit, note : str
         Metadata of the row.
     units : sequence of str, length n, optional
-        Names of the units, for the note; positions from 1 when not given.
+        Names of the units, for the note; by default positions from 1.
     method : {"pearson", "spearman", "kendall"}
         The coefficient.
     draws, seed : int
-        Of the Monte-Carlo p, above nine units.
+        For the Monte-Carlo p above nine units.
 
     Returns
     -------
     Estimate
         `estimate` is the coefficient of all units; `effect` is the width of the range and `effect_ci_low`,
-        `effect_ci_high` its ends (`effect_name` is `leave_one_out_range`; it is no confidence interval); `p_value` is
-        the largest permutation p of the n leave-one-out correlations, so it is small only when no single unit carries
-        the correlation.
+        `effect_ci_high` are its ends (`effect_name` is `leave_one_out_range`, not a confidence interval); `p_value` is
+        the largest permutation p of the n leave-one-out correlations, which is small only if the correlation does not
+        depend on a single unit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Correlate variables while something is held fixed: a covariate, or the family that a model belongs to."""
+"""Correlate variables while covariates, or the family of each unit, are held fixed."""
 
 import functools
 from collections.abc import Hashable, Sequence
@@ -42,19 +42,19 @@ def partial(
 ) -> Estimate:
     """Correlate x and y with covariates held fixed.
 
-    The correlation of the residuals of x and y after least squares on a constant and the covariates; for `spearman` of
-    the ranks of all. t = r sqrt(df / (1 - r^2)) with df = n - 2 - k (Fisher 1924).
+    This is the correlation of the residuals of x and y after least squares on a constant and the covariates; for
+    `spearman`, all are ranked first. t = r sqrt(df / (1 - r^2)) with df = n - 2 - k (Fisher 1924).
 
     Parameters
     ----------
     x, y : array_like, shape (n,)
-        One value of each per unit.
+        One value per unit.
     given : array_like, shape (n,) or (n, k)
         Covariates, such as log parameters or log2 length.
     study, comparison, unit, note : str
         Metadata of the row.
     given_name : str
-        What the note calls the covariates.
+        Name of the covariates in the note.
     method : {"pearson", "spearman"}
         Coefficient.
     confidence : float
@@ -63,7 +63,7 @@ def partial(
     Returns
     -------
     Estimate
-        Test `pearson_partial` or `spearman_partial`. Empty with a reason where no degree of freedom is left or the
+        Test `pearson_partial` or `spearman_partial`. Empty with a reason if there is no degree of freedom or the
         covariates determine x or y.
 
     Raises
@@ -92,7 +92,7 @@ def partial(
     covariates = [scores(at_unit_scale(sample(column, given_name)), method) for column in columns.T]
     k = len(covariates)
     design = np.column_stack([np.ones(n), *covariates])
-    # n <= k leaves no degree of freedom and is answered below, whatever the rank
+    # n <= k leaves no degree of freedom and is handled below, for any rank
     if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_unit_columns(design)) < k + 1):
         raise ValueError(f"{place}: {given_name} is constant or linearly dependent; leave the redundant column out")
     symbol = SYMBOL[method]
@@ -156,15 +156,15 @@ def within_family(
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Correlate x and y inside families: what is left when families differ in level.
+    """Correlate x and y within families, so that differences between families do not matter.
 
-    x and y are centred by family, and units are relabelled inside their family only. Families of one unit say nothing
-    and are left out, counted in the note.
+    x and y are centred by family, and units are relabelled only within their family. Families of one unit are excluded
+    and counted in the note.
 
     Parameters
     ----------
     x, y : array_like, shape (n,)
-        One value of each per unit.
+        One value per unit.
     families : sequence, length n
         The family of each unit.
     study, comparison, unit, note : str
@@ -258,7 +258,7 @@ def _unit_columns(design: FloatArray) -> FloatArray:
 
 
 def _residuals(values: FloatArray, design: FloatArray) -> FloatArray:
-    # an orthonormal basis, so that covariates of very different size do not cost precision
+    # an orthonormal basis, so that covariates of very different size lose no precision
     basis, _ = np.linalg.qr(_unit_columns(design))
     residual = values - basis @ (basis.T @ values)
     residual -= basis @ (basis.T @ residual)

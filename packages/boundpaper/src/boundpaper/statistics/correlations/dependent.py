@@ -1,7 +1,7 @@
 """Compare two correlations that share a variable and their units, by Williams' t and Steiger's z.
 
-Both test whether r(outcome, first) equals r(outcome, second) and take the three variables for jointly normal;
-`contrast.correlation_difference` gives the interval of the difference, also for ranks.
+Both test whether r(outcome, first) equals r(outcome, second) and assume that the three variables are jointly normal;
+`contrast.correlation_difference` computes the interval of the difference, also for ranks.
 """
 
 import math
@@ -22,10 +22,10 @@ DependentTest = Literal["williams", "steiger"]
 
 
 def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, int] | None:
-    """Give Williams' t of r_first - r_second and its degrees of freedom, n - 3 (Williams 1959; Steiger 1980, eq. 7).
+    """Return Williams' t of r_first - r_second and its degrees of freedom, n - 3 (Williams 1959; Steiger 1980, eq. 7).
 
-    `r_first` and `r_second` are correlations of the two variables with the outcome that they share, and `r_between` is
-    that of the two. Return None for fewer than four units, or where the correlations leave nothing unexplained.
+    `r_first` and `r_second` are correlations of the two variables with the outcome, and `r_between` is their
+    correlation with each other. Return None for fewer than four units, or if the two variables determine the outcome.
     """
     if n < 4:
         return None
@@ -38,9 +38,9 @@ def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tup
 
 
 def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> float | None:
-    """Give Steiger's z of Fisher's z(r_first) - z(r_second), the correlations pooled in its variance (1980, eq. 14).
+    """Return Steiger's z for Fisher's z(r_first) - z(r_second), with a pooled r in the variance (1980, eq. 14).
 
-    Parameters and reasons for None as in `williams_t`; |r| of 1 has no Fisher's z either.
+    Parameters and conditions for None are as in `williams_t`; None also if |r| is 1, which has no Fisher's z.
     """
     if n < 4 or max(abs(r_first), abs(r_second)) >= 1 - 1e-12:
         return None
@@ -65,27 +65,27 @@ def dependent_correlations(
 ) -> Estimate:
     """Test whether two variables correlate equally strongly with one outcome over the same units.
 
-    A variable that falls with the outcome has its sign reversed, so that correlations are compared by magnitude.
+    The sign of a variable that falls with the outcome is reversed, so that magnitudes are compared.
 
     Parameters
     ----------
     outcome, first, second : array_like, shape (n,)
-        One value of each per unit.
+        One value per unit.
     study, comparison, unit, note : str
         Metadata of the row.
     test : {"williams", "steiger"}
-        Williams' t, which holds its level in small samples, or Steiger's z.
+        Williams' t, which keeps its level in small samples, or Steiger's z.
 
     Returns
     -------
     Estimate
-        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|; `statistic` is t or z, `df` n - 3 for
-        t. No interval.
+        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|; `statistic` is t or z, `df` is n - 3 for
+        t. There is no interval.
 
     Raises
     ------
     ValueError
-        If lengths differ, values are missing, or there is no such test.
+        If lengths differ, values are missing, or the test is unknown.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def dependent_correlations(
     """
     place = f"dependent_correlations {study}/{comparison}"
     if test not in get_args(DependentTest):
-        raise ValueError(f"{place}: no test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
+        raise ValueError(f"{place}: unknown test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
     target, one = matched(outcome, first, ("outcome", "first"))
     _, two = matched(outcome, second, ("outcome", "second"))
     arms = {"outcome": target, "first": one, "second": two}

@@ -1,1 +1,1 @@
-"""Test locations: paired and unpaired, by Student's t, by ranks and by permutation."""
+"""Test means and medians of paired and unpaired samples, by Student's t, ranks and permutation."""

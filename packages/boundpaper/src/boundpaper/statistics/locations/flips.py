@@ -1,4 +1,4 @@
-"""Test pairs exactly, by every flip of the differences' signs, beside Student's interval and d_z."""
+"""Test pairs exactly, by all flips of the differences' signs, with Student's interval and d_z."""
 
 from dataclasses import replace
 
@@ -30,19 +30,19 @@ def sign_flips(
     study, comparison, unit, note : str
         Metadata of the row; `note` comes first in the row's note.
     names : tuple of str
-        What guards call the two arms.
+        Names of the two arms in guards.
 
     Returns
     -------
     Estimate
-        The mean difference with its interval and d_z as `paired_t` gives them; `p_value` is two-sided over all 2^n
-        flips up to n = 15, above by seeded draws. All it takes for granted is that a difference is as likely as its
-        opposite where the arms do not differ.
+        The mean difference with its interval and d_z as in `paired_t`; `p_value` is two-sided over all 2^n flips up to
+        n = 15, above by seeded draws. The only assumption is that, if the arms do not differ, a difference is as likely
+        as its opposite.
 
     Raises
     ------
     ValueError
-        If the arms differ in length or hold missing values.
+        If the arms differ in length or have missing values.
 
     Examples
     --------
@@ -60,6 +60,6 @@ def sign_flips(
     size = float(max(abs(one).max(), abs(two).max()))
     flips = sign_flip_p(one - two, size=size)
     notes = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
-    # of differences without variance Student's test has no p, and says so; the flips have one
+    # without variance, Student's test notes that it has no p, but sign flips have one
     other_notes = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
     return replace(row, p_value=flips.p_value, note=join_notes(other_notes, *notes))

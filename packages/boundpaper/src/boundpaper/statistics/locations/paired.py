@@ -37,10 +37,9 @@ def paired_t(
     study, comparison, unit, note : str
         Metadata of the row; `note` comes first in the row's note.
     names : tuple of str
-        What guards call the two arms.
+        Names of the two arms in guards.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
-        two-sided.
+        A one-sided p requires a direction chosen before seeing the data; the note states it. Intervals are two-sided.
     confidence : float
         Level of both intervals.
 
@@ -49,13 +48,12 @@ def paired_t(
     Estimate
         `estimate` is the mean difference with its t interval; `statistic`, `df` = n - 1 and `p_value` are
         scipy's `ttest_rel`; `effect` is d_z = mean / sd (ddof 1) of the differences with its noncentral-t interval,
-        which is left empty when an arm has no variance. Without variance of the differences nothing but the mean is
-        defined.
+        which is empty when an arm has no variance. If the differences have no variance, only the mean is defined.
 
     Raises
     ------
     ValueError
-        If the arms differ in length or hold missing values, or there is no such alternative.
+        If the arms differ in length or have missing values, or `alternative` is unknown.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Run permutation tests: over all relabelings if there are few enough, else over seeded random draws.
 
-All p count the identity. The n! relabelings are counted as they are, so that tied values give
-coinciding relabelings, each of which counts: that is the conditional distribution given the values observed.
+Every p counts the identity. All n! relabelings count, including equal relabelings of tied values: this is the
+conditional distribution given the observed values.
 """
 
 import math
@@ -28,11 +28,11 @@ class PermutationP:
     Parameters
     ----------
     p_value : float
-        Share of relabelings whose |statistic| (one-sided: whose statistic) reaches the observed one.
+        Fraction of relabelings whose |statistic| (one-sided: statistic) is at least as extreme as observed.
     smallest : float
-        The smallest p that the test could have given with these values.
+        The smallest possible p of the test with these values.
     note : str
-        How the p was obtained.
+        How p was computed.
     """
 
     p_value: float
@@ -42,7 +42,7 @@ class PermutationP:
 
 @lru_cache(maxsize=EXACT_UP_TO)
 def relabelings(n: int) -> IntArray:
-    """List all permutations of n indices.
+    """Return all permutations of n indices.
 
     The array, int64 of shape (n!, n), is read-only and begins with the identity. Raises ValueError if n is above 8.
     """
@@ -54,23 +54,23 @@ def relabelings(n: int) -> IntArray:
 
 
 def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_per_draw: int) -> Iterator[IntArray]:
-    """Draw permutations that move units inside their block only.
+    """Yield random permutations that move units only within their block.
 
-    `blocks` partition 0..n-1; one block of all units is a free permutation. Yield int64 of shape (chunk, n); chunks are
-    bounded by `cells_per_draw`, how many numbers the caller makes of one draw.
+    `blocks` partition 0..n-1; one block of all units is a free permutation. Chunks are int64 arrays of shape (chunk,
+    n), limited by `cells_per_draw`, the count of numbers that the caller computes per draw.
     """
     n = sum(block.size for block in blocks)
     generator = np.random.default_rng(seed)
     for size in chunk_sizes(draws, max(n, cells_per_draw)):
         table = np.empty((size, n), dtype=np.int64)
         for block in blocks:
-            # sorting uniforms permutes uniformly, and their stream does not change over numpy versions
+            # sorting uniforms permutes uniformly, and their stream is the same in all numpy versions
             table[:, block] = block[np.argsort(generator.random((size, block.size)), axis=1)]
         yield table
 
 
 def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
-    """List every permutation that moves units inside their block only, shape (product of factorials, n)."""
+    """Return every permutation that moves units only within their block, shape (product of factorials, n)."""
     n = sum(block.size for block in blocks)
     columns = [block[relabelings(block.size)] for block in blocks]
     if len(columns) == 1 and np.array_equal(blocks[0], np.arange(n)):
@@ -95,7 +95,7 @@ def permutation_p(
 ) -> PermutationP:
     """Test a statistic against its relabelings.
 
-    Raises ValueError if there is no such alternative.
+    Raises ValueError if `alternative` is unknown.
 
     Parameters
     ----------
@@ -104,16 +104,17 @@ def permutation_p(
     statistic : callable
         Maps relabelings of shape (m, n) to their m statistics.
     blocks : sequence of ndarray of int64
-        Units may be exchanged inside a block only.
+        Blocks of units; units are only exchanged within a block.
     draws, seed : int
         Used when the blocks allow more than 8! = 40,320 relabelings, or one block has more than 8 units.
     cells_per_draw : int
-        Numbers that `statistic` makes of one relabeling.
+        Count of numbers that `statistic` computes per relabeling.
     tie : float
-        Statistics this close are equal: what rounding makes of equal ones grows with the size of the values over their
-        spread (`coefficient.tie_tolerance`).
+        Statistics that differ by at most `tie` count as equal; rounding differences grow with the magnitude of the
+        values over their spread (`coefficient.tie_tolerance`).
     alternative : {"two-sided", "greater", "less"}
-        Which relabelings reach the observed one: of as large a size, as large, or as small a statistic.
+        Which relabelings count as extreme: those with a statistic of at least the observed size, at least as large, or
+        at most as large.
 
     Returns
     -------
@@ -149,20 +150,21 @@ def sign_flip_p(
     seed: int = SEED,
     alternative: Alternative = "two-sided",
 ) -> PermutationP:
-    """Test a mean difference of pairs against all flips of the differences' signs (Fisher 1935).
+    """Test the mean difference of pairs against all flips of the differences' signs (Fisher 1935).
 
-    Raises ValueError if there is no such alternative.
+    Raises ValueError if `alternative` is unknown.
 
     Parameters
     ----------
     differences : ndarray, shape (n,)
-        At least one.
+        At least one difference.
     size : float, optional
-        Largest size of what the differences were taken from, whose rounding they carry; default their own.
+        Largest magnitude of the values subtracted, which determines the rounding error; by default of the differences.
     draws, seed : int
         Used above n = 15; up to there all 2^n flips are counted.
     alternative : {"two-sided", "greater", "less"}
-        Which flips reach the observed mean: those of as large a size, as large, or as small a mean.
+        Which flips count as extreme: those with a mean of at least the observed size, at least as large, or at most as
+        large.
     """
     check_alternative(alternative, "sign_flip_p")
 
@@ -172,7 +174,7 @@ def sign_flip_p(
     n = differences.size
     scale = float(np.max(np.abs(differences))) or 1.0
     unit = differences / scale
-    # flips that tie in exact arithmetic differ by the rounding of what was subtracted
+    # flips that are equal in exact arithmetic may differ by the rounding of the values subtracted
     tie = max(TIE, 4 * float(np.finfo(np.float64).eps) * (size or scale) / scale)
     least = float(sized(np.array([unit.mean()]))[0]) - tie
     if n <= EXACT_SIGNS_UP_TO:

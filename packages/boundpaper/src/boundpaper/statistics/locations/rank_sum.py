@@ -1,14 +1,14 @@
-"""Compute the rank-sum test of two independent samples from the share of pairs that a paper or measurement reports."""
+"""Compute the rank-sum test of two independent samples from the reported fraction of pairs (the AUC)."""
 
 from scipy import stats
 
 
 def rank_sum_p(above: float, first: int, second: int) -> float:
-    """Give the two-sided exact p-value of Mann and Whitney (1947).
+    """Return the two-sided exact p-value of Mann and Whitney (1947).
 
-    `above` is the share of the pairs in which the first sample is above the second, the area under the ROC curve;
-    `first` and `second` are the numbers of values, none of which is in both samples. Raises ValueError when a sample is
-    empty, or no such share of so many pairs can be, as it is with ties.
+    `above` is the fraction of pairs in which the value of the first sample is larger, the area under the ROC curve;
+    `first` and `second` are the sample sizes; no value may be in both samples. Raises ValueError when a sample is
+    empty, or the fraction is impossible for this number of pairs, as with ties.
     """
     if min(first, second) < 1:
         raise ValueError(f"rank_sum_p: samples of {first} and {second}; give at least one value each")
@@ -17,7 +17,7 @@ def rank_sum_p(above: float, first: int, second: int) -> float:
         raise ValueError(
             f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; ties have no exact p"
         )
-    # any samples with so many pairs will do: each of the first stands above as many of the second as are still due
+    # construct samples with this number of pairs; p is the same for all such samples
     places, due = [], round(pairs)
     for place in range(first):
         below = min(second, due)

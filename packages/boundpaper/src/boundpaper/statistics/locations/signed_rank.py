@@ -10,7 +10,7 @@ from boundpaper.statistics import guards
 from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from boundpaper.statistics.sample import Alternative, at_unit_scale, check_alternative, levels, matched
 
-# Up to so many pairs without ties or zeros the null distribution is counted out; scipy's default is the same.
+# Most pairs without ties or zeros for which the null distribution is exact; scipy's default is the same.
 EXACT_UP_TO = 50
 
 
@@ -25,7 +25,7 @@ def wilcoxon(
     names: tuple[str, str] = ("first", "second"),
     alternative: Alternative = "two-sided",
 ) -> Estimate:
-    """Test whether the differences of pairs lie symmetrically about zero (Wilcoxon 1945).
+    """Test whether the differences of pairs are symmetric about zero (Wilcoxon 1945).
 
     Parameters
     ----------
@@ -34,23 +34,23 @@ def wilcoxon(
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards call the two arms.
+        Names of the two arms in guards.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p is for a direction that was named before the data were seen; the note says so.
+        A one-sided p requires a direction chosen before seeing the data; the note states it.
 
     Returns
     -------
     Estimate
-        `estimate` is the Hodges-Lehmann median of the differences' means over pairs of units (Walsh averages);
-        `statistic` is the sum of the positive ranks. The p is exact up to 50 pairs; differences of zero are left out
-        and counted, and with them or with ties the exact p is over all sign flips of the ranks (up to 13 pairs) or
-        the normal one (scipy). `effect` is the matched-pairs rank-biserial correlation, the share of rank sums in
-        favour less that against.
+        `estimate` is the Hodges-Lehmann estimate, the median of the Walsh averages of the differences; `statistic` is
+        the sum of the positive ranks. The p is exact up to 50 pairs. Differences of zero are excluded and counted; with
+        zeros or ties, p is exact over all sign flips of the ranks up to 13 pairs, else normal (scipy). `effect` is the
+        matched-pairs rank-biserial correlation, the fraction of rank sums for the alternative minus the fraction
+        against.
 
     Raises
     ------
     ValueError
-        If the arms differ in length, values are missing, or there is no such alternative.
+        If the arms differ in length, values are missing, or `alternative` is unknown.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def wilcoxon(
     arms = {names[0]: one, names[1]: two}
     differences = at_unit_scale(np.concatenate([one, two]))
     differences = differences[: one.size] - differences[one.size :]
-    # differences of equal values are noise, and equal differences are ties: both judged by the values' size, which is 1
+    # tiny differences are zeros, and nearly equal differences are ties, relative to the values' magnitude, scaled to 1
     grouped = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
     size, least = grouped[:-2], grouped[-2]
     kept = size > least

@@ -18,15 +18,15 @@ from boundpaper.statistics.sample import (
 
 
 def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Give Student's interval of the mean of a few units, which holds its level where a bootstrap does not.
+    """Return Student's interval of the mean of a few units, which keeps its level where a bootstrap does not.
 
-    A percentile bootstrap of the mean of n normal values covers it with .76 for n = 3 and .90 for n = 10 instead of
-    .95, since it takes the sample's spread for the population's and knows no degrees of freedom.
+    The coverage of a percentile bootstrap of a normal mean is .76 for n = 3 and .90 for n = 10 instead of .95, since it
+    takes the sample's spread for the population's and ignores degrees of freedom.
 
     Parameters
     ----------
     values : array_like, shape (n,)
-        One value per unit; the interval takes them for normal.
+        One value per unit, assumed to be normal.
     confidence : float
         Two-sided level.
 
@@ -38,7 +38,7 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     Raises
     ------
     ValueError
-        If values are missing or the confidence is not within (0, 1).
+        If values are missing or the confidence is not in (0, 1).
 
     Examples
     --------
@@ -51,7 +51,7 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     if is_constant(array):
         return None
     scaled = at_unit_scale(array)
-    # the scale is a power of two, so nothing is lost by taking it off and putting it on again
+    # the scale is a power of two, so scaling and unscaling are exact
     back = float(abs(array).max()) / float(abs(scaled).max())
     error = float(scaled.std(ddof=1)) / math.sqrt(array.size)
     half = float(stats.t.isf((1 - confidence) / 2, array.size - 1)) * error
@@ -60,9 +60,9 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
 
 
 def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> FloatArray:
-    """Give half the width of Student's intervals from standard errors and degrees of freedom, arrays of one shape.
+    """Return half the width of Student's intervals from standard errors and degrees of freedom, arrays of equal shape.
 
-    NaN where the error is NaN or zero, or there is no degree of freedom: units without a spread say nothing of others.
+    NaN where the error is NaN or zero, or there is no degree of freedom: units without spread do not allow an interval.
     """
     tail = (1 - check_confidence(confidence)) / 2
     known = np.isfinite(error) & (error > 0) & (df > 0)
@@ -70,9 +70,9 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:
-    """Give the p-value of Student's t.
+    """Return the p-value of Student's t.
 
-    Raises ValueError if there is no such alternative.
+    Raises ValueError if `alternative` is unknown.
     """
     check_alternative(alternative, "t_p")
     if alternative == "two-sided":

@@ -1,4 +1,4 @@
-"""Run t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled test."""
+"""Run t-tests of two independent groups: Welch's test, from values or means and deviations, and the pooled test."""
 
 import math
 from functools import partial
@@ -36,7 +36,7 @@ def welch_t(
     effect: EffectName = "d_s",
     confidence: float = 0.95,
 ) -> Estimate:
-    """Test whether two independent groups have the same mean, variances unequal.
+    """Test whether two independent groups with unequal variances have the same mean.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def welch_t(
     Raises
     ------
     ValueError
-        If a group is empty or holds missing values.
+        If a group is empty or has missing values.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def welch_t(
     moments = []
     for name, values in groups.items():
         if values.size == 0:
-            raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; leave the comparison out or say why")
-        # a spread of floating-point noise would otherwise give a finite but meaningless t
+            raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; omit the comparison or say why")
+        # otherwise a spread of floating-point noise would give a finite but meaningless t
         sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
         moments.append((float(values.mean()), sd, values.size))
     given = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
@@ -93,25 +93,25 @@ def welch_t_from_stats(
     effect: EffectName = "d_s",
     confidence: float = 0.95,
 ) -> Estimate:
-    """Test whether two independent groups have the same mean, from what a paper prints of them.
+    """Test whether two independent groups have the same mean, from their printed means, deviations and sizes.
 
     Parameters
     ----------
     mean_first, sd_first, n_first, mean_second, sd_second, n_second
-        Mean, standard deviation (ddof 1) and size of either group.
+        Mean, standard deviation (ddof 1) and size of each group.
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards call the two groups.
+        Names of the two groups in guards.
     effect : {"d_s", "hedges_g"}
-        The standardised difference reported: mean difference over the pooled sd, or that times J(n1 + n2 - 2).
+        The reported standardised difference: mean difference over the pooled sd (`d_s`), or d_s times J(n1 + n2 - 2).
     confidence : float
         Level of both intervals.
 
     Returns
     -------
     Estimate
-        `estimate` is mean_first - mean_second with its Welch interval; `df` is Welch and Satterthwaite's; `p_value` is
+        `estimate` is mean_first - mean_second with its Welch interval; `df` is by Welch and Satterthwaite; `p_value` is
         scipy's `ttest_ind_from_stats(equal_var=False)`; the effect's interval is by noncentral t for equal variances,
         empty when an arm has no variance.
 
@@ -167,8 +167,7 @@ def pooled_t(
     study, comparison, unit, note, names : str
         As in `welch_t_from_stats`.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
-        two-sided.
+        A one-sided p requires a direction chosen before seeing the data; the note states it. Intervals are two-sided.
     confidence : float
         Level of both intervals.
 
@@ -181,7 +180,7 @@ def pooled_t(
     Raises
     ------
     ValueError
-        If a group is empty or holds missing values, or there is no such alternative.
+        If a group is empty or has missing values, or `alternative` is unknown.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def pooled_t(
     groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
     one, two = groups.values()
     if min(one.size, two.size) == 0:
-        raise ValueError(f"pooled_t {study}/{comparison}: an empty group; leave the comparison out or say why")
+        raise ValueError(f"pooled_t {study}/{comparison}: an empty group; omit the comparison or say why")
     make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
     make_row = partial(make_row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
     notes = [note, f"n = {one.size} + {two.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
@@ -244,7 +243,7 @@ def _welch_estimate(
     check_confidence(confidence)
     if effect not in get_args(EffectName):
         raise ValueError(
-            f"welch_t {study}/{comparison}: no effect {effect!r}; choose one of {', '.join(get_args(EffectName))}"
+            f"welch_t {study}/{comparison}: unknown effect {effect!r}; choose one of {', '.join(get_args(EffectName))}"
         )
     (mean_first, sd_first, n_first), (mean_second, sd_second, n_second) = first, second
     notes = [note, f"n = {n_first} + {n_second}"]
@@ -272,7 +271,7 @@ def _welch_estimate(
     test = stats.ttest_ind_from_stats(mean_first, sd_first, n_first, mean_second, sd_second, n_second, equal_var=False)
     error_first, error_second = sd_first / math.sqrt(n_first), sd_second / math.sqrt(n_second)
     error = math.hypot(error_first, error_second)
-    # Satterthwaite's formula in shares of the variance, which cannot underflow for tiny deviations
+    # Satterthwaite's formula in fractions of the variance, which cannot underflow for tiny deviations
     weight = (error_first / error) ** 2
     df = 1 / (weight**2 / (n_first - 1) + (1 - weight) ** 2 / (n_second - 1))
     half = float(stats.t.isf((1 - confidence) / 2, df)) * error
