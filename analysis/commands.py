@@ -1,4 +1,4 @@
-"""The thesis' own commands, which train models."""
+"""Commands of the thesis itself, which train models."""
 
 import click
 

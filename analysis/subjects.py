@@ -1,7 +1,7 @@
 """Read the subjects: the role that each model has in the thesis (`subjects.csv`).
 
-A model is reported, pretrained, a small one that ships, a control, or a user's own; studies and
-exhibits select by this role, never by the shape of a name.
+A model is reported, pretrained, a shipped small model, a control, or a user's model; studies and exhibits select
+models by role, never by the form of a name.
 """
 
 import functools
@@ -15,7 +15,7 @@ from boundpaper.places import project
 from boundpaper.store.table_file import rows
 
 SUBJECTS = "artifacts/sources/subjects.csv"
-LAB = "lab"  # the role of the small models that ship
+LAB = "lab"  # role of the shipped small models
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class SubjectRow:
     Attributes
     ----------
     model, role : str
-        The model's key, and what it is.
+        The model's key and role.
     pair, side : str
-        The pair that it belongs to, and its side in it (`rope`, `drope`); empty for a model by itself.
+        Name of the pair and side in it (`rope`, `drope`); empty for a single model.
     seed : int or None
-        The seed of its training.
+        Seed of the model's training.
     label : str
-        Its name on figures; empty where the name in print serves.
+        Name on figures; if empty, the printed name is used.
     """
 
     model: str
@@ -45,7 +45,7 @@ class SubjectRow:
 def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
     """Return the subjects of a project by model; empty for a project without the table.
 
-    Raises DataError when the table lacks a column, or a seed is not a number.
+    Raises DataError if the table lacks a column, or a seed is not a number.
     """
     path = (root or project()) / SUBJECTS
     if not path.is_file():

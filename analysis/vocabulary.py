@@ -1,4 +1,4 @@
-"""Name the two models of a pair as the column `positional` does, in the order in which they are shown."""
+"""Keys of a pair's two models in the column `positional`, in the order of display."""
 
 ROTARY = "RoPE"
 DROPPED = "DroPE"

@@ -1,10 +1,10 @@
-"""Tell whose attention an experiment of document 004 shows, with a caveat if it is not the model's own."""
+"""Check which attention an experiment of document 004 shows; give a caveat if it is not the model's."""
 
 import pandas as pd
 
 
 def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
-    """Tell whether the printed attention of RoPE was computed from queries and keys that were not rotated."""
+    """Return whether the printed attention of RoPE was computed from unrotated queries and keys."""
     rows = drope_attention_origins[
         (drope_attention_origins["experiment"].astype(str) == str(experiment))
         & (drope_attention_origins["positional"] == "RoPE")
@@ -14,7 +14,7 @@ def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
 
 
 def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
-    """Return a sentence that ends a reason with the caveat; empty if RoPE's attention is its own."""
+    """Return the caveat as a sentence to append to a reason; empty if RoPE's attention was rotated."""
     if not unrotated(drope_attention_origins, experiment):
         return ""
     return (

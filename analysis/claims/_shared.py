@@ -10,21 +10,21 @@ from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
-DECILE = 13107.2  # tokens of a tenth of 131,072
-USABLE = 10.0  # a perplexity this many times the baseline: a broken model, so that what was removed has a function
+DECILE = 13107.2  # tokens per tenth of 131,072
+USABLE = 10.0  # at this multiple of the baseline's perplexity a model is broken, so the removed part has a function
 
 
 def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Judge whether two series over length move together, by their first differences: in levels, any two declines do.
+    """Judge whether two series over length move together, by first differences: any two declines do so in levels.
 
     Parameters
     ----------
     tests : DataFrame
         Tidy rows with the tests `pearson_levels` and `pearson_first_differences`.
     comparison : str
-        Whose series.
+        Name of the compared series in `tests`.
     what : str
-        What is correlated, for the reason.
+        The correlated quantities, in words, for the reason.
     reported : str
         The word that the source uses.
     """
@@ -53,9 +53,9 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
     stated : DataFrame
         Values stated in prose.
     statement : str
-        The one that gives the depth.
+        Key of the statement that gives the depth.
     recovered : DataFrame
-        `nope_recovery_recomputed`: the recovery of each captured model with its rounding, and its layers.
+        `nope_recovery_recomputed`: each captured model's recovery, with its rounding range, and number of layers.
     """
     row = pick(stated, statement=statement)
     sure = recovered[recovered["recovery_low"] > 0]
@@ -71,6 +71,6 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
 
 
 def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:
-    """Return how many profiles rise somewhere by more than rounding explains, and their names with the rise."""
+    """Return the number of profiles that rise by more than rounding explains, and the models' names with the rise."""
     rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
     return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

@@ -1,4 +1,4 @@
-"""Read stated words as numbers, and judge changes over a span and ranges of a phase, for the claims on SmolLM3."""
+"""Parse stated words as numbers, and judge changes over a span and ranges in a phase, for claims on SmolLM3."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
 
 
 def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
-    """Return a value stated in prose: a printed number, or the whole number that a word names, plus or minus a half."""
+    """Return a value stated in prose: a printed number, or a whole number in words, plus or minus one half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
@@ -44,7 +44,7 @@ def phase(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
 
 
 def spanned(reported: QuotedCell, values: pd.Series, decimals: int, words: str) -> Verdict:
-    """Judge whether the least and the largest value round to the ends of a printed range."""
+    """Judge whether the smallest and largest value round to the ends of a printed range."""
     least, most = float(values.min()), float(values.max())
     half = 0.5 * 10.0**-decimals
     slack = 1e-9
@@ -65,10 +65,10 @@ def value(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
 
 
 def word(frame: pd.DataFrame, statement: str) -> str:
-    """The words in which the prose states a value."""
+    """Return the words in which the prose states a value."""
     return str(pick(frame, statement=statement)["printed"])
 
 
 def keyed(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
-    """Return the verdict as one of several, with its own key, statement and kind."""
+    """Return a copy of the verdict with another key, statement and kind."""
     return replace(verdict, key=key, statement=statement or verdict.statement, kind=kind)

@@ -21,8 +21,8 @@ from keyquery.models.libraries import need, version
 
 HOME = "out/distil"
 EXPERIMENT = "distillation"
-USUAL = "short"  # the recipe that file names leave out, as they do seed 0
-FREE = 5 << 30  # bytes of disk that two arms, their moments and their models need
+USUAL = "short"  # the default recipe, omitted from file names like seed 0
+FREE = 5 << 30  # bytes of disk for two arms with moments and models
 LIBRARIES = ("torch", "transformers")
 
 
@@ -36,33 +36,33 @@ def run(
     steps: int | None = None,
     recipe: DistilRecipe | None = None,
 ) -> list[Path]:
-    """Distil the arms up to a step, continuing from their checkpoints; return the tables and folders written.
+    """Distil the arms up to a step, resuming from checkpoints; return the tables and folders written.
 
-    Arms take turns, so that in a stopped run both are at the same step or one turn apart.
+    Arms are trained in turns, so after an interruption both are at the same step or one turn apart.
 
     Parameters
     ----------
     root : Path
-        The project.
+        Folder of the project.
     model : str
         The teacher: a packaged model, a GGUF file or a folder.
     arms : sequence of str
-        Of `recipe.ARMS`; both when empty.
+        Names from `recipe.ARMS`; if empty, both.
     seed : int
-        Of the order of the windows.
+        Seed for the order of the windows.
     name : str
-        Of the recipe.
+        Name of the recipe.
     steps : int or None
-        Where to stop; the schedule stays that of the recipe. Its end when None.
+        Step at which to stop (None: the recipe's last step); the schedule does not change.
     recipe : DistilRecipe or None
-        In place of the named one.
+        Recipe to use instead of the named one.
 
     Raises
     ------
     SpecError
-        When recipe or arm is unknown, or `steps` is none of the schedule.
+        If recipe or arm is unknown, or `steps` is outside the schedule.
     ModelError
-        When the teacher cannot be loaded or does not rotate, or a checkpoint is of another training.
+        If the teacher cannot be loaded or has no rotation, or a checkpoint belongs to another training run.
     DataError
         When a set of texts is not installed.
     """
@@ -108,7 +108,7 @@ def run(
 def teacher_folder(root: Path, model: str) -> Path:
     """Return the folder of the teacher: a packaged model, one from a GGUF file, or the folder itself.
 
-    Raises ModelError when there is none.
+    Raises ModelError if it does not exist.
     """
     if model in pretrained.PACKAGES:
         return pretrained.from_package(root, model)
@@ -136,7 +136,7 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
 
 
 def _export_student(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
-    """Save the student as a plain model's folder, whose configuration states its position encoding."""
+    """Save the student as an ordinary model folder, with the position encoding in the configuration."""
     folder = home / f"{teacher.name}-{student.arm}"
     draft = home / f".{folder.name}"
     shutil.rmtree(draft, ignore_errors=True)

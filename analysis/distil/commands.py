@@ -1,4 +1,4 @@
-"""Declare the command that distils; its libraries are imported when it runs."""
+"""Declare the command that distils; heavy imports happen when it runs."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from analysis.distil.recipe import ARMS, RECIPES
     "arms",
     type=click.Choice(tuple(ARMS)),
     multiple=True,
-    help="Model to train: the one without rotation, or its control; may be repeated [both].",
+    help="Arm to train: the model without rotation, or the control; may be repeated [both].",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the order of the texts.")
 @click.option("--recipe", "name", type=click.Choice(tuple(RECIPES)), default="short", show_default=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 
-ARMS = {"nope": "drope", "continued": "as configured"}  # arm -> encoding of its student; the control keeps its own
+ARMS = {"nope": "drope", "continued": "as configured"}  # arm -> student's position encoding
 TEXTS = ("manual", "anarchism")
 BF16, FP32 = "bf16", "fp32"
 
@@ -18,22 +18,22 @@ class DistilRecipe:
     Parameters
     ----------
     steps : int
-        Of the whole schedule.
+        Number of steps of the whole schedule.
     warm : int
         Steps of linear warm-up; a cosine to 0 follows.
     rate, decay, clip : float
-        Of AdamW: full rate, weight decay, largest norm of a gradient.
+        AdamW's full learning rate, weight decay, and gradient clipping norm.
     betas : tuple of float
     rows, length : int
-        Windows of a step, and tokens of a window.
+        Windows per step, and tokens per window.
     texts : tuple of str
-        Installed sets of texts: their part `calibration` is trained on, of `evaluation` come the held-out windows.
+        Installed sets of texts: their part `calibration` is for training, `evaluation` for held-out windows.
     held_out : int
-        Held-out windows of each set.
+        Number of held-out windows per set.
     every : int
-        Steps between two evaluations; arms take turns of so many steps.
+        Steps between evaluations, and per turn of an arm.
     precision : {"bf16", "fp32"}
-        Of products in the forward pass (weights, moments, softmax and loss are float32).
+        Precision of products in the forward pass (weights, moments, softmax and loss are float32).
     """
 
     steps: int
@@ -70,7 +70,7 @@ class DistilRecipe:
         return self.rows * self.length
 
     def facts(self) -> dict[str, Any]:
-        """The recipe as plain values, for checkpoints and manifests."""
+        """Return the recipe as plain values, for checkpoints and manifests."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
@@ -78,9 +78,9 @@ RECIPES = {"short": DistilRecipe(steps=80), "long": DistilRecipe(steps=3500, war
 
 
 def recipe_of(name: str) -> DistilRecipe:
-    """A recipe by its name.
+    """Return a recipe by name.
 
-    Raises SpecError when there is none.
+    Raises SpecError if the name is unknown.
     """
     if name not in RECIPES:
         raise SpecError(f"recipe {name!r} is unknown; give one of {', '.join(RECIPES)}")

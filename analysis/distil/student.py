@@ -1,4 +1,4 @@
-"""Train one arm: the student, its optimizer and step, the held-out text, and its checkpoint."""
+"""Train one arm: student, optimizer, steps, evaluation on held-out text, and checkpoint."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Row = dict[str, Any]
 
 
 def load_model(folder: Path, encoding: str) -> LoadedModel:
-    """Load a model from a folder in float32, its positions "as configured" or "drope"."""
+    """Load a model from a folder in float32, with positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 
 
 def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
-    """Logits, shape (batch, tokens, vocabulary), with matrix products in the given precision."""
+    """Return logits, shape (batch, tokens, vocabulary), with matrix products in the given precision."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
         scores: Tensor = model(tokens, use_cache=False).logits
@@ -43,7 +43,7 @@ def divergence(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        Nats a token, the mean over all places; the whole softmax counts.
+        Mean nats per token over all positions, with the full softmax.
     """
     functional: Any = need("torch").nn.functional
     one, two = student_logits.float().flatten(0, -2), teacher_logits.float().flatten(0, -2)
@@ -59,7 +59,7 @@ def next_token_loss(logits: Tensor, tokens: Tensor) -> Tensor:
 
 
 class Teacher:
-    """A teacher in evaluation mode and its outputs, shared by both arms during a turn.
+    """A teacher in evaluation mode, with outputs that both arms share during a turn.
 
     Parameters
     ----------
@@ -94,26 +94,26 @@ class Teacher:
 
 
 class Student:
-    """An arm, newly made or loaded from its checkpoint, which is trained in turns.
+    """An arm that is trained in turns, newly created or loaded from its checkpoint.
 
     Parameters
     ----------
     arm : {"nope", "continued"}
     recipe : DistilRecipe
     seed : int
-        Of the order of the windows.
+        Seed for the order of the windows.
     folder : Path
-        The teacher's, whose weights it starts from.
+        Folder of the teacher, whose weights the student starts from.
     teacher : Teacher
     work : Path
-        Folder of its checkpoint.
+        Folder of the checkpoint.
     facts : mapping
-        What else determines the training: teacher, texts, threads, versions.
+        Everything else that determines the training: teacher, texts, threads, versions.
 
     Raises
     ------
     ModelError
-        When the checkpoint is damaged or of a training that differs, with the name of the difference.
+        If the checkpoint is damaged, or belongs to a training run with other facts, which the message names.
     """
 
     def __init__(

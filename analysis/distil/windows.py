@@ -22,16 +22,16 @@ IDS = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of tokens that both arms are trained on.
+    """Windows of tokens for training both arms.
 
     Parameters
     ----------
     train : ndarray of int32, shape (windows, length)
-        A document after the other; a rest shorter than a window is left out.
+        Consecutive windows of each document; a rest shorter than a window is dropped.
     held_out : dict of str to ndarray of int32, shape (windows, length)
-        Of each set, spread evenly over its windows.
+        By set, windows spread evenly over the set.
     digest : str
-        Hash of all of them.
+        Hash of all windows.
     """
 
     train: IDS
@@ -39,7 +39,7 @@ class Windows:
     digest: str
 
     def step(self, recipe: DistilRecipe, seed: int, step: int) -> Tensor:
-        """Return the token ids of a step from 0, shape (rows, length); each pass over the windows has its own order."""
+        """Return the token ids of a step (from 0), shape (rows, length); each pass over windows has a new order."""
         import torch
 
         rows = []
@@ -56,7 +56,7 @@ def _shuffled_order(count: int, seed: int, turn: int) -> IDS:
 def read_windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     """Read and cut the texts of a recipe.
 
-    Raises DataError when a set is not installed, or a part of it holds too few tokens.
+    Raises DataError if a set is not installed, or one of its parts has too few tokens.
     """
     train: list[IDS] = []
     held: dict[str, IDS] = {}

@@ -1,1 +1,1 @@
-"""Train a population of small models, measured alike: one language, five arms from one start, two bases, many seeds."""
+"""Train and measure a population of small models: one language, five arms, two rotation bases, many seeds."""

@@ -1,4 +1,4 @@
-"""Measure what retrieval and text likelihood lose when each head alone is ablated."""
+"""Measure the loss of retrieval and text likelihood when a single head is ablated."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Row = dict[str, Any]
-CONTEXTS = {1: 40, 4: 16}  # by multiple of the training length: 100 and 40 questions
+CONTEXTS = {1: 40, 4: 16}  # contexts by multiple of the training length: 100 and 40 questions
 TEXTS = 16
 
 
 def ablation_rows(
     model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[Row]:
-    """Return rows `layer, head` of keys found and nats per key, at one and four training lengths, and of text nats.
+    """Return rows by `layer, head`: keys found, nats per key at one and four training lengths, and nats of text.
 
-    Layer and head are -1 in the row of the whole model, with which all others are compared.
+    Layer and head are -1 in the row of the whole model, the baseline of the other rows.
     """
     tell("each head taken out")
     prompts = {

@@ -1,4 +1,4 @@
-"""Compute a digest of this process's rounding, which differs where training would end at other weights."""
+"""Compute a digest of this process's rounding; with another digest, training ends with other weights."""
 
 import hashlib
 
@@ -9,11 +9,11 @@ SEPARATOR = "+"
 
 
 def rounding_digest() -> str:
-    """Compute a digest of eight hexadecimal digits from a product, an attention and their gradients, at sizes of a
-    training step.
+    """Return a digest of eight hexadecimal digits of a product, an attention and their gradients.
 
-    Libraries choose their kernels by processor, and kernels add in different orders. With another digest, training by
-    the same recipe ends at other weights; an equal digest shows that these operations round alike, and no more.
+    Sizes are those of a training step. Libraries choose kernels by processor, and kernels sum in different orders.
+    With another digest, the same recipe gives other weights; an equal digest only shows that these operations round
+    alike.
 
     Raises
     ------
@@ -36,5 +36,5 @@ def rounding_digest() -> str:
 
 
 def joined(*digests: str) -> str:
-    """Join the digests of training runs that start from one another, without repetition."""
+    """Join the digests of consecutive training runs, without duplicates."""
     return SEPARATOR.join(sorted({part for digest in digests for part in digest.split(SEPARATOR)}))

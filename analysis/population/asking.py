@@ -1,8 +1,7 @@
 """Ask many questions about few contexts: each context is read once, and all its questions reuse the key cache.
 
-An answer is exact if greedy decoding gives it word by word and then the full stop. One forward pass over the answer
-tells: every word must be the most likely one after the words before it. Only if it is not, the model's own words are
-decoded.
+An answer is exact if greedy decoding gives all its words and then the full stop. One forward pass over the answer
+shows this: every word must be the most likely one. Otherwise, the model's words may be decoded.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-PASS = 6144  # words of contexts that are read at a time
-NEW = 7  # words that are decoded where the answer is not given
+PASS = 6144  # words of contexts per forward pass
+NEW = 7  # most words decoded for a wrong answer
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,9 @@ class Question:
     Parameters
     ----------
     words, answer : list of str
-        The question, and its answer without the full stop.
+        The question, and the answer without the full stop.
     facts : dict
-        What a table says of it.
+        Facts of the question for tables.
     """
 
     words: list[str]
@@ -42,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Context:
-    """Words that questions follow, `<s>` first; all contexts in one call have equal length."""
+    """Words before the questions, `<s>` first; all contexts in one call have equal length."""
 
     words: list[str]
     asks: list[Question]
@@ -56,11 +55,11 @@ class Answer:
     ----------
     ask : Question
     exact : bool
-        The answer and the full stop, word by word.
+        Whether all words, including the full stop, are right.
     nats : float
-        Of the answer and the full stop, their sum.
+        Sum of nats over the answer and the full stop.
     said : list of int
-        Tokens up to the full stop, where they were decoded.
+        Tokens up to the full stop, if they were decoded.
     """
 
     ask: Question
@@ -70,7 +69,7 @@ class Answer:
 
 
 def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool = False) -> list[Answer]:
-    """Put every question to the model, in order; with `decode`, wrong answers come with the model's words."""
+    """Ask the model every question, in order; with `decode`, wrong answers include the model's words."""
     torch = need("torch")
     model.train(False)
     replies: list[Answer] = []
@@ -117,7 +116,7 @@ def _groups_of_equal_shape(flat: Sequence[tuple[int, Question]]) -> Iterator[lis
 
 
 def _cache_for_questions(read: Any, rows: list[int]) -> Any:
-    """Return a key cache with a row for each question, copied from the row of its context."""
+    """Return a key cache with a row for each question, copied from its context's row."""
     torch, transformers = need("torch"), need("transformers")
     made, index = transformers.DynamicCache(), torch.tensor(rows)
     for layer, held in enumerate(read.layers):

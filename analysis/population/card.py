@@ -1,4 +1,4 @@
-"""Write the card of an offline subject: what it is, how it was made, its measured abilities, and its limits."""
+"""Write the model card of an offline subject: description, training, measured abilities, and limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def card_text(facts: Mapping[str, Any], keys: pd.DataFrame, tasks: pd.DataFrame)
     Parameters
     ----------
     facts : mapping
-        Of `lab.json`.
+        Facts from `lab.json`.
     keys, tasks : DataFrame
         The model's rows of `population_keys` and `population_tasks`.
     """

@@ -1,4 +1,4 @@
-"""Train and measure families of models as jobs, in the plan's order."""
+"""Train and measure families of models as jobs, in the order of the plan."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from boundpaper.store.reader import read
 from keyquery.jobs import JobProgress, Resources, open_executor, run_jobs
 from keyquery.measure.bar import open_bar
 
-ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one before any of the other
+ORDER = ("ABC", "DE")  # arms that are trained together; the first group is finished for all seeds before the second
 
 
 def planned_families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
@@ -46,21 +46,21 @@ def run(
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
-    """Train and measure what is asked for; give one line per model.
+    """Train and measure the requested models; return one line per model.
 
     Parameters
     ----------
     pack : Path or None
-        Write the models asked for to this folder instead.
+        Folder to write the requested models to, instead of measuring.
     weights : Path or None
-        Read models from this folder, which `pack` wrote, instead of training them.
+        Folder, written by `pack`, to read models from, instead of training them.
 
     Raises
     ------
     ModelError
-        When that folder lacks a model, or a model that is packed is not measured.
+        If this folder lacks a model, or a model to pack is not measured.
     JobsFailed
-        When a family failed; the others are done and their rows are written.
+        If a family failed; rows of the other families are written.
     """
     wanted = [base for base in BASES if not bases or str(base) in bases]
     asked = planned_families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
@@ -76,7 +76,7 @@ def run(
         if again or any(PopulationMember(base, seed, arm).name not in known for arm in some)
     ]
     if not missing:
-        return [f"all {sum(len(some) for *_, some in asked)} models are measured; --again measures them anew"]
+        return [f"all {sum(len(some) for *_, some in asked)} models are measured; --again measures them again"]
     calls: list[dict[str, Any]] = [
         {"root": str(root), "base": base, "seed": seed, "arms": some, "again": again}
         | ({} if weights is None else {"weights": str(weights.absolute())})
@@ -92,8 +92,8 @@ def run(
             report = "; ".join(state.reports.values())
             shown.update(state.kept + state.done, state.total, report, state.seconds_left)
 
-        # what a family wrote is in the tables, where this run looked; a result kept in a folder of a job tells nothing,
-        # and a family that was stopped goes on in the folder that it has
+        # this run consulted the tables, which have the rows of finished families; a cached result of a job is
+        # irrelevant, and a stopped family resumes in its existing folder
         version = work.recipe_digest(PopulationRecipe()) + (f"-{time.time_ns()}" if again else "")
         reports = run_jobs(
             work.train_family, calls, pool, folder, names=names, version=version, valid=lambda _: False, progress=tell
@@ -104,7 +104,7 @@ def run(
 def compare_with_stored(
     root: Path, which: PopulationMember, recipe: PopulationRecipe | None = None, weights: Path | None = None
 ) -> list[str]:
-    """Measure a model and compare its rows with the stored ones; return the largest difference of each table."""
+    """Measure a model and compare with the stored rows; return the largest difference in each table."""
     recipe = recipe or PopulationRecipe()
     if weights is not None:
         made = packs.read_packed(weights, which, recipe)
@@ -121,7 +121,7 @@ def compare_with_stored(
 
 
 def _rounding_note(root: Path, which: PopulationMember, here: str) -> list[str]:
-    """Return a line if the compared model was trained with other rounding than the one whose rows are stored."""
+    """Return a warning if the stored rows are of a model trained with another rounding."""
     models = read(root, tables.MODELS) if tables.table_path(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
     if not len(known) or known.iloc[0] == here:

@@ -1,4 +1,4 @@
-"""Declare the commands that train and measure the population; their libraries are imported when they run."""
+"""Declare the commands that train and measure the population; heavy imports happen when they run."""
 
 from pathlib import Path
 from typing import Any
@@ -47,13 +47,13 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @add_job_options
 @click.pass_obj
 def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
-    """Train and measure the models of the population that are not measured yet; a stopped run continues.
+    """Train and measure all unmeasured models of the population; a rerun resumes a stopped run.
 
     Without options: every model of the plan, in the plan's order.
     """
     if wrong := sorted(set(seeds) & set(TUNING)):
         raise click.UsageError(
-            f"--seed {wrong[0]}: the recipe was chosen on this seed, so it is not reported; take another"
+            f"--seed {wrong[0]}: the recipe was chosen on this seed, so it is not reported; give another"
         )
     primary = str(BASES[0])
     if "E" in asked["arms"] and asked["bases"] and primary not in asked["bases"]:
@@ -78,7 +78,7 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 @click.option("--pretrained", is_flag=True, help="Measure SmolLM2 and Gemma in bins of 64 to 1,024 tokens instead.")
 @click.pass_obj
 def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
-    """Measure plasticity in bins of 1 to 64 words: for the models that ship, and for networks with random weights."""
+    """Measure plasticity in bins of 1 to 64 words, for shipped models and networks with random weights."""
     if pretrained:
         from analysis.population.pretrained_widths import measure as measure_widths
     else:

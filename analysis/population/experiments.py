@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     import pandas as pd
     from transformers import PreTrainedModel
 
-OPTIONS = Options()  # ten texts, a hundred items of a task: what `build.py run` asks by default
+OPTIONS = Options()  # ten texts, a hundred items per task: the defaults of `build.py run`
 
 
 def experiment_rows(
     model: PreTrainedModel, which: PopulationMember, recipe: PopulationRecipe, tell: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Return rows `quantity, value, reason`, one per headline quantity; without a value if the model lacks it, and why.
+    """Return rows `quantity, value, reason`, one per headline quantity; a missing value has a reason.
 
     Raises
     ------
     DataError
-        When an experiment gives no row of a quantity.
+        If an experiment returns no row for a quantity.
     """
     subject = Subject(
         name=which.name,
@@ -58,7 +58,7 @@ def experiment_rows(
 
 
 def _measure(name: str, subject: Subject) -> pd.DataFrame:
-    """Return rows of an experiment as if read back from a file: absent layers and heads are empty."""
+    """Return rows of an experiment as if read from a file, with empty text for missing layers and heads."""
     import pandas as pd
 
     module = importlib.import_module(module_of(name))

@@ -1,4 +1,4 @@
-"""Export the offline subjects: three models of one seed as folders for any tool, with tokenizer, facts and card."""
+"""Export the offline subjects: three models of one seed as model folders, with tokenizer, facts and card."""
 
 import json
 from dataclasses import asdict
@@ -23,12 +23,12 @@ RUNS = ("retrained", "population")  # tables of the second run, and of the first
 
 
 def export_subjects(root: Path, recipe: PopulationRecipe | None = None) -> list[Path]:
-    """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; missing weights are trained again first.
+    """Write the three subjects to `packages/keyquery/src/keyquery/tiny`; missing weights are trained again.
 
     Raises
     ------
     ModelError
-        When a model is not measured yet, or its weights are not those that were measured.
+        If a model is not measured, or its weights differ from the measured ones.
     """
     recipe = recipe or PopulationRecipe()
     written: list[Path] = []
@@ -40,12 +40,12 @@ def export_subjects(root: Path, recipe: PopulationRecipe | None = None) -> list[
 
 
 def measured_tables(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
-    """Return the model's rows in the tables for its card (models, keys, tasks), for exactly these weights.
+    """Return the model's rows for its card (from the tables models, keys, tasks), for exactly these weights.
 
     Raises
     ------
     ModelError
-        When neither run measured it, or both measured other weights.
+        If no run measured it, or all measured other weights.
     """
     which = made.which
     anew = f"python build.py lab population --seed {which.seed} --base {which.base} --arm {which.arm}"
@@ -57,7 +57,7 @@ def measured_tables(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
             if known[-1] == made.digest:
                 return held
     if not known:
-        raise ModelError(f"{RUNS[0]}_models has no row of {which.name}, and its card is made of it; measure it: {anew}")
+        raise ModelError(f"{RUNS[0]}_models has no row for {which.name}, which the card needs; measure it: {anew}")
     raise ModelError(
         f"{which.name}: its weights ({made.digest}) are not those that were measured ({', '.join(known)}); measure "
         f"them: {anew} --again"
@@ -72,7 +72,7 @@ def _rows_of_model(root: Path, name: str, model: str) -> pd.DataFrame:
 def write_model_folder(
     folder: Path, name: str, made: TrainedModel, recipe: PopulationRecipe, tables: dict[str, pd.DataFrame]
 ) -> list[Path]:
-    """Write a model's folder in a form that any tool loads, with its card and facts; return the files."""
+    """Write a model folder in the standard form, with card and facts; return the files."""
     transformers = need("transformers", "to write a model's folder")
     model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
     model.load_state_dict(made.trained.weights)
@@ -90,7 +90,7 @@ def write_model_folder(
 
 
 def _facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:
-    """Return the facts for the card; experiments read language, length and seed from them."""
+    """Return the facts of a model; the card and experiments (language, length, seed) read them."""
     which = made.which
     return {
         "name": name,

@@ -55,16 +55,16 @@ class MemoryCapture(Capture):
         return self.files[head.layer, head.key, "k"]
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """Return no window and no chunk, since a query of these models sees all earlier positions."""
+        """Return that there are no windows or chunks: queries of these models see all earlier positions."""
         return None, False
 
 
 def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
     """Return rows `estimator, layer, head`: all metrics of head geometry, plasticity by estimator, and sinks.
 
-    `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` that of texts
-    with copies on a sign, `sink_null` the value under even attention; `value_ratio` is the length of the first word's
-    value over the mean length of the others'.
+    `sink` is the mean attention, from rows 1 and later, to the first word of mixed documents, `sink_backcopy` the
+    same for texts with signed copies, `sink_null` the value under uniform attention; `value_ratio` is the norm of the
+    first word's value over the mean norm of the others.
     """
     texts = held_out_documents(recipe.length)
     held = capture_vectors(model, recipe.length, texts)
@@ -92,12 +92,12 @@ def head_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
 
 
 def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
-    """Return the rotation of every layer for texts of a length; a model that rotates otherwise is an error.
+    """Return the known rotation of every layer for texts of a length.
 
     Raises
     ------
     ModelError
-        When a layer does not.
+        If a layer's rotation is unknown.
     """
     found = rotations(model, length)
     refused = [f"layer {layer}: {one}" for layer, one in found.items() if isinstance(one, str)]
@@ -145,7 +145,7 @@ def capture_vectors(
 
 
 def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """By head: mean attention to the first word, that of even attention, and the relative norm of its value."""
+    """Return by head: mean attention to the first word, its uniform value, and the relative norm of its value."""
     torch = need("torch")
     sums: dict[tuple[int, int], list[float]] = {}
     null = 0.0

@@ -1,7 +1,8 @@
 """Muon optimizer in single precision; matrices of one shape are orthogonalised together.
 
-torch's own works matrix by matrix in bfloat16, which on a processor without such units takes eight times as long as the
-rest of a step. Definition: Jordan et al. 2024; coefficients, momentum and rate scaling are those of torch.
+torch's version works matrix by matrix in bfloat16, which on a processor without bfloat16 units takes eight times as
+long as the rest of a step. Definition: Jordan et al. 2024; coefficients, momentum and rate scaling are those of
+torch.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ SMALL = 1e-7
 
 
 class Muon:
-    """Momentum with orthogonal updates for matrices.
+    """Momentum with orthogonalised updates for matrices.
 
     Parameters
     ----------
     parts : iterable of Parameter
-        Matrices.
+        Weight matrices to train.
     """
 
     def __init__(self, parts: Iterable[Tensor]) -> None:
@@ -53,13 +54,13 @@ class Muon:
         return [moments for _, moments in self.groups]
 
     def load(self, state: list[Tensor]) -> None:
-        """Take moments from a checkpoint."""
+        """Load moments from a checkpoint."""
         for (_, moments), old in zip(self.groups, state, strict=True):
             moments.copy_(old)
 
 
 def orthogonalised(matrices: Any) -> Any:
-    """Bring the singular values of matrices (n, rows, columns) near 1 by five Newton-Schulz steps."""
+    """Return matrices (n, rows, columns) with singular values brought near 1 by five Newton-Schulz steps."""
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
     iterate = matrices.transpose(1, 2) if tall else matrices

@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Row = dict[str, Any]
-CONTEXTS = 200  # of a length: 500 questions for a key
-FEWER = 80  # under an untrained extension: 200 questions
-EXTENDED = (2, 4, 8)  # multiples of the training length that an extension is for
+CONTEXTS = 200  # contexts per length: 500 key questions
+FEWER = 80  # contexts under an untrained extension: 200 questions
+EXTENDED = (2, 4, 8)  # multiples of the training length with extensions
 EXTENSIONS = ("pi", "ntk", "yarn")
-OWN_POWER = {"yarn": 2}  # of the temperature that an extension brings along
-TEMPERATURE = 0.1  # 1 + .1 ln s on the scores of a model without rotation
-SEQUENCES = 48  # of held-out text for losses
-SIGNED = 24  # of these with copies on a sign
-EDGES = (0, 128, 256, 512)  # of positions that losses are told for
+OWN_POWER = {"yarn": 2}  # power of the temperature in an extension by default
+TEMPERATURE = 0.1  # factor in 1 + .1 ln s on the scores of a model without rotation
+SEQUENCES = 48  # held-out sequences for losses
+SIGNED = 24  # sequences with signed copies
+EDGES = (0, 128, 256, 512)  # bounds of positions for losses
 
 
 class KeyQuestions:
-    """Questions for keys that one model answers, once per encoding and temperature.
+    """Key questions to one model; answers are cached by encoding and temperature.
 
     Parameters
     ----------
     model : PreTrainedModel
     which : PopulationMember
-        Whose seed decides on the questions.
+        The model; its seed determines the questions.
     recipe : PopulationRecipe
     tell : Callable
-        Called with a line before questions are put.
+        Called with a line of progress before asking.
     """
 
     def __init__(
@@ -54,18 +54,18 @@ class KeyQuestions:
         self._known: dict[tuple[str, int, float], list[Answer]] = {}
 
     def answers(self, encoding: str, temperature: int, multiple: float, contexts: int) -> list[Answer]:
-        """Return answers to the questions of a length's first contexts.
+        """Return answers to the questions about the first contexts of a length.
 
         Parameters
         ----------
         encoding : str
-            "own", or an extension of the rotation.
+            "own", or the name of an extension of the rotation.
         temperature : int
-            Power of 1 + .1 ln s on all scores, whatever the encoding comes with by itself.
+            Power of 1 + .1 ln s on all scores, regardless of the encoding's default.
         multiple : float
             Length of the prompts in training lengths.
         contexts : int
-            At most so many as were asked for first under the same encoding, temperature and length.
+            Number of contexts; at most that of the first call with the same encoding, temperature and length.
         """
         asked = prompts.keys(self._which.seed, round(multiple * self._recipe.length), contexts)
         key = (encoding, temperature, multiple)
@@ -89,10 +89,11 @@ def key_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
 
 
 def extension_rows(questions: KeyQuestions, which: PopulationMember) -> list[Row]:
-    """Return rows `encoding, temperature, multiple, asked, right, nats, letters`, comparing extensions like for like.
+    """Return rows `encoding, temperature, multiple, asked, right, nats, letters`, with temperature as a factor.
 
-    Every encoding is asked with and without a temperature, whatever its own is: `temperature` is the power of 1 + .1 ln
-    s that multiplies all scores: 0 for none, 2 as in YaRN (whose factor is on queries and on keys), 1 as in the plan.
+    Every encoding is asked with and without a temperature, regardless of its default: `temperature` is the power of 1
+    + .1 ln s that multiplies all scores: 0 for none, 2 as in YaRN (whose factor is on queries and on keys), 1 as in
+    the plan.
     """
     rotates = which.positional == "rope"
     asked = [(name, power) for name in ("own", *(EXTENSIONS if rotates else ())) for power in (0, 2)]
@@ -110,9 +111,9 @@ def _untrained_extensions(which: PopulationMember) -> tuple[str, ...]:
 
 @contextmanager
 def with_extension(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
-    """Give the model an untrained extension of its rotation (`pi`, `ntk`, `yarn`) in this block, or keep its own.
+    """In this block, give the model an untrained extension of its rotation (`pi`, `ntk`, `yarn`), or none.
 
-    An extension reaches a multiple of the training length.
+    The extension is for contexts of `multiple` training lengths.
     """
     with nullcontext() if name == "own" else encoding(model, name, factor=multiple):
         yield
@@ -120,7 +121,7 @@ def with_extension(model: PreTrainedModel, name: str, multiple: float) -> Iterat
 
 @contextmanager
 def with_temperature(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None]:
-    """Multiply a model's scores in this block by (1 + .1 ln s)^power; s is the multiple of the training length."""
+    """In this block, multiply a model's scores by (1 + .1 ln s)^power; s is the multiple of the training length."""
     parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
     before = [part.scaling for part in parts]
     try:
@@ -154,8 +155,8 @@ def class_letter(answer: Answer) -> str:
 
 
 def prompt_rows(seed: int, recipe: PopulationRecipe) -> list[Row]:
-    """Return rows `multiple, item, context, keys, distance` on the prompts of a seed, in the order in which letters
-    code answers.
+    """Return rows `multiple, item, context, keys, distance` for a seed's prompts, in the order of the answers'
+    letters.
     """
     rows: list[Row] = []
     for multiple in prompts.MULTIPLES:
@@ -190,8 +191,8 @@ def task_rows(
 def loss_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> list[Row]:
     """Return rows `text, words, low, high, nats, count`: mean nats of words at positions low to high of held-out text.
 
-    Texts are `mixed`, documents as in training, and `backcopy`; words are `answer` (or those that a sign calls for)
-    and `other`.
+    Texts are `mixed`, documents as in training, and `backcopy`; words are `answer` (in `backcopy`, copies after a
+    sign) and `other`.
     """
     length = 4 * recipe.length
     mixed = []

@@ -1,7 +1,7 @@
-"""Pack all trained models into one folder for an archive, with cards and checksums; and read models from such a folder.
+"""Pack all trained models into one folder with cards and checksums, and read models from such a folder.
 
-`FOLDER/MODEL` is a model's folder that any tool loads (half precision, tokenizer, card), with a file `training.json`:
-recipe, arithmetic and curves of its training. `FOLDER/SHA256SUMS` names every file, as `sha256sum --check` reads it.
+`FOLDER/MODEL` is a standard model folder (half precision, tokenizer, card), plus `training.json`: recipe, arithmetic
+and curves of the training. `FOLDER/SHA256SUMS` names every file, as `sha256sum --check` reads it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from keyquery.jobs import report
 from keyquery.models.libraries import need
 
 TRAINING, WEIGHTS, SUMS, README = "training.json", "model.safetensors", "SHA256SUMS", "README.md"
-TIED = ("lm_head.weight", "model.embed_tokens.weight")  # one matrix under two names, saved under the second
+TIED = ("lm_head.weight", "model.embed_tokens.weight")  # one matrix under two names, saved only under the second
 TEXT = """# Models of the population
 
 {count} small language models that differ in their positions, trained by one recipe. Each folder holds one model as
@@ -33,7 +33,7 @@ these models in place of training them.
 def pack(
     root: Path, folder: Path, models: Sequence[PopulationMember], recipe: PopulationRecipe | None = None
 ) -> list[Path]:
-    """Write models to a folder, in addition to those that it holds; models whose weights are gone are trained first.
+    """Add models to a folder; models whose weights are missing are trained first.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def pack(
     Raises
     ------
     ModelError
-        When a model is not measured, or its weights are not those that were measured.
+        If a model is not measured, or its weights differ from the measured ones.
     """
     recipe, places = recipe or PopulationRecipe(), []
     sums = _stored_checksums(folder) if (folder / SUMS).is_file() else {}
@@ -69,7 +69,7 @@ def read_packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe)
     Raises
     ------
     ModelError
-        When the folder lacks the model, a file is damaged, or the model is of another recipe.
+        If the folder lacks the model, a file is damaged, or the model was trained by another recipe.
     """
     torch, safetensors = need("torch"), need("safetensors.torch", "to read packed models")
     torch.set_num_threads(1)
@@ -77,7 +77,7 @@ def read_packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe)
     for name in (TRAINING, WEIGHTS):
         key = f"{which.name}/{name}"
         if key not in known or not (folder / key).is_file():
-            raise ModelError(f"{folder}: has no {key}; give a folder that has it, or train: leave --weights out")
+            raise ModelError(f"{folder}: has no {key}; give a folder that has it, or leave --weights out to train it")
         if _file_digest(folder / key) != known[key]:
             raise ModelError(f"{folder / key}: damaged, its checksum is not that of {SUMS}; get the folder again")
     told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """Measure plasticity of pretrained models in bins of 1,024 tokens, with queries from the middle 64, 256 or all tokens.
 
-Every width has as many queries per bin and document, and the same pairs of keys; widths differ in their queries alone.
+All widths have equally many queries per bin and document, and the same pairs of keys; only the queries' positions
+differ.
 """
 
 from dataclasses import replace
@@ -28,9 +29,9 @@ SUBJECTS = {
     "smollm2-135m-code": ("smollm2-135m", "code"),
     "gemma3-270m": ("gemma3-270m", "manual"),
 }
-"""Model and texts by the name of the measurement."""
+"""Model and texts, by name of the measurement."""
 CONTEXT, BINS, DOCUMENTS = 4096, 4, 8
-HEADS = 24  # drawn; of Gemma, all twelve of its layers of full attention
+HEADS = 24  # number of heads to draw; for Gemma, all twelve heads in layers of full attention
 WIDTHS = (64, 256, 1024)
 QUERIES = WIDTHS[0]  # a bin and document
 KEY_STEP = 16  # tokens
@@ -74,7 +75,7 @@ def _measure_model(root: Path, name: str, model: str, texts: str) -> Path:
 
 
 def _sampled_head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
-    """Return the head with few of its keys, and `QUERIES` queries per bin and document from the middle tokens."""
+    """Return the head with a sample of keys, and `QUERIES` queries per bin and document from the middle tokens."""
     size = CONTEXT // BINS
     inside = np.asarray(queries.position) % size - (size - width) // 2
     some = (inside >= 0) & (inside < width) & (inside % (width // QUERIES) == 0)

@@ -1,4 +1,4 @@
-"""Make prompts by length: named keys in filler, and questions of the other tasks after filler; all seeded."""
+"""Make seeded prompts by length: named keys in filler, and questions of the other tasks after filler."""
 
 import random
 from collections.abc import Sequence
@@ -21,15 +21,16 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
     Parameters
     ----------
     seed : int
-        Of the model: all arms of a seed read the same prompts.
+        Seed of the model: all arms of a seed get the same prompts.
     length : int
-        Words of a prompt, `<s>` and the question for a key included.
+        Number of words per prompt, including `<s>` and the question for a key.
     contexts : int
-        A multiple of four: as many with each number of keys; two and a half questions a context.
+        Number of contexts, a multiple of four: equally many have one to four keys, so there are 2.5 questions per
+        context.
     """
     made = []
     for number in range(contexts):
-        # a context is a function of its number: fewer contexts are the first of more
+        # a context depends only on its index: fewer contexts are a prefix of more
         rng = random.Random(f"population/keys/{seed}/{length}/{number}")
         names = rng.sample(language.NAMES, KEYS[number % len(KEYS)])
         known = {name: language.draw_key(rng) for name in names}
@@ -54,12 +55,12 @@ def keys(seed: int, length: int, contexts: int) -> list[Context]:
 
 
 def _filler_words(rng: random.Random, count: int) -> list[str]:
-    """Return the given number of filler words, the last a full stop, as documents end in training."""
+    """Return `count` filler words, the last one a full stop, as in training documents."""
     return [*islice(world().filler(rng), count - 1), "."] if count else []
 
 
 def other_task_questions(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
-    """Return questions of the other tasks, spread over a few contexts of filler of `length` words; None is no filler.
+    """Return questions of the other tasks, spread over a few filler contexts of `length` words (None: no filler).
 
     Every fact has an open question, whether held out of the second phase or not; other kinds have `items` questions.
     """
@@ -104,7 +105,7 @@ def _copy_questions(rng: random.Random, items: int) -> list[Question]:
 
 
 def backcopy_texts(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
-    """Return texts with copies after a sign, `<s>` first, and which of their words can be predicted."""
+    """Return texts with copies after a sign, `<s>` first, and a mask of the predictable words."""
     made = []
     for number in range(count):
         rng = random.Random(f"population/backcopy/{number}/{length}")

@@ -1,7 +1,7 @@
 """Measure plasticity beyond the training length, at one position and in bins, and effects of exchanging positions.
 
-Texts of four training lengths are read once. Bins have fixed centres and one query per text, drawn from the middle 1,
-2, 4, 8 or 16 words of a bin; the pairs of keys are the same for every width and every model.
+Texts of four training lengths are read once. Bins have fixed centres and one query per text, drawn from a bin's
+middle 1, 2, 4, 8 or 16 words; the pairs of keys are the same for every width and every model.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Row = dict[str, Any]
-WIDTHS = (1, 2, 4, 8, 16)  # words that the queries of a bin come from; bins lie as far apart as the last
+WIDTHS = (1, 2, 4, 8, 16)  # widths in words from which a bin's queries are drawn; bins are as far apart as the largest
 WIDEST = WIDTHS[-1]
-FIRST_PAIRS = 20_000  # pairs of keys a bin for plasticity as the first run measured it
-DRAWN = 1_000  # and by width of the bins
-EXCHANGED = 1_000  # and for the exchange of positions
-APART = (0, 32, 64, 128, 256, 512)  # words between two keys, and from the query to their middle
-REACHED = "reach"  # the queries of the first run, in bins of a half of the widest
+FIRST_PAIRS = 20_000  # pairs of keys per bin for the first run's plasticity
+DRAWN = 1_000  # pairs per bin for plasticity by width
+EXCHANGED = 1_000  # pairs per bin for the exchange of positions
+APART = (0, 32, 64, 128, 256, 512)  # bounds of distances in words, between keys and from query to midpoint
+REACHED = "reach"  # queries as in the first run, in bins of half the largest width
 Range = tuple[int, int]
 Held = dict[tuple[int, int], dict[str | int, Any]]
 
@@ -50,7 +50,7 @@ def reach_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, li
     Raises
     ------
     ModelError
-        When the rotation of a layer cannot be read from the model.
+        If the rotation of a layer cannot be read from the model.
     """
     length = REACH * recipe.length
     turning = known_rotations(model, length)
@@ -69,7 +69,7 @@ def reach_rows(model: PreTrainedModel, recipe: PopulationRecipe) -> dict[str, li
 def draw_positions(length: int) -> dict[str | int, IntArray]:
     """Draw positions in each text for every kind of queries, and for the keys ("k"); shapes (texts, bins).
 
-    Positions of the first run are drawn first, from the same generator, so that they are the same as then.
+    Positions for the first run's measure are drawn first, from the same generator, so that they stay the same.
     """
     random = np.random.default_rng(0)
     buckets = REACH * BUCKETS
@@ -84,7 +84,7 @@ def draw_positions(length: int) -> dict[str | int, IntArray]:
 
 
 def _drawn_vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str | int, IntArray]) -> Held:
-    """Return the drawn queries, by kind, and keys of every head: arrays (texts, bins, d)."""
+    """Return every head's drawn queries, by kind, and keys: arrays (texts, bins, d)."""
     held: dict[tuple[int, int], dict[str | int, list[Any]]] = {}
 
     def record(call: Call, at: int) -> None:
@@ -135,7 +135,7 @@ def _mean_profile(head: Head, options: PlasticityOptions, recipe: PopulationReci
 
 
 def _plasticity_by_bin(head: Head, recipe: PopulationRecipe) -> list[Row]:
-    """Return rows of plasticity as in the first run: bins of eight words, and equally many pairs of keys."""
+    """Return rows of plasticity as in the first run: in bins of eight words, with equally many pairs of keys."""
     found = _mean_profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
     return [{"estimator": "bucket_full", **row} for row in found]
 
@@ -146,7 +146,7 @@ def _plasticity_by_width(heads: Mapping[str | int, Head], recipe: PopulationReci
     for width in WIDTHS:
         made: list[Row] = []
         for estimator in ESTIMATORS:
-            # at one position, and where nothing turns, queries are the same turned and as captured
+            # at one position, or without rotation, rotated and captured queries are equal
             if not made or (width > 1 and heads[width].turns):
                 options = PlasticityOptions(estimator=estimator, pairs="earlier_bucket", cap=DRAWN)
                 made = _mean_profile(heads[width], options, recipe)

@@ -10,9 +10,9 @@ from boundpaper.errors import SpecError
 from keyquery.language.words import WORDS
 from keyquery.models.libraries import need
 
-BASES = (400, 10_000)  # of the rotation; the first is primary
+BASES = (400, 10_000)  # bases of the rotation; the first one is primary
 SEEDS = tuple(range(1, 9))
-TUNING = (101, 102)  # seeds that the recipe was chosen on; never reported
+TUNING = (101, 102)  # seeds on which the recipe was chosen; never reported
 ARMS: dict[str, str] = {
     "A": "rotation, from scratch",
     "B": "from A, trained on with rotation kept",
@@ -22,7 +22,7 @@ ARMS: dict[str, str] = {
 }
 FROM_START = ("B", "C", "D")
 BLIND = ("C", "D", "E")  # arms without rotation
-STAGES = {  # of an arm: its first stretch, and what it has more of
+STAGES = {  # first and additional training stages by arm
     "A": ("first", "first_more"),
     "B": ("second", "second_more"),
     "C": ("second", "second_more"),
@@ -33,27 +33,27 @@ STAGES = {  # of an arm: its first stretch, and what it has more of
 
 @dataclass(frozen=True)
 class Stage:
-    """A stretch of training with one schedule.
+    """A stage of training with one schedule.
 
     Parameters
     ----------
     steps : int
     muon, adam : float
-        Full rates of the two optimizers.
+        Full learning rates of the two optimizers.
     warm : int
         Steps of linear warm-up.
     shape : {"linear", "cosine"}
-        Decay after `flat` of the steps to `floor`, or a cosine from the warm-up on to 0.
+        Linear decay to `floor` after the share `flat` of the steps, or a cosine to 0 after the warm-up.
     flat, floor : float
-        Shares, of the linear shape.
+        Shares of steps and of the full rate, for the linear shape.
     average : int
-        The weights are averaged over so many last steps; 0 takes the last.
+        Number of last steps over which weights are averaged; 0 uses the last weights.
     short_steps, short_length : int
-        The first steps see sequences of this length only.
+        Number of first steps with short sequences, and length of these.
     rows : int
-        Sequences of a step.
+        Number of sequences per step.
     scores : bool
-        Whether Muon takes the query and key matrices too; else AdamW does.
+        Whether Muon also trains the query and key matrices; otherwise AdamW does.
     """
 
     steps: int
@@ -99,17 +99,17 @@ class PopulationRecipe:
     scratch: Stage = Stage(
         steps=9000, muon=0.005, adam=0.01, warm=100, flat=0.7, average=100, short_steps=300, rows=8, scores=True
     )
-    rounds: int = 3  # of more, at most, for an arm that the criterion holds for
-    criterion: float = 0.03  # nats a word of the answers to held-out questions for keys
-    held_out: int = 200  # contexts of these: 500 questions
+    rounds: int = 3  # most extensions of an arm with a criterion
+    criterion: float = 0.03  # largest nats per word of answers to held-out key questions
+    held_out: int = 200  # contexts for the criterion: 500 questions
     layers: int = 5
     width: int = 128
     heads: int = 4
     inner: int = 256
     length: int = 128
     spread: float = 0.02
-    every: int = 100  # steps between two rows of the curves
-    save: int = 100  # steps between two checkpoints
+    every: int = 100  # steps between rows of the curves
+    save: int = 100  # steps between checkpoints
 
     def stage(self, arm: str) -> Stage:
         """Return the first training stage of an arm."""
@@ -117,12 +117,12 @@ class PopulationRecipe:
         return stage
 
     def more(self, arm: str) -> Stage:
-        """Return the additional stage for an arm that misses the criterion."""
+        """Return the additional training stage for an arm that does not meet the criterion."""
         stage: Stage = getattr(self, STAGES[arm][1])
         return stage
 
     def facts(self, arm: str = "") -> dict[str, Any]:
-        """Return the recipe as plain values; for an arm, what its training depends on besides its starting weights."""
+        """Return the recipe as plain values; for an arm, all that determines its training but the starting weights."""
         whole = asdict(self)
         if not arm:
             return whole
@@ -150,7 +150,7 @@ class PopulationMember:
 
     @property
     def start(self) -> PopulationMember | None:
-        """The model whose weights it starts from."""
+        """The model whose weights this one starts from."""
         return PopulationMember(self.base, self.seed, "A") if self.arm in FROM_START else None
 
     @property
@@ -169,11 +169,11 @@ SUBJECTS = {
     "tiny-continued": PopulationMember(400, 1, "B"),
     "tiny-drope": PopulationMember(400, 1, "C"),
 }
-"""The models of the population that ship: their names, and which they are."""
+"""The shipped models of the population, by name."""
 
 
 def architecture(recipe: PopulationRecipe, which: PopulationMember) -> Any:
-    """Return a model's configuration for transformers' Llama; dividing positions by 1e30 exactly removes the rotation.
+    """Return a model's configuration for transformers' Llama; dividing positions by 1e30 removes the rotation exactly.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Keep the population's measurements in one table per metric, first column the model; models are added one by one."""
+"""Keep the population's measurements in one table per topic, with the model in the first column."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,16 +33,16 @@ TABLES: dict[str, tuple[str, ...]] = {
     "retrained_ablation": ("model", "layer", "head"),
     "retrained_quantities": ("model", "quantity"),
 }
-"""Tables with the columns that their rows are known and ordered by.
+"""Tables, each with its key columns, which also give the order of rows.
 
-`population_*` without prompts are of the first run, whose models had two arithmetics and whose queries were described
-in bins as captured. They are a record, and nothing writes to them any more.
+`population_*` except prompts belong to the first run, whose models were trained with two arithmetics and measured
+with captured queries. They are kept as a record and never written again.
 """
-OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models; of both runs
+OF_SEEDS = "population_prompts"  # the only table by seed, not by model; shared by both runs
 
 
 def table_path(root: Path, name: str) -> Path:
-    """Path of a table."""
+    """Return the path of a table."""
     return path_of(root, name, FILE)
 
 
@@ -61,14 +61,14 @@ def _models_in(root: Path, name: str) -> set[str]:
 
 
 def add_rows(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:
-    """Put one model's rows into the tables, in place of its older rows; return the files.
+    """Replace one model's rows in the tables; return the files.
 
     The table of models is written last: a model counts as measured when all its rows are there.
 
     Raises
     ------
     DataError
-        When a table holds what the schema refuses.
+        If a table violates the schema.
     """
     paths = []
     with lock(root / "out/population/lock", lambda holder: None):
@@ -80,7 +80,7 @@ def add_rows(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifes
                 old = read(root, name)
                 mark = "seed" if name == OF_SEEDS else "model"
                 if name == OF_SEEDS and set(fresh[mark]) <= set(old[mark]):
-                    continue  # a function of the seed: those that are there are these
+                    continue  # determined by the seed, so existing rows are equal
                 kept = old.loc[~old[mark].isin(set(fresh[mark])), list(fresh.columns)]
                 fresh = pd.concat([kept, fresh], ignore_index=True)
             fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)

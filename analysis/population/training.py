@@ -1,4 +1,4 @@
-"""Train one model of the population: its stages, the averaged weights, and the criterion that it must meet."""
+"""Train one model of the population: stages, averaged weights, and the criterion to meet."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Tell = Callable[[int, int, str], None]
-"""Called with steps done, steps known to come, and a line about them."""
+"""Called with the number of finished steps, that of all known steps, and a line of progress."""
 
 ORTHOGONAL = ("v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 SCORES = ("q_proj", "k_proj")
 CLIP = 1.0
 BETAS = (0.9, 0.95)
-VERSION = 2  # of what a checkpoint holds
-HELD_OUT = 0  # seed of the questions of the criterion, which is not a model's
+VERSION = 2  # format version of a checkpoint
+HELD_OUT = 0  # seed of the criterion's questions; not a model's seed
 
 
 @dataclass
@@ -41,20 +41,20 @@ class TrainingOutcome:
     Parameters
     ----------
     weights : dict of str to Tensor
-        As they are published: float32 values that half precision holds exactly.
+        The weights as published: float32 values that are exact in half precision.
     steps : int
-        Of this arm, extensions included.
+        Number of training steps of this arm, including extensions.
     rounds : int
-        Extensions.
+        Number of extensions.
     key_loss : float
-        Nats a word of the answers to held-out questions for keys; the criterion is about it.
+        Nats per word of answers to held-out key questions, which the criterion bounds.
     reached : bool
         Whether the criterion is met.
     curves : list of dict
         Rows `step, metric, value`.
     arithmetic : str
-        Digest of how the process rounds that trained it (`arithmetic.arithmetic`), joined by `+` where a training that
-        was killed went on in one that rounds otherwise, or started from a model of such a one.
+        Digest of the training process's rounding (`arithmetic.rounding_digest`); several are joined by `+` if
+        training was resumed, or its start was trained, by a process that rounds differently.
     """
 
     weights: dict[str, Tensor]
@@ -67,7 +67,7 @@ class TrainingOutcome:
 
 
 def model_of(recipe: PopulationRecipe, which: PopulationMember, weights: dict[str, Tensor] | None) -> PreTrainedModel:
-    """Return a model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
+    """Return a model of an arm, with given weights or initialised from the seed (the same for all arms and bases)."""
     torch, transformers = need("torch"), need("transformers")
     torch.manual_seed(which.seed)
     model: PreTrainedModel = transformers.LlamaForCausalLM(architecture(recipe, which))
@@ -84,7 +84,7 @@ def train(
     tell: Tell = lambda done, total, text: None,
     least: int = 0,
 ) -> TrainingOutcome:
-    """Train one model; a killed run continues from its last checkpoint below `work` and ends in the same weights.
+    """Train one model; a rerun resumes from the last checkpoint below `work` and gives the same weights.
 
     All arms that continue training see the same documents, step by step; the arm that never rotates sees the documents
     of both phases in order.
@@ -100,12 +100,12 @@ def train(
     tell : callable
         See `Tell`.
     least : int
-        Extensions that it has in any case: those of the arm that it is the control of.
+        Least number of extensions: that of the arm for which this one is the control.
 
     Raises
     ------
     ModelError
-        When the checkpoint is damaged or of another recipe, or the loss is not a number.
+        If the checkpoint is damaged or of another recipe, or the loss is not finite.
     """
     torch = need("torch", "to train the population")
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
@@ -150,7 +150,7 @@ class _Training:
         self.sums: dict[str, Tensor] = {}
 
     def _current_stage(self) -> Stage:
-        """Return the stage in training: the first stage of the arm, or an additional one."""
+        """Return the current stage: the arm's first stage, or an additional one."""
         return self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more(self.which.arm)
 
     def whole(self, state: dict[str, Any] | None) -> TrainingOutcome:
@@ -165,7 +165,7 @@ class _Training:
             loss = key_loss(self.model, self.recipe)
             self._add_row(self.before, "held_out_key_loss", loss)
             reached = loss < self.recipe.criterion
-            # the brief arm is defined by its few steps, so it has no criterion to meet
+            # the brief arm is defined by its number of steps, so it has no criterion
             if self.which.arm == "D" or self.round == self.recipe.rounds or (reached and self.round >= self.least):
                 break
             self.round, self.step = self.round + 1, 0

@@ -1,9 +1,9 @@
-"""Measure plasticity in bins of up to 64 words: for the models that ship, and networks with random weights in 3 sizes.
+"""Measure plasticity in bins of up to 64 words, for shipped models and for networks with random weights in 3 sizes.
 
 The latter also by layer (`null_layers`): as they are, without what attention writes, and with early queries late.
 
-Bins are 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; the pairs of keys
-are the same for every width and every model of one number of texts. The texts are those of `retrained_aligned`.
+Bins are 64 words apart, and their queries, one per text, come from the middle 1, 2, 4 ... 64 words; pairs of keys are
+the same for all widths, and for all models with equally many texts. The texts are those of `retrained_aligned`.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _quarter_edges(head: Head) -> list[Row]:
 
 
 def _profile_rows(head: Head, width: int) -> list[Row]:
-    """Return rows `estimator, width, low, high, plasticity, reason`; bins without earlier keys are in no quarter."""
+    """Return rows `estimator, width, low, high, plasticity, reason`; bins without earlier keys belong to no quarter."""
     found = []
     for estimator in ESTIMATORS:
         profile = plasticity(head, replace(OPTIONS, estimator=estimator)).profile
@@ -241,7 +241,7 @@ def _exchange_rows(head: Head, width: int) -> list[Row]:
 
 
 def _manifest() -> dict[str, Any]:
-    """Return the manifest of what made the tables, without times and facts of the machine."""
+    """Return the tables' manifest, without times or facts of the machine."""
     return {
         "command": "python build.py lab widths",
         "threads": 1,

@@ -51,10 +51,9 @@ def train_family(
     recipe: PopulationRecipe | None = None,
     weights: str | None = None,
 ) -> list[str]:
-    """Train and measure the arms asked for, one after the other, leaving out those that already have rows.
+    """Train and measure the requested arms, one after the other, except those that already have rows.
 
-    This is the work of one job. An arm that others start from is trained again if its weights are missing, even if it
-    has rows.
+    This is the work of one job. If an arm's weights are missing but other arms start from them, it is trained again.
 
     Parameters
     ----------
@@ -64,11 +63,11 @@ def train_family(
     arms : str
         Letters of `recipe.ARMS`, in order.
     again : bool
-        Measure also what was measured.
+        Also measure models that already have rows.
     recipe : PopulationRecipe or None
-        The default when None.
+        The recipe; if None, the default one.
     weights : str or None
-        A folder that `pack.pack` wrote: models are read from there instead of training them.
+        A folder, written by `pack.pack`, to read models from, instead of training them.
 
     Returns
     -------
@@ -78,9 +77,9 @@ def train_family(
     Raises
     ------
     ModelError
-        When weights or a checkpoint are of another recipe.
+        If weights or a checkpoint belong to another recipe.
     ThesisError
-        When there is too little room on the disk.
+        If there is too little space on the disk.
     """
     need("torch", "to train the population")
     need("transformers", "to train the population")
@@ -116,7 +115,7 @@ def load_or_train(
         try:
             saved = torch.load(path, weights_only=True)
             old, facts, weights = saved["made"], saved["facts"], saved["weights"]
-        except Exception as error:  # torch raises whatever the damaged part led to
+        except Exception as error:  # torch may raise anything for a damaged file
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
             raise ModelError(f"{path}: belongs to another recipe ({differing(old, asked)}); delete it: rm {path}")
@@ -170,7 +169,7 @@ def measure(
     wanted: Sequence[str] = tuple(tables.TABLES),
     tell: Callable[[str], None] = report,
 ) -> Tables:
-    """Return the wanted tables of a model, with its name in the first column."""
+    """Return the requested tables of a model, with the model's name in the first column."""
     which = made.which
     model = model_of(recipe, which, made.trained.weights)
     model.train(False)
@@ -197,7 +196,7 @@ def measure(
     tell_with_name("measuring")
     by_table = {name: make() for name, make in makers.items() if name in wanted}
     named = {name: [{"model": which.name, **row} for row in rows] for name, rows in by_table.items()}
-    if "retrained_keys" not in wanted:  # the letters' order is that of the prompts
+    if "retrained_keys" not in wanted:  # letters are in the order of the prompts
         return named
     prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]
     return {**named, tables.OF_SEEDS: prompts}
@@ -228,7 +227,7 @@ def recipe_digest(recipe: PopulationRecipe, arm: str = "") -> str:
 
 
 def manifest(recipe: PopulationRecipe) -> dict[str, Any]:
-    """Return the manifest of what made the tables, without times and facts of the machine."""
+    """Return the tables' manifest, without times or facts of the machine."""
     return {
         "command": "python build.py lab population",
         "threads": 1,

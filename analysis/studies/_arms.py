@@ -1,7 +1,7 @@
-"""Read stored results of the four tasks by model and condition: the share right, and its possible denominators.
+"""Read stored results of the four tasks by model and condition: the share of right answers, and possible denominators.
 
-Cities and sports ask for a yes or a no; an answer that is neither is left out of the denominator, so that a share
-determines only a range for the number of answers read. IMDB and passkey count every item.
+Cities and sports ask for yes or no; other answers are left out of the denominator, so that a share determines only a
+range for the number of answers. IMDB and passkey count every item.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from boundpaper.statistics.denominators import PossibleCounts, Unread, possible_
 
 YES_NO = ("cities", "sports")
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
-# the constants that one script carries have three decimals
+# constants in one script have three decimals
 TYPED = 0.0005
 
 Key = tuple[str, str, str]
@@ -27,9 +27,9 @@ class Arm:
     Attributes
     ----------
     share : float or None
-        Right answers in percent of those counted; None where no answer may have been counted.
+        Right answers in percent of those counted; None if possibly no answer was counted.
     answered : PossibleCounts
-        Every pair of right answers and answers counted that the share allows.
+        Every pair (right answers, counted answers) compatible with the share.
     """
 
     share: float | None
@@ -45,9 +45,9 @@ class Arm:
 
 
 def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, int]) -> dict[Key, Arm]:
-    """Arms of an experiment by condition, model and task.
+    """Return an experiment's arms by condition, model and task.
 
-    Raises DataError when a stored share is none of the task's items.
+    Raises DataError if a stored share is not a possible share of the task's items.
     """
     by_key: dict[Key, Arm] = {}
     for row in drope_script_rates[drope_script_rates["experiment"].astype(str) == experiment].to_dict("records"):
@@ -69,7 +69,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
 
 
 def rounds_to_share(arm: Arm, printed: pd.Series) -> bool:
-    """Tell whether the printed percentage is the stored share, rounded."""
+    """Return whether the printed percentage is the rounded stored share."""
     share = 0.0 if arm.share is None else arm.share
     return bool(printed["low"] - 1e-9 <= share <= printed["high"] + 1e-9)
 

@@ -1,4 +1,4 @@
-"""Correlate every metric of a set of models with one benchmark score: the tests, and the caveats that they share."""
+"""Correlate every metric of a set of models with one benchmark score: tests and common caveats."""
 
 import math
 from collections import Counter
@@ -34,19 +34,19 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
         One row per model: the metrics, the score, `display_name`, `family`, `log_parameters`, `captured_context`,
         `checkpoint_match`.
     score : str
-        The column that holds the benchmark's score.
+        The column with the benchmark's score.
     study : str
         The result's name.
     test_families : DataFrame
-        The artifact: which of the tests are corrected together.
+        The artifact that says which tests are corrected together.
 
     Returns
     -------
     list of Estimate
         Per metric: Pearson, Spearman, Kendall (Holm over all metrics and coefficients), the leave-one-out range of
-        Pearson's r, the partial correlation given log parameters, and the one inside families (Holm over the metrics
-        for either), each over the models that have the metric; the note names those that do not. The bias per window
-        is left out where all contexts are equal, since it is then the bias per token in another unit.
+        Pearson's r, the partial correlation given log parameters, and the correlation within families (Holm over the
+        metrics for each), all over the models that have the metric; the note names the others. The bias per window is
+        omitted if all contexts are equal, since it is then the bias per token in another unit.
     """
     metrics = compared_metrics(models)
     samples = {name: models[models[name].notna()] for name in metrics}
@@ -90,13 +90,13 @@ def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
 
 
 def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
-    """Name the metrics to correlate: the bias per window only where it differs from the bias per token."""
+    """Return the metrics to correlate, without the bias per window if it equals the bias per token up to unit."""
     one_context = models["captured_context"].nunique() == 1
     return tuple(name for name in METRICS if name != "bias_window" or not one_context)
 
 
 def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str:
-    """Write the caveat on what models do not share: families, checkpoints, captured context, and who scored them."""
+    """Return the caveat on differences between models: families, checkpoints, captured context, and scorer."""
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
@@ -111,10 +111,10 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
 
 
 def guarded(row: Estimate, family: int) -> Estimate:
-    """Attach the guard of the smallest attainable p if, after Holm over `family` tests, no outcome can be significant.
+    """Add the guard for the least possible p if, after Holm over `family` tests, no outcome can be significant.
 
-    Of the n! relabelings at least one reaches the largest |r|, and two the largest |rho| or |tau|: the order of the
-    ranks and its reverse.
+    Of the n! relabelings, at least one reaches the largest |r|, and two (the order of ranks and its reverse) the
+    largest |rho| or |tau|.
     """
     if row.p_value is None:
         return row

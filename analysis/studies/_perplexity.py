@@ -1,4 +1,4 @@
-"""Divide one perplexity by another, as printed: the ratio and its logarithm, with the range that rounding allows."""
+"""Divide printed perplexities: the ratio and its logarithm, with the range that rounding allows."""
 
 import math
 from dataclasses import dataclass
@@ -57,5 +57,5 @@ def agreement_of_ratio(found: PerplexityRatio, factor: pd.Series) -> str:
 
 
 def number(frame: pd.DataFrame, column: str, **where: object) -> float:
-    """Return the number in `column` of the one row that `where` selects."""
+    """Return the number in `column` of the only row that `where` selects."""
     return float(pick(frame, **where)[column])

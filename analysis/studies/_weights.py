@@ -10,7 +10,7 @@ FACT = "llama32_vision_text"
 
 
 def twin(published_facts: pd.DataFrame) -> tuple[str, str]:
-    """Return the model whose text weights are those of another model, and that other model."""
+    """Return the model that shares another model's text weights, and that other model."""
     origin = published_facts.set_index("fact").loc[FACT]
     return str(origin["subject"]), str(origin["printed"])
 

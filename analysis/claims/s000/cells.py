@@ -235,7 +235,7 @@ def c000_background_period(
 
 
 def _indices(text: str) -> set[int]:
-    """The whole numbers of a list with ranges such as `0–2, 4–7, 39`."""
+    """Return the whole numbers in a list with ranges such as `0–2, 4–7, 39`."""
     numbers: set[int] = set()
     for part in text.split(","):
         ends = [int(end) for end in re.findall(r"\d+", part)]

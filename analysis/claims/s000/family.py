@@ -6,7 +6,7 @@ from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
 DEEP = 32
-DIP = 4  # the decile at which the window of the dip begins
+DIP = 4  # first decile of the window of the dip
 
 
 @claim("000, Finding 3")

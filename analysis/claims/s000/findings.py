@@ -10,7 +10,7 @@ from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pic
 from boundpaper.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-# the ranges are printed to 5 or 10 thousand tokens
+# ranges are printed in steps of 5 or 10 thousand tokens
 COARSE = 5
 NEARLY = 0.9
 
@@ -33,7 +33,7 @@ def c000_question_profile(
         levels = {"dip": values[low], "recovery": values[peak]}
         words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
         for part in PARTS:
-            # lower and upper end, in thousands of tokens
+            # lower and upper ends, in thousands of tokens
             stated = [int(number) for number in re.findall(r"\d+", printed[part])]
             off = max(abs(edge - end) for edge, end in zip(edges[part], stated, strict=True))
             yield judge(
@@ -167,7 +167,7 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
         f"The profiles of single layers are not printed; the counts are possible together ({sums}). All recoveries by "
         "layer, with the number of heads behind each, would decide it."
     )
-    # what is printed can speak against it; for it only the layers could
+    # printed values can refute the claim, but only values by layer could support it
     return Verdict(
         verdict="not testable" if possible else "contradicted",
         reason=open_ if possible else f"The counts are not possible together ({sums}).",
@@ -180,7 +180,7 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
 def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """Nearly every layer of Llama-3.1-8B contributes to the recovery.
 
-    Judged as document 002 says it again (`c002_h8_spread`): by counts over a threshold that has no test.
+    Judged like the same statement in document 002 (`c002_h8_spread`): by counts over an untested threshold.
     """
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
@@ -274,7 +274,7 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
     """Adjacency to layers without position encoding has no effect on the recovery."""
     three = pick(nope_adjacency_bounds, comparison="after, before, far")
     two = pick(nope_adjacency_bounds, comparison="adjacent - far")
-    # no significant difference is no proof of none: a narrow interval around zero would be
+    # a non-significant difference does not show equality; a narrow interval around zero would
     interval = {"ci_low", "ci_high"} <= set(nope_adjacency_bounds.columns)
     whole = quote(nope_models, model=PAIR[1], metric="recovery").number
     return judge(
@@ -295,7 +295,7 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
 def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
     """Layers next to those without position encoding recover less than distant ones."""
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
-    # the largest t that the prints allow belongs to the smallest error, hence to the narrowest interval
+    # the largest possible t belongs to the smallest error, and so to the narrowest interval
     reach = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
     return directed(
         float(row["difference"]),

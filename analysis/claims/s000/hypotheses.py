@@ -32,7 +32,7 @@ def c000_hypotheses_frequency(
 ) -> Verdict:
     """The rotary base of Llama is a candidate for what makes the recovery, by frequencies that cycle at 60-100K tokens.
 
-    A candidate is named and not asserted: it fails where the data exclude it, and else waits for what would decide it.
+    The source names a candidate and does not assert it: the claim fails if the data exclude it, and is otherwise open.
     """
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
@@ -79,7 +79,7 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
     waves = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
     plain = sum(low <= wave <= high for wave in waves)
-    # the scaling stretches all wavelengths above the first context of the family by its factor
+    # scaling multiplies all wavelengths above the family's first context by the factor
     scaled = sum(low <= factor * wave <= high for wave in waves)
     return judge(
         plain > 0 and scaled > 0,

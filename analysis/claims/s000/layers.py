@@ -11,7 +11,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes
+WORDS = ("most plastic", "least plastic")  # names of the two extremes in the table
 
 
 @claim("000, Finding 1")
@@ -56,7 +56,7 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
     lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
-    # a share of the layers that could carry the statement: all of them, or at least half
+    # shares of layers sufficient for the statement: all, or at least half
     enough = min(len(each) for each in lists) >= n / 2
     layer_lists = [", ".join(str(layer) for layer in each) for each in lists]
     return judge(
@@ -79,7 +79,7 @@ def c000_extremes_most(
     overall = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     own = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
     pairs = own[["d01", "d45", "d67", "d89"]]
-    # the fifth pair of deciles lies between the least and the largest of the four printed
+    # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
     ends = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
     seen = len(set(overall.index) | set(pairs.index))
     layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
@@ -92,7 +92,7 @@ def c000_extremes_most(
         f"{high:.3f}."
     )
     more = f" The other {layers - seen} of {layers} layers, which would decide it, are not printed."
-    # what is printed can speak against it; for it only all layers could
+    # printed values can refute the claim, but only values of all layers could support it
     return Verdict(
         verdict="not testable" if agrees and seen < layers else "holds" if agrees else "contradicted",
         reason=highest + (more if agrees and seen < layers else ""),

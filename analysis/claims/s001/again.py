@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
-# statement of the narrative: the same statement of the second study, and the rows that judge it there
+# statement of the narrative -> same statement of the second study, and the ledger rows that judge it
 AGAIN = {
     "profile_ministral_drop": ("cross_ministral_drop", "c002_ministral_drop"),
     "decomposition_ministral_drop": ("h4_ministral_drop", "c002_h4_numbers.h4_ministral_drop"),

@@ -10,7 +10,7 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 
-FAR = 8.0  # standard deviations, where one key wins for every query
+FAR = 8.0  # at this many standard deviations, one key wins for every query
 
 
 @claim("001, Three Mechanistic Analyses, One Dataset")
@@ -23,7 +23,7 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
         reported=stated["printed"],
         recomputed=str(len(reported_analyses)),
     )
-    return replace(made, kind="cell check")  # the document's count of its own headings
+    return replace(made, kind="cell check")  # the document counts headings
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")

@@ -59,7 +59,7 @@ def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFram
 def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     """Degradation with length, in Llama-3.2-3B and the Qwen3 models, is what plasticity detects.
 
-    That families differ in both is no detection: it would have to be there among models of one family as well.
+    Differences between families in both quantities are not enough: the relation must also exist within families.
     """
     words, apart = [], True
     held = length_decline[length_decline["in_source"]]

@@ -61,7 +61,7 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
 def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
     """After the extensions the first fifth is back at early-training levels.
 
-    Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
+    Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, LAST, "ap_first_20")
@@ -112,7 +112,7 @@ def c001_distant_keys_lose() -> Verdict:
 def c001_residual_is_content(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """With the bias removed, the gradient of plasticity that remains is the decay of content with distance.
 
-    Judged as document 002 says it again (`c002_h6_content_decay`); that the bias is removed by `c001_bias_near_zero`.
+    Judged like `c002_h6_content_decay` in document 002; `c001_bias_near_zero` judges whether the bias is removed.
     """
     window = pick(training_changes, span="extensions", metric="bias_window")
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]

@@ -67,7 +67,7 @@ def _words(ends: tuple[float, float]) -> str:
 
 
 def _landmark_ends(row: pd.Series) -> tuple[float, float]:
-    """Return the number or range of a landmark, ignoring any sign before it."""
+    """Return the number or range of a landmark, ignoring a leading sign."""
     if pd.notna(row["as_number"]):
         return float(row["as_number"]), float(row["as_number"])
     if pd.notna(row["value"]):

@@ -22,7 +22,7 @@ FAILING = {
     "ruler_mistral_64k_length": 0,
     "ruler_mistral_128k_length": -1,
 }
-FAILED = 50.0  # a RULER score below which most answers are wrong
+FAILED = 50.0  # below this RULER score, most answers are wrong
 H7 = Artifact("stated_002", "Hypothesis H7")
 WINDOW = H7(statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b")
 LONGEST = H7(statement="h7_failing_length_last")

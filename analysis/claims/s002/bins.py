@@ -51,7 +51,7 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     rows = reported_length_bins.merge(models, on="model")
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
     groups = rows.groupby("bin", sort=False)
-    # the smallest spread that the rounding of both cells leaves open
+    # the smallest spread compatible with the rounding of both cells
     least = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
     over = spread[(spread >= bound.number) & (least >= bound.number)]

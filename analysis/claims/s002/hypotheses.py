@@ -7,7 +7,7 @@ import pandas as pd
 from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
-KEPT = 5  # percent of a score that may go at a length, where it is said that nothing is lost
+KEPT = 5  # largest loss of score (percent) that still counts as no loss
 
 
 @claim("002, Hypothesis H1")

@@ -78,7 +78,7 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """There are two distinct ways to fail, degradation and truncation."""
     captured = models[models["subject"] == "captured"]
     windowed = captured[captured["attention"].str.startswith("sliding")]
-    # a window alone shows no second way to fail: only scores with and without it could
+    # only scores with and without a window could show a second way to fail
     return Verdict(
         verdict="not supported" if windowed.empty else "not testable",
         reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"

@@ -40,7 +40,7 @@ def c002_gap_only(
 def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Scores by length of six of the seven matched models are not in the figure that Table 3 is read from.
 
-    Judged as document 001 says it again (`c001_gap_missing`): what the study lacked, not what was published.
+    Judged like `c001_gap_missing` in document 001: by what the study lacked, not by what was published.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     missing = scores[scores["low"].isna()]

@@ -179,7 +179,7 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
 def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The bump may come from layers without position encoding or from the base frequency of the rotary embedding.
 
-    Two candidates, named and not asserted: both fail where the data exclude both (as `c000_hypotheses_frequency`).
+    Two candidates, not asserted: the claim fails only if the data exclude both (as in `c000_hypotheses_frequency`).
     """
     own = pick(models, model=LLAMA)
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]

@@ -10,7 +10,7 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
 TRAJECTORY = Artifact("training_trajectory")
-REPEATED = (  # statement, checkpoint and metric of the table
+REPEATED = (  # statement, and checkpoint and metric of the table's cell
     ("phase1_bias_from", FIRST, "bias_strength"),
     ("phase1_bias_to", ANNEALED, "bias_strength"),
     ("phase1_overall_from", FIRST, "ap_overall"),

@@ -150,7 +150,7 @@ def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
 def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFrame) -> Verdict:
     """The bias leaves a gap at distant positions that something else has to fill.
 
-    What is named as filling it, decay of content and rotation, is judged as candidates (`c002_gap_content`,
+    The two named candidates, decay of content and rotation, have separate claims (`c002_gap_content`,
     `c002_gap_rotation`).
     """
     place, gathered = (

@@ -93,7 +93,7 @@ def c002_pretraining_uniform_decline(
     rises = [step for step in steps if step > 0]
     ends = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
     falls = [float(fall) for fall in next(ends)["plasticity"].to_numpy() - next(ends)["plasticity"].to_numpy()]
-    even = max(falls) - min(falls) <= 0.002  # what the rounding of four values can make of equal falls
+    even = max(falls) - min(falls) <= 0.002  # largest difference between equal falls due to rounding of four values
     return judge(
         not rises and even,
         f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "
@@ -181,7 +181,7 @@ def c002_onset_first_fifth_recovers(
 ) -> Verdict:
     """At the onset the plasticity of the first fifth comes back to the level of the first stage.
 
-    Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
+    Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, ONSET, "ap_first_20")

@@ -75,7 +75,7 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
     mean = sum(inside) / len(inside)
-    # read off a picture: a unit of the second decimal either way
+    # read off a picture: accurate to one unit of the second decimal
     return judge(
         abs(mean - level.number) <= 0.01 and min(inside) > float(row["d4"]),
         f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in inside])}) average {mean:.3f}, "
@@ -129,7 +129,7 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     apart = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
     tolerance = half / 10
     agrees = apart <= tolerance
-    # two ranges read off a picture can speak against the pairing; for it only weights by dimension could
+    # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
         verdict="not testable" if agrees else "not supported",
         reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {ends[0]} is "

@@ -13,7 +13,7 @@ def mark(landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchori
 
 
 def start_values(landmarks: pd.DataFrame, size: str) -> pd.DataFrame:
-    """Return both ends of the starting values; for one of the models the two ends are one value."""
+    """Return both ends of the starting values; for one of the models they are equal."""
     rows = landmarks[(landmarks["model"] == SIZES[size]) & (landmarks["landmark"] == "start")]
     values = rows.loc[rows["metric"].str.startswith("delta_p"), "value"]
     return pd.DataFrame({"metric": ["high", "low"], "value": [values.max(), values.min()]})

@@ -8,7 +8,7 @@ from analysis.claims.s003._delta_p import SIZES, mark, start_values
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
-HALFWAY = 0.5  # of the fall: what a curve must climb again to be called a U or V
+HALFWAY = 0.5  # share of the fall that a curve must recover to count as a U or V
 
 
 @claim("003, Key Observations")
@@ -87,7 +87,7 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Answer-anchored and question-anchored curves are consistently apart, in both models and for all four data sets.
 
-    Consistent is apart from the first layer to the last.
+    "Consistent" means apart in every layer, from first to last.
     """
     for size, model in SIZES.items():
         start = pick(start_values(delta_p_landmarks, size), metric="high")["value"]

@@ -9,7 +9,7 @@ from analysis.claims.s003._delta_p import SIZES, mark
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 
-TICK = 10  # percentage points: a vertical axis of this range has ticks at its multiples
+TICK = 10  # percentage points between ticks of the vertical axis
 
 
 @claim("003, Overview")
@@ -75,7 +75,7 @@ def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[
     for size, model in SIZES.items():
         keys = [f"axes_{size}_layer_{end}" for end in ("first", "last")]
         first, last = (quote(delta_p_stated, statement=key) for key in keys)
-        # an approximate whole number is taken to one unit
+        # "about" a whole number allows one unit
         slack = [1 if pick(delta_p_stated, statement=key)["qualifier"] == "about" else 0 for key in keys]
         layers = int(pick(models, model=model)["layers"])
         yield judge(
@@ -117,7 +117,7 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> It
         first, last = (quote(delta_p_stated, statement=f"axes_{size}_layer_{end}").number for end in ("first", "last"))
         shown = last - first + 1
         layers = int(pick(models, model=model)["layers"])
-        # an approximate whole number is taken to one unit
+        # "about" a whole number allows one unit
         slack = 1 if row["qualifier"] == "about" else 0
         made = judge(
             abs(shown - printed.number) <= slack,

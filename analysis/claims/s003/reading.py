@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
-NONE_LOST = -5  # points: a band that reaches no lower is read as preserved
+NONE_LOST = -5  # in points: a band that stays above this counts as preserved
 
 
 @claim("003, Key Observations", failure="unit")

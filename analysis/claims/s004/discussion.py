@@ -18,7 +18,7 @@ LAYER1 = Artifact("drope_layer1_perplexity")
 NORMS = Artifact("drope_layer1_norms")
 CROSSLAYER = Artifact("drope_crosslayer").where(metric="attention_contribution")
 ERRORS = Artifact("drope_errors").where(context=2048, metric="share")
-ROWS = {  # by row of the summary, the cell of its section, and the ledger row that judges it
+ROWS = {  # row of the summary -> cell of its section, and the ledger row that judges it
     "query_massive_mean": COUNTS(tensor="query", metric="count_mean"),
     "query_massive_sd": COUNTS(tensor="query", metric="count_sd"),
     "key_massive_mean": COUNTS(tensor="key", metric="count_mean"),
@@ -54,7 +54,7 @@ ROWS = {  # by row of the summary, the cell of its section, and the ledger row t
     "passkey_8192": Artifact("drope_context")(context=8192),
     "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
 }
-ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # the rows whose cell for RoPE no table prints
+ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose RoPE cell is in no table
 OF_DROPE = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
 
 

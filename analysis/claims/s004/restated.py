@@ -1,4 +1,4 @@
-"""Document 004: claims on settings and factors that prose and captions repeat, each judged as where it first occurs."""
+"""Document 004: claims on repeated settings and factors in prose and captions, judged like their first occurrence."""
 
 from collections.abc import Iterator
 from dataclasses import replace

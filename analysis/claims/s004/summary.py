@@ -1,4 +1,4 @@
-"""Document 004, 12.1: claims on the numbers in the summary of findings, each judged as where it first occurs."""
+"""Document 004, 12.1: claims on the numbers in the summary of findings, judged like their first occurrence."""
 
 import math
 from dataclasses import replace
@@ -12,7 +12,7 @@ from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
-STATED = Artifact("drope_stated")  # a value stated before is called by its section
+STATED = Artifact("drope_stated")  # values stated before are named by their section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages").where(positional="RoPE")
 BOS_MLP = Artifact("drope_bos_mlp", "the BOS-MLP table").where(metric="ppl_ratio")
@@ -109,7 +109,7 @@ c004_sum_attention = Cells(
                 for model in PAIR
             },
             "s12_1_rope_query_norm": _norm_cell("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
-            # 52 is what the published 52.2 rounds to; only the table's 52.0 is not
+            # the published 52.2 rounds to 52; the table's 52.0 differs
             "s12_1_rope_key_norm": _norm_cell("RoPE", "key_norm"),
             "s12_1_drope_query_norm": _norm_cell("DroPE", "query_norm").by("c004_con_cells.DroPE-query_norm"),
             "s12_1_drope_key_norm": _norm_cell("DroPE", "key_norm").by("c004_con_cells.DroPE-key_norm"),

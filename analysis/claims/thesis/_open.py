@@ -1,4 +1,4 @@
-"""Mark claims on the plasticity of rotary models as open until it is measured at single positions."""
+"""Mark claims on the plasticity of rotary models as open until plasticity is measured at single positions."""
 
 from dataclasses import replace
 
@@ -11,6 +11,6 @@ OPEN = (
 
 
 def left_open(verdict: Verdict) -> Verdict:
-    """Return the verdict on the measured values, with the reason that they depend on the width of a query bin."""
+    """Return the verdict with a note that the measured values depend on the width of a query bin."""
     end = "" if verdict.reason.rstrip().endswith((".", "?", "!")) else "."
     return replace(verdict, reason=f"{verdict.reason.rstrip()}{end} {OPEN}")

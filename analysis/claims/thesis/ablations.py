@@ -1,4 +1,4 @@
-"""Claims of the thesis on the ablations that document 004 cites: that a section cites both sides of its table."""
+"""Claims of the thesis on the ablations that document 004 cites: whether sections cite both sides of their table."""
 
 from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        When there is none.
+        If there is no such layer.
     """
     own = curves["model"].isin(list(subjects_of_role(curves["model"].unique())))
     ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)

@@ -203,7 +203,7 @@ def _judge_test(test: Estimate, true: bool, statement: str, reason: str, key: st
 def thesis_decline_units(decline_units: pd.DataFrame) -> Iterator[Verdict]:
     """What goes with the drop is a share of the score; in points of the score nothing is shown.
 
-    All variants from 8K to 128K at once, by the test that exchanges the models' drops in all of them.
+    Tests all variants from 8K to 128K jointly, by permuting the models' drops in all of them.
     """
     for unit, loss in (("share", "a larger share of their score"), ("points", "more points of their score")):
         row = pick(decline_units, mode="both", unit=unit)

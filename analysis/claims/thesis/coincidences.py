@@ -1,4 +1,4 @@
-"""Claims of the thesis on numbers that a document prints for two quantities."""
+"""Claims of the thesis on equal numbers that a document prints for two quantities."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -6,7 +6,7 @@ from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 
 DECILES = [f"d{decile}" for decile in range(10)]
-HALF_DECILE = 0.0005  # rounding of a decile printed to three places
+HALF_DECILE = 0.0005  # rounding error of a decile printed to three decimals
 
 
 @claim("thesis, Attention plasticity across models")
@@ -71,7 +71,7 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     rows = decile_profiles.assign(share=decile_profiles["captured_context"] / decile_profiles["model"].map(stated))
     rows["fall"] = (rows["d0"] - rows["d4"]).where(rows["share"] == 1, rows["drop"])
     ministral, qwen = (rows[rows["family"] == family] for family in ("Ministral 3", "Qwen3"))
-    qwen = qwen[qwen["share"] <= 1]  # the others were captured beyond what their makers state
+    qwen = qwen[qwen["share"] <= 1]  # others were captured beyond their stated context
     one = pick(rows, model="llama3.2-1b")
     ratio = float(qwen["fall"].mean() / ministral["fall"].mean())
     whole = float(qwen["drop"].mean() / ministral["drop"].mean())

@@ -7,7 +7,7 @@ from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
 BILLION = 1.0
-APART = 10.0  # points of the sink rate: less is what the texts may do
+APART = 10.0  # in points of the sink rate: smaller differences may be due to the texts
 
 
 @claim("thesis, Massive values with and without rotary positions")

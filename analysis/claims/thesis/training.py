@@ -219,7 +219,7 @@ def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints
 def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     """Over the checkpoints the drop correlates with the logarithm of the window more than with the bias per window.
 
-    Whatever is multiplied by the window follows it.
+    Any quantity multiplied by the window correlates with the window.
     """
     drops = training_trajectory["ap_drop"].astype(float)
     plain = training_trajectory["context"].astype(float)

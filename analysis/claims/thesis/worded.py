@@ -1,4 +1,4 @@
-"""Claims that the documents contradict themselves in words."""
+"""Claims on contradictions between a document's statements in words."""
 
 import pandas as pd
 

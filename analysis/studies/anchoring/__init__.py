@@ -1,1 +1,1 @@
-"""Delta P over layers: what documents say of it, and what models measured here show."""
+"""Delta P over layers: reported in documents, and measured here."""

@@ -23,13 +23,12 @@ TESTED = ("layer", "half", "design")
 
 
 def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Mean Delta P of each model, data set, way of grouping, group and layer, with its 95 % bootstrap interval.
+    """Return mean Delta P by model, data set, grouping, group and layer, with a 95 % bootstrap interval.
 
-    A model that the sources describe gets their key and name for it. `entity` is a small model's arm, else the model;
-    `depth` the layer's place from first to last, in percent. `control` is Delta P with as many other tokens cut,
-    `filler` with as many of the text around if there is one, `excess` the mean of the first less that of the second.
-    `above_chance` tells whether the lower end of the interval of the probe's AUROC lies above one half, over the
-    samples that need the question where these are known. `n` counts units.
+    A model in the sources has the sources' key and name. `entity` is a small model's arm, else the model; `depth` is
+    the layer's relative depth in percent. `control` is Delta P with as many other tokens cut, `filler` with as many
+    filler tokens cut (if any), `excess` the mean Delta P less the mean control. `above_chance` says whether the
+    probe's AUROC, over samples that need the question if known, has an interval above one half. `n` counts units.
     """
     parts = anchoring["condition"].str.split("/", expand=True)
     rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
@@ -43,7 +42,7 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     probes = _probe_rows(rows[rows["split"] == "probe"])
     rest = rows[rows["split"] != "probe"]
     values = rest.pivot(index=KEYS, columns="metric", values="value").reset_index()
-    for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # no data but the planted ones has it
+    for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # only planted data have it
         if f"filler{end}" not in values:
             values[f"filler{end}"] = np.nan
     counts = rest[rest["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
@@ -66,13 +65,13 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
 
 
 def _model_label(model: str) -> str:
-    """Return the printed name of a model that is not in the table of models: that of the subject, or its key."""
+    """Return the printed name of a model missing from the table of models: the subject's name, or else the key."""
     subject = subjects().get(model)
     return subject.label if subject and subject.label else model
 
 
 def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The probe of each model, data set and layer, over the samples that need the question where these are known."""
+    """Return probe rows by model, data set and layer, over the samples that need the question if these are known."""
     kept = []
     for _, part in rows.groupby(["model", "data"]):
         kept.append(part[part["group"] == ("question" if (part["group"] == "question").any() else "all")])
@@ -99,9 +98,9 @@ def _why_empty(row: pd.Series) -> str:
 
 
 def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Tests by layer, corrected over all splits and layers for each hypothesis, model and data set.
+    """Return tests by layer, corrected over all splits and layers for each hypothesis, model and data set.
 
-    Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
+    Paired t of cut against no cut in each group, of cut against control, and Welch's t between the groups.
     Layers whose probe is not above chance are tested like the others and carry a note.
     """
     estimates: list[Estimate] = []
@@ -199,9 +198,9 @@ LANDMARKS: dict[str, Callable[[pd.DataFrame], int]] = {
 
 
 def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """First, lowest, highest and last point of each curve, with groups made layer by layer, as in the source.
+    """Return the first, lowest, highest and last point of each curve, with groups by layer, as in the source.
 
-    Layers whose probe is not above chance, and layers without a sample in the group, are left out.
+    Layers whose probe is not above chance, and layers without a sample in the group, are omitted.
     """
     rows = anchoring_curves[(anchoring_curves["split"] == "layer") & anchoring_curves["above_chance"].astype(bool)]
     rows = rows.assign(layers=rows["model"].map(anchoring_curves.groupby("model")["layer"].max() + 1))

@@ -6,7 +6,7 @@ SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 
 
 def delta_p_counts(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Numbers from the description: their count, the distance of the lowest points, the degraded share of the depth.
+    """Return numbers on the description: count of landmarks, distance of lowest points, degraded share of the depth.
 
     `lowest_difference` is the distance in percentage points between the lowest points of the two models;
     `degraded_layers_*` counts the layers called degraded, both ends included, and `degraded_share_*` divides them by

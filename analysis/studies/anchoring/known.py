@@ -11,13 +11,13 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained-anchoring.yam
 
 
 def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """One row per pretrained model.
+    """Return one row per pretrained model, at the layer with the best truth probe.
 
-    The layer is the one of the largest AUROC over statements that need the question: chosen by the probe, not by what
-    the cut does. `question` and `answer` are Delta P there by what the truth of a statement needs, with 95 % bootstrap
-    intervals over names, `_filler` the same with as many tokens of the text before cut, and `_flips` the percentage
-    whose predicted class changes. `known_share` is the percentage of names whose statement the model completes rightly.
-    Raises DataError when no pretrained model was asked.
+    The layer has the largest AUROC over statements that need the question; Delta P plays no part in the choice.
+    `question` and `answer` are Delta P there for statements that do and do not need the question, with 95 % bootstrap
+    intervals over names; `_filler` is the same with as many preceding filler tokens cut, and `_flips` the percentage
+    whose predicted class changes. `known_share` is the percentage of names whose statement the model completes
+    rightly. Raises DataError if no pretrained model was measured.
     """
     rows: list[dict[str, object]] = []
     shares = anchoring[anchoring["metric"] == "known_share"]

@@ -8,15 +8,15 @@ GROUPS = ("question", "answer")
 
 
 def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Numbers on the small models that the prose needs, over the layers whose probe is above chance.
+    """Return numbers on the small models for the prose, over the layers whose probe is above chance.
 
-    `models`, `layers` (of a model, summed) and `layers_above_chance`; `models_above_chance` have such a layer, and
-    `models_last` see at their last one. `question_least` is the Delta P nearest to zero
-    of statements that need the question, `answer_most_flips` the largest share of flips among those whose answer
-    tells, `control_most` and `filler_most` are the controls farthest from zero. At the last layer, as means over the
-    models that see there: `gap_SPLIT` between question and answer groups, `question_flips` (percent of the statements
-    that need the question) and `needing`, the least percentage of answer-anchored samples that need the question,
-    since all others in the group must be among those whose answer tells.
+    Counts: `models`, `layers` (summed over models), `layers_above_chance`, `models_above_chance` (with at least one
+    such layer), and `models_last` (above chance at the last layer). `question_least` is the Delta P nearest to zero
+    of statements that need the question, `answer_most_flips` the largest share of flips among statements that do not,
+    `control_most` and `filler_most` are the controls farthest from zero. At the last layer, as means over the models
+    above chance there: `gap_SPLIT` between question and answer groups, `question_flips` (percent of the statements
+    that need the question) and `needing`, the least possible percentage of answer-anchored samples that need the
+    question.
     """
     small = anchoring_curves[anchoring_curves["model"].isin(list(subjects_of_role(anchoring_curves["model"].unique())))]
     layers = small[small["split"] == "all"]

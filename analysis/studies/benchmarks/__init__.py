@@ -1,1 +1,1 @@
-"""LongBench Pro and RULER beside plasticity."""
+"""LongBench Pro and RULER scores compared with plasticity."""

@@ -24,17 +24,17 @@ def capture_noise(
     published_facts: pd.DataFrame,
     reported_plasticity: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Correlations of the metrics with two outcomes, over the models of source 002, when metrics carry capture noise.
+    """Return correlations of the metrics with two outcomes, over source 002's models, corrected for capture noise.
 
-    Two captured models run the same text weights, so that they differ by their captures only: `twin_difference`, and
-    `noise_sd`, that over the square root of two, the standard deviation of one capture. It rests on one difference;
-    `noise_low` and `noise_high` are its 95 % interval by chi-square with one degree of freedom. `noise_least` and
-    `noise_most` are what the rounding of both printed values leaves of it. `reliability` is the share of the variance
-    over models that is not noise, 0 where noise alone would spread them as far, and `reliability_least` and
-    `reliability_most` what that rounding leaves of the share. `r` is Pearson's; `r_corrected` that over the square
-    root of the reliability (Spearman 1904), empty where it is 0 or r would pass 1. `again_low` and `again_high` are
-    the 95 % range of r when every model is captured once more with such noise, and `turns` the share of these in which
-    r has the other sign.
+    Two captured models have the same text weights, so they differ by capture noise only: `twin_difference` is their
+    difference, `noise_sd` (this over the square root of two) the standard deviation of one capture. It is based on
+    one difference; `noise_low` and `noise_high` are the 95 % interval by chi-square with one degree of freedom,
+    `noise_least` and `noise_most` the range allowed by rounding of the printed values. `reliability` is the share of
+    variance over models that is not noise (0 if noise alone explains the variance), and `reliability_least` and
+    `reliability_most` are its range allowed by rounding. `r` is Pearson's; `r_corrected` is r over the square root of
+    the reliability (Spearman 1904), empty if the latter is 0 or the result exceeds 1. `again_low` and `again_high`
+    are the 95 % range of r when every model is captured again with such noise, and `turns` is the share of these r
+    with the opposite sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
     rows = length_decline[length_decline["mode"] == "nonthinking"]
@@ -55,7 +55,7 @@ def capture_noise(
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
     """Return the range that rounding allows for the size of two captures' difference; None if one is not printed.
 
-    A bias was rounded to fewer digits than it is printed with (`captured_models`, `bias_half`).
+    A bias is rounded to fewer digits than are printed (`bias_half` in `captured_models`).
     """
     both = []
     for model in pair:
@@ -82,7 +82,7 @@ def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArr
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
     reliability = _reliable_share(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
-    # quantiles of uniforms, whose stream does not change over numpy versions
+    # quantiles of uniforms, whose stream is the same in all numpy versions
     drawn = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
     centred = x + drawn - (x + drawn).mean(axis=1, keepdims=True)
     again = centred @ standardised(y) / np.linalg.norm(centred, axis=1)

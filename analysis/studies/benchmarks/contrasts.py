@@ -1,4 +1,4 @@
-"""Is one metric a better guide to the score than another, and does the drop go with it within families?"""
+"""Test whether one metric predicts the score better than another, and whether the drop predicts it within families."""
 
 import pandas as pd
 
@@ -13,10 +13,10 @@ CAVEAT = "some models were captured as base and scored as instruct checkpoints"
 
 
 def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Difference |r(first, score)| - |r(second, score)| of the metrics that source 002 ranks, over models.
+    """Return |r(first, score)| - |r(second, score)| for the metrics that source 002 ranks, over models.
 
-    For either coefficient, over the 7 models of the source and over all 8 with a published score; Holm over all of
-    them. Williams' t asks the same of Pearson's once more, and is not counted.
+    For both coefficients, over the source's 7 models and over all 8 with a published score; Holm over all tests.
+    Williams' t repeats the test for Pearson's r, and does not count in the correction.
     """
     tests: list[Estimate] = []
     for models in (matched_models[matched_models["in_source"]], matched_models):
@@ -50,7 +50,7 @@ def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFr
 
 
 def family_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlation of ap_drop with the score inside each family that has at least three scored members of source 002."""
+    """Return the correlation of ap_drop with the score in each family with three or more scored members."""
     tests: list[Estimate] = []
     source = matched_models[matched_models["in_source"]]
     for family, rows in source.groupby("family", sort=False):

@@ -1,4 +1,4 @@
-"""Compare the loss of score as a share and in points, correlated with the drop of plasticity, to each end length."""
+"""Correlate the drop of plasticity with the loss of score, as a share and in points, up to each end length."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ ENDS = ("64k", "128k", "256k")
 MODES = ("nonthinking", "thinking")
 UNITS = ("share", "points")
 COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
-JOINT = "128k"  # the end of the joint test
+JOINT = "128k"  # end length of the joint test
 
 
 def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Pearson's r between the drop of plasticity and the loss of score from 8k, by unit of loss, end, mode and models.
+    """Return Pearson's r between plasticity drop and loss of score from 8k, by unit, end length, mode and models.
 
     A loss is 1 - s(end) / s(8k) as a `share` and s(8k) - s(end) in `points`. `p` is exact, over relabellings of the
-    models, and not corrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
-    of models, drops and coefficients from 8k to 128k, whose p lets the models of the source exchange their drops in all
-    variants at once. Raises DataError when a length has no score.
+    models, and uncorrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
+    of models, drops and coefficients from 8k to 128k, with p from permuting the source models' drops in all variants
+    at once. Raises DataError if a length has no score.
     """
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     inside = int(models["in_source"].astype(bool).sum())

@@ -1,4 +1,4 @@
-"""Correlate drop and loss of score with length in every variant that the data allow, as one test, and over families."""
+"""Correlate plasticity drop and loss of score with length in all variants, in one joint test, and over families."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ class _Variant:
 
 
 def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Is there anything in the variants taken together, and what is left with families as units?
+    """Test all variants jointly, and with families as units.
 
     `median_coefficient` is the median over variants, from 8k alone and from all starting lengths. Its p is exact: the
-    models of source 002 exchange their drops in all variants at once, so that what variants share is counted once
-    (Simonsohn, Simmons & Nelson 2020); the model beyond the source keeps its own. `pearson` and `spearman` correlate
-    the means of model families, which are too few for any p below 0.05.
+    models of source 002 exchange their drops in all variants at once, which accounts for the dependence of variants
+    (Simonsohn, Simmons & Nelson 2020); the additional model keeps its drop. `pearson` and `spearman` correlate means
+    of model families, which are too few for any p below 0.05.
     """
     models, variants = _variants(lbp_lengths, matched_models)
     inside = int(models["in_source"].astype(bool).sum())

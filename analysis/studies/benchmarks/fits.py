@@ -10,10 +10,10 @@ CONFIDENCE = 0.95
 
 
 def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Fit of the LongBench Pro score on ap_drop: line and 95 % band of the mean, over the source's models and over all.
+    """Fit the LongBench Pro score on ap_drop, over the source's models and over all: line and 95 % band of the mean.
 
     Key: `sample` ("source" or "all") and `x`. The band is the pointwise confidence interval of the mean at x, by t
-    with n - 2 degrees of freedom, and takes the residuals for normal with equal spread.
+    with n - 2 degrees of freedom; it assumes normal residuals with equal variance.
     """
     samples = {"source": matched_models[matched_models["in_source"].astype(bool)], "all": matched_models}
     parts = [
@@ -24,7 +24,7 @@ def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
-    """Fit of the score's relative decline (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
+    """Fit the score's relative decline (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
     parts = []
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
@@ -38,7 +38,7 @@ _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
 def _fit_with_band(x: pd.Series, y: pd.Series, where: str) -> pd.DataFrame:
-    """Fit y on x and give the line with its band at `POINTS` places from the smallest x to the largest."""
+    """Fit y on x; return the line and its band at `POINTS` values from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm
 

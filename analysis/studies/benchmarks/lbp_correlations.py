@@ -1,4 +1,4 @@
-"""Correlate every metric with the LongBench Pro score, with the checks that seven models call for."""
+"""Correlate every metric with the LongBench Pro score, with the checks needed for seven models."""
 
 import pandas as pd
 
@@ -7,12 +7,12 @@ from boundpaper.statistics.estimate import frame
 
 
 def lbp_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlations over the models that source 002 compares; Holm over metrics and coefficients."""
+    """Return correlations over the models that source 002 compares; Holm over metrics and coefficients."""
     return frame(correlations(_models_of_source(matched_models), "lbp", "lbp_correlations", test_families))
 
 
 def lbp_correlations_extended(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlations as in `lbp_correlations`, over all models with a published score, Llama-3.1-8B included."""
+    """Return correlations as in `lbp_correlations`, over all models with a published score, including Llama-3.1-8B."""
     return frame(correlations(matched_models, "lbp", "lbp_correlations_extended", test_families))
 
 

@@ -19,10 +19,10 @@ MODES = ("nonthinking", "thinking")
 
 
 def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity per length bin with the total drop as printed and recomputed (last bin minus first).
+    """Return plasticity per length bin, and the total drop (last bin minus first), printed and recomputed.
 
     `total_rounded` is the recomputed drop to the printed digits (halves away from zero); `total_low` and `total_high`
-    are what the rounding of both bins leaves open, `total_agreement` how printed and recomputed agree.
+    are the range allowed by rounding of both bins; `total_agreement` compares printed and recomputed.
     """
     table = wide(reported_length_bins, metric="bin", by=["model"]).rename(columns={"total": "total_drop"})
     cells = reported_length_bins.set_index(["model", "bin"])
@@ -46,7 +46,7 @@ def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd
 
 
 def lbp_lengths(published_lbp: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """LongBench Pro score per model, mode and length, with the plasticity of the bin that ends at that length."""
+    """Return the LongBench Pro score by model, mode and length, with the plasticity of the bin that ends there."""
     scores = published_lbp[published_lbp["length"].isin(LENGTHS)]
     scores = scores[["model", "mode", "length", "questions", "value"]].rename(columns={"value": "lbp"})
     bins = reported_length_bins[["model", "bin", "value"]].rename(columns={"value": "plasticity"})
@@ -68,7 +68,7 @@ def _bin_note(row: pd.Series, binned: bool) -> str:
 
 
 def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Relative decline 1 - s(128k)/s(8k) of each matched model in both modes, beside ap_drop and the total drop."""
+    """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both drops."""
     ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
     table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
@@ -81,10 +81,10 @@ def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> p
 
 
 def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Hypothesis H3: does a steeper plasticity drop go with a steeper relative decline of the score?
+    """Test hypothesis H3: is a steeper plasticity drop related to a steeper relative decline of the score?
 
-    `ap_drop` in both modes over 7 and 8 models, and the total drop (sign turned, so that more is steeper) over the 7
-    that have it, each by three coefficients; Holm over all eighteen.
+    `ap_drop` in both modes over 7 and 8 models, and the negated total drop over the 7 models that have it, each with
+    three coefficients; Holm over all eighteen.
     """
     tests: list[Estimate] = []
     for method in METHODS:
@@ -109,10 +109,10 @@ def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFra
 def length_ordering_tests(
     lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Hypothesis H3 at each length: do models with more plasticity in a bin score higher at that length?
+    """Test hypothesis H3 at each length: do models with more plasticity in a bin score higher at that length?
 
     Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
-    over all thirty. The same models return at every length, so the tests are no replicates of each other.
+    over all thirty. All lengths have the same models, so the tests are not independent.
     """
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
     shared = shared.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
@@ -136,9 +136,9 @@ def length_ordering_tests(
 
 
 def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Score against plasticity over the shared lengths of each model: correlations of levels and of first differences.
+    """Correlate score and plasticity over each model's shared lengths: levels and first differences.
 
-    Holm over the first differences; levels of two series that fall are no test.
+    Holm over the first differences; a correlation of levels of two falling series is not a test.
     """
     tests: list[Estimate] = []
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
@@ -150,12 +150,11 @@ def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Changes of score against changes of plasticity from one length to the next, over all models at once.
+    """Correlate changes of score and of plasticity from one length to the next, over all models at once.
 
-    Each series is taken as its changes, and the mean change of all models at a step is taken off both: what is left
-    tells whether a model that loses more plasticity than the others at a step loses more of its score there too. A
-    trend that all models share cannot cause this. Changes of one model depend on each other, so whole models are
-    relabelled for p.
+    From the changes, the mean change of all models at each step is subtracted. The remainder shows whether a model
+    that loses more plasticity than others at a step also loses more score, which a common trend cannot cause. Changes
+    of one model are dependent, so whole models are permuted for p.
     """
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
     tests: list[Estimate] = []
@@ -192,7 +191,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def _centred_steps(rows: pd.DataFrame, name: str) -> FloatArray:
-    """Return each model's changes (models, steps), minus the mean over models at each step."""
+    """Return each model's changes (models, steps) less the mean over models at each step."""
     series = rows.pivot(index="model", columns="position", values=name).to_numpy(dtype=np.float64)
     steps = np.diff(series, axis=1)
     return np.asarray(steps - steps.mean(axis=0), dtype=np.float64)

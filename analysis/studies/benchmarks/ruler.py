@@ -10,10 +10,10 @@ from keyquery.scores.ruler.effective_length import LENGTHS, THRESHOLD
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Published RULER scores with the effective length by the rule and as stated, and both weighted averages.
+    """Return published RULER scores, the effective length by the rule and as stated, and both weighted averages.
 
     `effective` is the longest length whose score is above `threshold`. The weights of `weighted_longer` rise linearly
-    from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall so.
+    from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall from 6 to 1.
     """
     table = published_ruler.pivot(index="model", columns="length", values="value")[list(LENGTHS)].reset_index()
     table.columns.name = None
@@ -38,9 +38,9 @@ def _effective_length(scores: pd.Series) -> str:
 def ruler_lengths(
     reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame
 ) -> pd.DataFrame:
-    """RULER score and plasticity per length with their change since 4k (percent) and their first difference.
+    """Return RULER score and plasticity by length, with the change since 4k (percent) and the first difference.
 
-    `ruler` is the published score; `ruler_printed` what source 002 prints for it, and `differs` whether it is another.
+    `ruler` is the published score, `ruler_printed` the score in source 002, and `differs` says whether they differ.
     """
     table = wide(reported_ruler_plasticity, by=["model", "length"]).rename(columns={"ruler": "ruler_printed"})
     scores = published_ruler[["model", "length", "value"]].rename(columns={"value": "ruler"})
@@ -65,7 +65,7 @@ def ruler_lengths(
 
 
 def ruler_tests(ruler_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """RULER against plasticity over the lengths of each model: correlations of levels and of first differences."""
+    """Correlate RULER and plasticity over each model's lengths: levels and first differences."""
     tests: list[Estimate] = []
     for model, rows in ruler_lengths[ruler_lengths["plasticity"].notna()].groupby("model", sort=False):
         tests += levels_and_differences(

@@ -9,20 +9,20 @@ from boundpaper.statistics.estimate import frame
 
 
 def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlations over all captured models with a RULER score; Holm over metrics and coefficients."""
+    """Return correlations over all captured models with a RULER score; Holm over metrics and coefficients."""
     return frame(correlations(_scored_models(captured_models), "ruler_128k", "ruler_correlations", test_families))
 
 
 def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlations as in `ruler_correlations`, without models whose captured context is below the scored length."""
+    """Return correlations as in `ruler_correlations`, for models whose captured context covers the scored length."""
     full = _full_context_models(_scored_models(captured_models))
     return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Each metric's r with and without the models of shorter context: does one model decide the result?
+    """Return each metric's r with and without models of shorter context, to see whether one model decides the result.
 
-    `turns` says whether r changes its sign when they are left out.
+    `turns` says whether r changes sign without them.
     """
     scored = _scored_models(captured_models)
     samples = {"all": scored, "full": _full_context_models(scored)}

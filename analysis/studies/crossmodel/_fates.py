@@ -1,4 +1,4 @@
-"""Whether a conclusion on public models changes if rotation inside buckets is counted."""
+"""Decide whether a conclusion on public models changes if rotation inside buckets is taken into account."""
 
 import functools
 import itertools
@@ -19,7 +19,7 @@ LAST = "lc-32k-to-64k-step-20000"  # SmolLM3 as it is beside other models
 
 
 class ConclusionInputs:
-    """The values that conclusions are about, and the factors that each needs."""
+    """Values that conclusions depend on, and methods for the factor that would reverse each conclusion."""
 
     def __init__(self, tables: dict[str, pd.DataFrame]) -> None:
         by_model = {name: table.set_index("model") for name, table in tables.items() if "model" in table}
@@ -56,7 +56,7 @@ class ConclusionInputs:
         self.lengths = lengths.dropna(subset=["plasticity"])
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
-        """Return a conclusion's needed factor, the factor seen, its fate, and the reason why a number is missing."""
+        """Return a conclusion's needed factor, the observed factor, its fate, and the reason for a missing number."""
         sides = [self._captures_named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", ""
@@ -115,7 +115,7 @@ class ConclusionInputs:
             return float(less.min() / more.max()), self._level(names)
         if row.compares in ("drops", "no difference"):
             return self._factor_for_equal_drops(row, sides), self.seen["between"]
-        if row.compares == "gathered":  # phases differ by a factor; changes along one capture are left aside
+        if row.compares == "gathered":  # phases differ by a factor; changes within one capture are ignored
             return self._factor_between_phases(), self._level(names)
         if row.compares == "no relation along one capture":
             part = self.lengths[(self.lengths["model"] == names[0]) & (self.lengths["mode"] == row.outcome)]
@@ -165,14 +165,14 @@ class ConclusionInputs:
         return _least(turned)
 
     def _has(self, places: str, name: str) -> bool:
-        """Tell whether a capture has values at both positions."""
+        """Return whether a capture has values at both positions."""
         return bool(np.isfinite(self._ends(places, [name])).all())
 
     def _factor_that_removes(self, row: Any, names: list[str]) -> float | None:
-        """Return the factor at which some choice of captures makes a relation vanish, or an unseen relation appear.
+        """Return the factor at which some choice of captures removes a relation, or creates an unobserved one.
 
-        Every capture has a factor of one over its root, or its root: of changes along the context for drops, of what
-        buckets keep for levels.
+        Every capture is multiplied by the root of the factor, or divided by it: its change along the context for
+        drops, its kept share for levels.
         """
         outcome = self.outcomes[row.outcome].loc[names].to_numpy(dtype=np.float64)
         taken = [np.ones(len(names))]
@@ -252,7 +252,7 @@ def _relation(
 
 
 def _both_correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return Pearson's r of each row with the outcome, both without what a basis explains; shape (rows,)."""
+    """Return Pearson's r of each row with the outcome, after regressing both on a basis; shape (rows,)."""
     left = np.eye(len(outcome)) - basis @ np.linalg.pinv(basis)
     one, two = values @ left, left @ outcome
     return np.asarray(one @ two / np.sqrt((one**2).sum(1) * (two @ two)))

@@ -1,21 +1,22 @@
-"""Formulas for how the rotation inside a bin turns part of the mean query into spread.
+"""Compute how rotation inside a bin converts part of the mean query into variance.
 
-Two queries of a bin agree on a pair of keys with a correlation rho; if key differences are normal and alike in all
-directions, rho is the part of the queries' mean square that is their mean, and plasticity is (2 / pi) arccos(rho).
-Rotation inside a bucket turns a part of the squared mean into spread and leaves the sum as it is, so that
+Two queries of a bin agree on a pair of keys with a correlation rho; if key differences are normal and isotropic, rho
+is the squared mean's share of the queries' mean square, and plasticity is (2 / pi) arccos(rho). Rotation inside a
+bucket converts a part of the squared mean into variance and preserves the sum, so that
 
     cos(pi P / 2) = kept * cos(pi P0 / 2),
 
-P pooled, P0 at one position, and `kept` the part of the squared mean that is left. Where P and P0 are both measured,
-this gives `kept`; where P alone is published, a comparison of two values holds unless `kept` differs between them by
-the factor that would make them equal, `needed`. That a factor so large occurs is judged by those that were measured.
+where P is pooled, P0 is at one position, and `kept` is the remaining share of the squared mean. If P and P0 are both
+measured, this gives `kept`; if only P is published, a comparison of two values is valid unless `kept` differs between
+them by the factor `needed`, which would make them equal. Measured factors show whether so large a factor is
+plausible.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
-YARN_TURNS = (32.0, 1.0)  # over the original window: faster pairs are left alone, slower ones stretched whole
+YARN_TURNS = (32.0, 1.0)  # turns over the original window: faster pairs are unchanged, slower ones fully scaled
 LLAMA_TURNS = (4.0, 1.0)
 
 
@@ -27,13 +28,13 @@ def frequencies(
     Parameters
     ----------
     base : float
-        Pair p turns by base**(-2 p / dimensions), before the scaling.
+        Pair p rotates by base**(-2 p / dimensions) before scaling.
     dimensions : int
         Rotary dimensions of a head.
     scaling : {"none", "yarn", "llama3"}
-        By parts: pairs that turn often over the original window stay, those that turn less than once are slowed.
+        Kind of scaling: fast pairs are unchanged, pairs with less than one turn over the original window are slowed.
     factor, original : float
-        By how much, and the window in tokens.
+        Factor of the scaling, and original window in tokens.
     """
     pairs = np.arange(dimensions // 2)
     plain: FloatArray = base ** (-2.0 * pairs / dimensions)
@@ -41,7 +42,7 @@ def frequencies(
         return plain
     turns = original * plain / (2 * np.pi)
     fast, slow = YARN_TURNS if scaling == "yarn" else LLAMA_TURNS
-    if scaling == "yarn":  # a ramp over the number of the pair, to whole pairs
+    if scaling == "yarn":  # a ramp over pair indices, rounded to whole pairs
         ends = [dimensions * np.log(original / (each * 2 * np.pi)) / (2 * np.log(base)) for each in (fast, slow)]
         first, last = max(np.floor(ends[0]), 0.0), min(np.ceil(ends[1]), dimensions - 1.0)
         left = 1.0 - np.clip((pairs - first) / max(last - first, 1e-3), 0.0, 1.0)
@@ -51,7 +52,7 @@ def frequencies(
 
 
 def kept_share(turning: FloatArray, width: float) -> float:
-    """Return the share of the squared mean query that a bucket of `width` tokens keeps, if all pairs are equally long.
+    """Return the share of the squared mean query that a bucket of `width` tokens keeps, if all pairs have equal norm.
 
     The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
     """
@@ -59,7 +60,7 @@ def kept_share(turning: FloatArray, width: float) -> float:
 
 
 def agreement(plasticity: npt.ArrayLike) -> FloatArray:
-    """Return the correlation rho for plasticities: 1 if position alone decides, 0 if it decides nothing."""
+    """Return the correlation rho for plasticities: 1 if position alone decides, 0 if position has no effect."""
     return np.asarray(np.cos(0.5 * np.pi * np.asarray(plasticity, dtype=np.float64)))
 
 

@@ -1,4 +1,4 @@
-"""Effect of buckets on plasticity in rotary models, as far as it can be bounded, and the conclusions that remain."""
+"""Bound the effect of buckets on plasticity in rotary models, and find which conclusions remain valid."""
 
 from typing import Any
 
@@ -25,11 +25,11 @@ def bin_bounds(
     captured_models: pd.DataFrame,
     training_trajectory: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per capture: the share of an even mean query that its buckets keep, and the least that its values allow.
+    """Return one row per capture: the share of an even mean query that its buckets keep, and the least possible share.
 
-    `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ where the sources give
-    no base, and are then of the smallest and the largest base that they give. `kept_least` is what a head of the
-    plasticity of the last fifth must have kept, since rho is at most 1.
+    `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ if the sources give
+    no base, and then use the smallest and largest base known. `kept_least` is the share implied by the plasticity of
+    the last fifth, since rho is at most 1.
     """
     bases = [*models["rope_theta"].dropna().astype(float), *checkpoints["rope_theta"].astype(float)]
     settings = capture_settings.set_index("model")
@@ -75,8 +75,7 @@ def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling:
 def bin_kept(
     shipped_widths: pd.DataFrame, pretrained_widths: pd.DataFrame, published_facts: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row per model, width and place: pooled plasticity, plasticity at one position, and the share of the mean that
-    is kept.
+    """Return one row per model, width and place: pooled plasticity, plasticity at one position, and the kept share.
 
     Means over heads. `kept_even` is what an even mean would keep. Single positions keep all and have no row.
     """
@@ -91,7 +90,7 @@ def bin_kept(
             elif f"rope_theta_{(model := str(row.model).removesuffix(CODE))}" in facts:
                 base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
-                continue  # of the models that are measured so, the one that does not rotate
+                continue  # the only model without rotation among those measured this way
             even = kept_share(frequencies(base, int(size)), float(row.width))
             kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
             described = {"model": row.model, "width": row.width, "low": row.low}
@@ -102,7 +101,7 @@ def bin_kept(
 
 
 def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFrame:
-    """Factors by which `kept` differs, as measured in the widest bins.
+    """Return factors by which `kept` differs, measured in the widest bins.
 
     `along`: the largest growth from the first place to the last in one capture, `back` the largest fall; `between`: the
     ratio of the largest to the least such change; `even`: the ratio of the largest to the least of `kept` over what an
@@ -146,7 +145,7 @@ def bin_fates(
     lbp_lengths: pd.DataFrame,
     ruler_lengths: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The fate of each conclusion on public models once rotation inside buckets is taken into account.
+    """Return the fate of each conclusion on public models if rotation inside buckets is taken into account.
 
     `needed` is the factor by which the part of the squared mean that buckets keep has to differ between the two sides
     for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times

@@ -1,4 +1,4 @@
-"""Make the sources' comparisons by eye on equal terms: equal positions and windows, families, shapes, sizes."""
+"""Quantify the sources' visual comparisons on equal terms: equal positions and windows, families, shapes, sizes."""
 
 from itertools import pairwise
 
@@ -9,15 +9,15 @@ import pandas as pd
 FloatArray = npt.NDArray[np.float64]
 
 SCORED_METRICS = ("ap_overall", "ap_last_20", "ap_drop")
-SPLIT = 0.4  # of the common range, so that the split is an edge of deciles in captures of 32K and of 128K
-BYTES = 2  # of a weight or a cached number in 16 bits
+SPLIT = 0.4  # share of the common range; an edge of deciles in captures of 32K and of 128K
+BYTES = 2  # bytes per weight or cached number in 16 bits
 GIGA = 1e9
 
 
 def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity of each model over its first 32,768 tokens, the only range that all captures share.
+    """Return each model's plasticity over the first 32,768 tokens, the only range that all captures share.
 
-    From the deciles, each weighted by the part of it that lies in the range: `mean_32k` over all of it, `near` over its
+    It is computed from deciles, each weighted by its overlap with the range: `mean_32k` over all of it, `near` over its
     first 40 % (13,107 tokens, one decile of a capture of 131,072), `far` over the rest; `drop_32k` is near - far.
     `ranked` and `dropped` are the ranks of mean_32k (1 = highest) and drop_32k (1 = smallest).
     """
@@ -37,14 +37,14 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
 
 
 def _mean_over_positions(deciles: FloatArray, context: int, low: float, high: float) -> float:
-    """Return the mean of ten equal bins of the context over the positions from low to high."""
+    """Return the mean over positions from low to high, from ten equal bins of the context."""
     edges = np.linspace(0, context, 11)
     inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
     return float(inside @ deciles / inside.sum())
 
 
 def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Ratios of Mistral-7B-Instruct-v0.2 to each Ministral 3: bias per token, bias over the window, and plane_var."""
+    """Return ratios of Mistral-7B-Instruct-v0.2 to each Ministral 3: bias per token and window, and plane_var."""
     table = captured_models.set_index("model")
     old = table.loc["mistral-v0.2-7b"]
     new = table[table["family"] == "Ministral 3"]
@@ -62,11 +62,11 @@ def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """How well a metric separates the families: over the 7 matched models, and over all captured beyond 128K.
+    """Return how well each metric separates the families, over the 7 matched models, and over all captured beyond 128K.
 
     `eta_squared` is the share of variance between families; `least_gap` the smallest distance between neighbouring
-    families (lowest member of the upper less highest of the lower, negative where they overlap), and `gap_share` that
-    distance over the widest family.
+    families (lowest member of the upper less highest of the lower, negative where they overlap), and `gap_share` is
+    this distance over the widest family's range.
     """
     full = captured_models[captured_models["captured_context"] == captured_models["captured_context"].max()]
     scopes = {"matched": matched_models[matched_models["in_source"]], "captured": full}
@@ -93,7 +93,7 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
 
 
 def family_means(captured_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Mean, least and greatest ap_drop and mean score of each family, in three scopes.
+    """Return mean, least and greatest ap_drop and mean score by family, in three scopes.
 
     `source` are the 7 models that source 002 matches, `scored` all with a published score, `captured` all captures.
     """
@@ -118,9 +118,9 @@ def family_means(captured_models: pd.DataFrame, matched_models: pd.DataFrame) ->
 
 
 def profile_shapes(decile_profiles: pd.DataFrame) -> pd.DataFrame:
-    """Shape of each decile profile: straightness, and where along the context it falls.
+    """Return the shape of each decile profile: straightness, and where along the context it falls.
 
-    `r_squared` is that of a straight line; `first_half` and `second_half` are the falls over the four steps between the
+    `r_squared` is of a straight-line fit; `first_half` and `second_half` are the falls over the four steps between the
     first and the last five deciles, `early` and `late` the same without the steep first step (deciles 1 to 5 and 5 to
     9, counted from 0); `first_step` and `last_step` are shares of the whole fall.
     """
@@ -149,9 +149,9 @@ def profile_shapes(decile_profiles: pd.DataFrame) -> pd.DataFrame:
 
 
 def inference_memory(matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Memory in GB (1e9 bytes) of each scored model at 16 bits: its weights, and the key-value cache of a full window.
+    """Return the memory in GB (1e9 bytes) of each scored model at 16 bits: weights, and full key-value cache.
 
-    Weights: 2 bytes a nominal parameter. Cache of one sequence: layers x key heads x head dimension x 2 (keys and
+    Weights: 2 bytes per nominal parameter. Cache of one sequence: layers x key heads x head dimension x 2 (keys and
     values) x 2 bytes x captured context.
     """
     models = matched_models

@@ -21,16 +21,16 @@ def captured_models(
     published_lbp: pd.DataFrame,
     published_ruler: pd.DataFrame,
 ) -> pd.DataFrame:
-    """All captured models: facts, plasticity, bias per token and per window, rotation metrics, and both benchmarks.
+    """Return all captured models: facts, plasticity, bias per token and window, rotation metrics, benchmark scores.
 
     `bias_window` is the bias per token times the captured context (tokens), comparable across context lengths; it
-    takes the bias to grow evenly with distance. `bias_half` is half a unit of the last place to which a bias was
-    rounded: zeros that end all biases of one table tell nothing and are left off; `bias_window_low` and
-    `bias_window_high` are what it leaves open. `ap_drop` is the drop as printed; `ap_drop_recomputed` is ap_first_20 -
-    ap_last_20 of the printed ends, `ap_drop_low` and `ap_drop_high` what their rounding leaves open,
-    `ap_drop_rounded` the recomputed drop to the printed digits (halves up) and `ap_drop_agreement` how the two agree.
-    `lbp` is the published overall score without thinking, `ruler_128k` the published score at 128k tokens
-    and `ruler_origin` who measured it. Models are in falling order of plasticity.
+    assumes that the bias grows linearly with distance. `bias_half` is half a unit of the last digit of a bias,
+    ignoring trailing zeros common to all biases of a table; `bias_window_low` and `bias_window_high` are the range it
+    allows. `ap_drop` is the printed drop; `ap_drop_recomputed` is ap_first_20 - ap_last_20 of the printed ends,
+    `ap_drop_low` and `ap_drop_high` the range allowed by their rounding, `ap_drop_rounded` the recomputed drop to the
+    printed digits (halves up), and `ap_drop_agreement` compares the two. `lbp` is the published overall score without
+    thinking, `ruler_128k` the published score at 128k tokens and `ruler_origin` who measured it. Models are sorted by
+    decreasing plasticity.
     """
     facts = models[models["subject"] == "captured"].drop(columns=["reason", "source", "rope_theta", "subject"])
     metrics = wide(reported_plasticity, by=["model"]).drop(columns=["lbp", "ruler_128k"])
@@ -65,7 +65,7 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
     for model in plasticity["model"].unique():
         first, last, drop = (cells.loc[(model, name)] for name in ("ap_first_20", "ap_last_20", "ap_drop"))
         within = difference(Interval(first["low"], first["high"]), Interval(last["low"], last["high"]))
-        # the ends are decimals, so their difference is taken as one: a float would turn halves into near-halves
+        # subtract as decimals: floats would turn halves into near-halves
         exact = finite(first["value"]) - finite(last["value"])
         rows.append(
             {
@@ -83,7 +83,7 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
 def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
     """Return half a unit of the last digit of each model's bias, by model.
 
-    The models of the study's first analyses are printed in one rounding, those that it added for RULER in their own.
+    Models of the study's first analyses are printed with one rounding, those added for RULER with another.
     """
     biases = plasticity[plasticity["metric"] == "bias_strength"]
     together = biases[~biases["model"].isin(set(ruler["model"]))]
@@ -102,7 +102,7 @@ def _missing_note(row: pd.Series, full: int) -> str:
 
 
 def matched_models(captured_models: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> pd.DataFrame:
-    """The captured models that LongBench Pro scored; `in_source` marks the ones that source 002 compares."""
+    """Return the captured models with a LongBench Pro score; `in_source` marks those that source 002 compares."""
     table = captured_models[captured_models["lbp"].notna()].copy()
     if table.empty:
         raise DataError("matched_models: no captured model has a LongBench Pro score; see sources/published_lbp.csv")

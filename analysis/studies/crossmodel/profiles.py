@@ -1,4 +1,4 @@
-"""Analyse decile profiles: how far plasticity rises against the trend, and how far it is from a monotone decline."""
+"""Analyse decile profiles: rises of plasticity against the trend, and distance from a monotone decline."""
 
 import pandas as pd
 
@@ -7,19 +7,19 @@ from boundpaper.store.frames import wide
 
 DECILES = [f"d{number}" for number in range(10)]
 
-# ends that touch in decimals miss each other by this much in floating point
+# tolerance for interval ends that touch in decimals but not in floating point
 TOUCHING = 1e-9
 
 
 def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """The ten deciles of every captured model with recovery, draw-up, distance to a falling fit, and rises.
+    """Return the ten deciles of every captured model, with recovery, draw-up, distance to a falling fit, and rises.
 
     `recovery` is mean(deciles 6, 7) - mean(deciles 4, 5), counted from 0; `draw_up` the largest rise from a decile to
     a later one, with the range that the rounding of the printed deciles leaves (`draw_up_low`, `draw_up_high`);
-    `distance` the largest gap to the closest non-increasing profile. `shape` is "falls" where no rise is possible,
-    "rises" where rounding cannot explain the rise away, "open" between; `rise_shown` is true for "rises" alone.
-    `rises` counts the deciles above the one before, `rises_sure` those whose rounding intervals are apart.
-    `rounding` is one unit of the last digit printed.
+    `distance` the largest gap to the closest non-increasing profile. `shape` is "falls" if no rise is possible,
+    "rises" if rounding cannot explain the rise, else "open"; `rise_shown` is true only for "rises". `rises` counts
+    deciles above the previous one, `rises_sure` those with disjoint rounding intervals. `rounding` is one unit of the
+    last digit printed.
     """
     named = reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str))
     deciles, lows, highs = (wide(named, metric="decile", value=part, by=["model"]) for part in ("value", "low", "high"))

@@ -1,4 +1,4 @@
-"""Answers of the models: ranking against chance, kinds of errors on both bases, where digits go missing."""
+"""Analyse the models' answers: ranking against chance, kinds of errors, and positions of missing digits."""
 
 import re
 
@@ -15,7 +15,7 @@ CANDIDATES = "s11_4_distractors"
 def ranking_cells(
     drope_ranking: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
-    """Ranking accuracy per model and context with its exact 95 % interval (Clopper-Pearson), and chance, in percent."""
+    """Return ranking accuracy by model and context with exact 95 % interval (Clopper-Pearson), and chance."""
     trials, chance = _trial_count(drope_protocols, "11.4"), _chance_level(drope_stated)
     rows = []
     for _, row in drope_ranking.iterrows():
@@ -37,11 +37,11 @@ def ranking_cells(
 
 
 def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Ranking accuracy against chance per model and context, and RoPE against DroPE; Holm within either family.
+    """Test ranking accuracy against chance by model and context, and RoPE against DroPE; Holm within each family.
 
     `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
-    model; `models` Fisher's exact test per context; `models_within` the same over the contexts up to the training
-    length at once, chosen after no single context told the models apart.
+    model; `models` Fisher's exact test per context; `models_within` the same pooled over contexts up to the training
+    length, chosen post hoc after no single context showed a difference.
     """
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
@@ -78,7 +78,7 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
     chance, correct, trials = float(row["chance"]) / 100, int(row["correct"]), int(row["trials"])
     test = stats.binomtest(correct, trials, chance)
     interval = test.proportion_ci(0.95, method="exact")
-    # the smallest share that a one-sided test at 5 % would have told from chance this often or not at all
+    # power: how often a one-sided test at 5 % would detect these true shares
     needed = next(count for count in range(trials + 1) if stats.binom.sf(count - 1, trials, chance) <= 0.025)
     power = {share: float(stats.binom.sf(needed - 1, trials, share)) for share in (0.4, 0.5)}
     return Estimate(
@@ -100,9 +100,9 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
 
 
 def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
-    """Answers by kind per model and context: of all trials and of the errors alone, with Wilson's 95 % intervals.
+    """Return answers by kind, model and context, as shares of all trials and of errors, with Wilson's 95 % intervals.
 
-    RoPE's kinds are stated in the text. Shares are in percent; exact answers have no share of the errors.
+    For RoPE, the kinds are stated in the text. Shares are in percent; exact answers have no share of the errors.
     """
     trials = _trial_count(drope_protocols, "11.5")
     stated = drope_stated.set_index("statement")["value"]
@@ -148,7 +148,7 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
 
 
 def error_totals(error_shares: pd.DataFrame) -> pd.DataFrame:
-    """DroPE's errors of all contexts together, by kind: count and share of all errors in percent."""
+    """Return DroPE's errors over all contexts, by kind: count and share of all errors in percent."""
     wrong = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["category"] != "exact")]
     table = wrong.groupby("category", as_index=False, sort=False)["count"].sum()
     table["errors"] = table["count"].sum()
@@ -157,13 +157,13 @@ def error_totals(error_shares: pd.DataFrame) -> pd.DataFrame:
 
 
 def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
-    """The source's examples with target and output: which digit went missing, and where.
+    """Return the source's examples with target and output: which digit is missing, and where.
 
     `deleted` is the digit whose removal gives the output, `position` the places (from 1) that do so, `in_run` whether
     they lie in a run of equal digits, `prefix` whether the output is the target's beginning, `last_kept` whether both
     end alike, `substituted` the number of places that differ at equal length, and `runs_alike` whether both pass
-    through the same digits when each run counts once. `stated` is the missing digit as the source names it. A quote
-    before a number keeps it text.
+    through the same digits when each run counts once. `stated` is the missing digit according to the source. A
+    leading quote keeps a number as text.
     """
     rows = []
     given = drope_error_examples[
@@ -196,10 +196,10 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
-    """How often a random deletion from a random number lies in a run of equal digits, compared with the examples.
+    """Return how often a random deletion from a random number is in a run of equal digits, compared with the examples.
 
-    A place has one neighbour at the ends and two inside, each equal with probability 1/10, so of d digits a share of
-    (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d lies in a run. `p_value` is the chance that all examples do.
+    A digit has one neighbour at the ends and two inside, each equal with probability 1/10, so for d digits the share
+    (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d is in a run. `p_value` is the chance that all examples are.
     """
     deletions = digit_errors[digit_errors["shorter_by_one"]]
     digits = len(str(deletions["target"].iloc[0]).lstrip("'"))
@@ -226,7 +226,7 @@ def _is_in_run(number: str, place: int) -> bool:
 
 
 def _without_runs(number: str) -> str:
-    """The number with each run of equal digits written once."""
+    """Return the number with each run of equal digits collapsed to one."""
     return re.sub(r"(.)\1+", r"\1", number)
 
 

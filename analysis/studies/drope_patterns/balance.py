@@ -1,4 +1,4 @@
-"""Compare the balance of attention and MLP in each layer with and without rotary positions: is the change local?"""
+"""Compare the balance of attention and MLP by layer, with and without rotary positions: is the change local?"""
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ HALF = 50.0
 
 
 def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Mean output norms of attention and MLP in every layer, and attention's share of their sum in percent.
+    """Return mean output norms of attention and MLP in every layer, and attention's share of the sum in percent.
 
     `difference` is DroPE less RoPE in points; `attention_ratio` and `mlp_ratio` are the norms of DroPE over RoPE;
-    `inverted` tells whether attention is the larger part in one model only.
+    `inverted` says whether attention is the larger part in exactly one model.
     """
     series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]
     table = wide(series, by=["positional", "layer"]).pivot(index="layer", columns="positional")
@@ -37,7 +37,7 @@ def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame) -> pd.DataFrame:
-    """Attention's share over bands of layers, with what the source prints for it and how far the models differ.
+    """Return attention's share over bands of layers, with the printed values and the models' difference.
 
     Percent and points; standard deviations over layers (divisor n - 1). `total_share` and `total_share_squared` are the
     band's part of the summed absolute and squared differences of all layers, in percent.
@@ -82,10 +82,10 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
 
 
 def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """DroPE against RoPE over the later layers: the difference of attention's share in points, and the correlation.
+    """Test DroPE against RoPE over the later layers: difference of attention's share in points, and correlation.
 
-    Once over layers 2 to 31 and once without the layer with the largest difference. Layers of one network are no
-    independent units: each row carries the guard, and no p is corrected.
+    Once over layers 2 to 31 and once without the layer with the largest difference. Layers of one network are not
+    independent units: each row has a guard that says so, and no p is corrected.
     """
     later = balance_layers[balance_layers["layer"] >= 2]
     largest = int(later["layer"].iloc[int(later["difference"].abs().to_numpy().argmax())])
@@ -105,7 +105,7 @@ def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def figure_g_layers(drope_figures: pd.DataFrame, balance_layers: pd.DataFrame) -> pd.DataFrame:
-    """The coordinates of the source's figure of the balance beside the published shares, layer by layer, in percent.
+    """Return coordinates of the source's figure of the balance, with the published shares, by layer, in percent.
 
     `repeats` says whether a coordinate equals the one four layers before it.
     """

@@ -1,4 +1,4 @@
-"""Analyse what layer 1 writes with and without rotary positions: output norms, shares, definitions, Q/K/V norms."""
+"""Analyse layer 1's output with and without rotary positions: norms, shares, definitions, Q/K/V norms."""
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,11 @@ TENSORS = {"query": "q", "key": "k", "value": "v"}
 
 
 def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """Norms of what attention and MLP write in layers 0 to 2, for all tokens, BOS and content tokens.
+    """Return output norms of attention and MLP in layers 0 to 2, for all tokens, BOS and content tokens.
 
     `share` is attention's part of the sum of both mean norms (a ratio of means), in percent. `share_per_text` is the
     mean over texts of that ratio, which is published for all tokens only, and `share_of_update` attention's norm over
-    the norm of the whole update. Norms need not add up along one direction: `cosine` tells how the two parts lie.
+    the norm of the whole update. The two parts may point in different directions: `cosine` is between them.
     """
     table = wide(drope_published_content, by=["positional", "layer"])
     rows: list[dict[str, object]] = []
@@ -42,7 +42,7 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 
 
 def layer_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """Norms of queries, keys and values in layers 0 to 2, mean over tokens and at BOS, with DroPE's ratio to RoPE."""
+    """Return norms of queries, keys and values in layers 0 to 2, mean over tokens and at BOS, and DroPE/RoPE ratios."""
     table = wide(drope_published_content, by=["positional", "layer"]).set_index(["positional", "layer"])
     rows = []
     for layer in dict.fromkeys(drope_published_content["layer"]):
@@ -56,13 +56,13 @@ def layer_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_concentration(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """The number of tokens that carry a layer's mean output norm.
+    """Return the effective number of tokens with a layer's output norm.
 
-    Of norms x over T tokens, the mean, the value at BOS and the mean over the others give
+    For norms x over T tokens, the mean, the value at BOS and the mean over the others give
     T = (x_BOS - x_content) / (mean - x_content). Mean and standard deviation over tokens give
     (sum x)^2 / sum x^2 = T / (1 + (sd/mean)^2), the number of tokens that would give this spread if they shared the
-    norm evenly and the others had none. `bos_share` is BOS's part of the sum in percent.
-    The published numbers are means over texts, so all three are approximate.
+    norm evenly and others had norm 0. `bos_share` is BOS's part of the sum in percent. The published numbers are
+    means over texts, so all three are approximate.
     """
     table = wide(drope_published_content, by=["positional", "layer"])
     rows = []
@@ -91,10 +91,10 @@ def token_concentration(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 def layer1_ratios(
     drope_layer1_content: pd.DataFrame, drope_layer1_norms: pd.DataFrame, drope_published_content: pd.DataFrame
 ) -> pd.DataFrame:
-    """Layer 1's printed norms and shares, the published ones behind them, and DroPE's ratio to RoPE from either.
+    """Return layer 1's printed norms and shares, the published ones, and DroPE's ratio to RoPE from each.
 
     Shares are in percent, means over texts of the ratio. `ratio_from_printed` divides the printed cells, `ratio_low`
-    and `ratio_high` are what their rounding leaves open; `ratio_published` divides the published values.
+    and `ratio_high` are the range allowed by rounding; `ratio_published` divides the published values.
     """
     printed = pd.concat([drope_layer1_content, drope_layer1_norms])
     cells = printed.set_index(["positional", "metric"])[["value", "low", "high"]].to_dict("index")
@@ -131,12 +131,12 @@ def layer1_ratios(
 
 
 def attention_gain(layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame) -> pd.DataFrame:
-    """Growth of layer 1's attention output norm, split into the growth of values and the rest.
+    """Return the growth of layer 1's attention output norm, split into growth of values and the rest.
 
     Softmax weights sum to one, so a head's output before the output projection lies in the convex hull of its values:
     its norm cannot exceed the largest value norm, however sharp the weights are. `output_ratio` is DroPE's attention
-    output over RoPE's, `value_ratio` the same for the values' mean norm, `rest_ratio` what is left for sharper weights
-    and the output projection; `share_of_log` is the share of the growth, on a log scale, that the values bring.
+    output over RoPE's, `value_ratio` the same for the values' mean norm, `rest_ratio` the remainder, due to sharper
+    weights and the output projection; `share_of_log` is the values' share of the growth on a log scale.
     """
     output = float(layer1_ratios.set_index("metric")["ratio_published"]["attention_output_norm"])
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor")["mean_ratio"]

@@ -1,4 +1,4 @@
-"""Compare passkey retrieval over context length between models, formats and protocols, each protocol kept apart."""
+"""Compare passkey retrieval over context length between models, formats and protocols, by protocol."""
 
 import re
 from itertools import combinations
@@ -21,12 +21,12 @@ def context_cells(
     drope_protocols: pd.DataFrame,
     models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Retrievals per protocol, model, context and prompt format: counts, and Wilson's 95 % interval in percent.
+    """Return retrievals by protocol, model, context and prompt format: counts, and Wilson's 95 % interval in percent.
 
-    Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context is
-    longer than the base model was trained for. RoPE's answers in 11.5 are stated in the text, for all contexts up to
-    the training length at once; they are entered at the two contexts that the section has there. Raises ValueError when
-    a printed percentage is not a whole number of trials.
+    Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context
+    exceeds the base model's training length. RoPE's answers in 11.5 are stated jointly for all contexts up to the
+    training length; they are assigned to the section's two contexts in that range. Raises ValueError if a printed
+    percentage is not a whole number of trials.
     """
     trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     stated = drope_stated.set_index("statement")["value"]
@@ -43,7 +43,7 @@ def context_cells(
             else 100.0 - stated["s11_5_rope_beyond_no_number"] - stated["s11_5_rope_beyond_wrong_length"]
         )
         cells.append(("errors", "RoPE", context, "single", rope, ""))
-        # a context without a row for exact answers lists other kinds that add up to all trials
+        # if a context has no row for exact answers, the other kinds add up to all trials
         cells.append(("errors", "DroPE", context, "single", shares.get(context, 0.0), ""))
     for _, row in drope_formats.iterrows():
         formats = ("ruler", "simple") if row["format"] == "any" else (row["format"],)
@@ -114,9 +114,9 @@ def _passkey_digits(protocols: pd.DataFrame, section: str, form: str) -> int:
 def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact tests, in three families with Holm in each.
 
-    `models`: RoPE against DroPE in every cell that both have. `protocols`: DroPE at one context under two protocols.
-    `formats`: DroPE with the two prompt formats, at each context and over both. Prompts are unseeded draws, so the
-    trials are not paired; formats also differ in the number's digits.
+    `models`: RoPE against DroPE in every common cell. `protocols`: DroPE at one context under two protocols.
+    `formats`: DroPE with two prompt formats, by context and pooled. Prompts are drawn without seeds, so trials are
+    not paired; formats also differ in the number of digits.
     """
     known = context_cells[context_cells["correct"].notna()]
     tests: list[Estimate] = []

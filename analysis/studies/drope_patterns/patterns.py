@@ -17,7 +17,7 @@ FIRST_LATER = 2
 
 
 def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Attention to BOS and to neighbours per layer, in percent, and DroPE's difference from RoPE in points."""
+    """Return attention to BOS and to neighbours by layer, in percent, and DroPE's difference from RoPE in points."""
     series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]
     table = wide(series, by=["positional", "layer"]).pivot(index="layer", columns="positional")
     columns = {}
@@ -29,11 +29,11 @@ def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of the two models' attention by layer, over all layers and over the later ones.
+    """Return the agreement of the two models' attention, over all layers and over the later ones.
 
     Means and standard deviations (divisor n - 1, over layers) in percent, differences in points; `layers_drope_more`
-    counts the layers where DroPE attends more, `late_run` the layers at the end of the network without exception
-    where the sign of the difference is that of the last layer.
+    counts the layers where DroPE attends more, `late_run` counts the consecutive layers up to the last whose
+    difference has the same sign.
     """
     rows = []
     for kind in KINDS:
@@ -66,9 +66,9 @@ def _longest_late_run(gap: pd.Series) -> int:
 
 
 def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """DroPE against RoPE over layers: paired differences in points, and how closely the two profiles run together.
+    """Test DroPE against RoPE over layers: paired differences in points, and correlation of the two profiles.
 
-    Layers of one network are no independent units: each row carries the guard, and no p is corrected.
+    Layers of one network are not independent units: each row has a guard that says so, and no p is corrected.
     """
     paired: list[Estimate] = []
     runs: list[Estimate] = []
@@ -100,7 +100,7 @@ def attention_experiments(
     drope_sink_rates: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The quantities that several experiments of the report print: attention to BOS and the share of sink heads.
+    """Return quantities that several experiments of the report print: attention to BOS and the share of sink heads.
 
     Both models share the checkpoint and, where a share is counted, the threshold; the texts differ. `difference` is
     DroPE less RoPE in points.
@@ -142,10 +142,10 @@ def attention_experiments(
 
 
 def uniform_bos_attention(drope_protocols: pd.DataFrame) -> pd.DataFrame:
-    """Attention to BOS of a head that attends evenly to all it sees, for the lengths of Experiment 7's sentences.
+    """Return attention to BOS under uniform attention, for the lengths of Experiment 7's sentences.
 
-    Row t of T attends to t tokens, so the mean over rows is (1 + 1/2 + ... + 1/T) / T; in percent. It does not
-    vanish in short texts: a layer's attention to BOS has to be held against it.
+    Row t of T attends to t tokens, so the mean over rows is (1 + 1/2 + ... + 1/T) / T; in percent. It is not
+    negligible in short texts, so a layer's attention to BOS must be compared with it.
     """
     items = str(drope_protocols[drope_protocols["experiment"] == "7"]["items"].iloc[0])
     match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)

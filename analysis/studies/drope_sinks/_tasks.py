@@ -1,4 +1,4 @@
-"""Compute accuracy of the four tasks under a condition: shares with their denominators, tests if counts are known."""
+"""Compute accuracy of the four tasks under a condition: shares with denominators, and tests if counts are known."""
 
 import re
 
@@ -21,7 +21,7 @@ READ = "and only of answers that could be read"
 def items_and_chance(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
     """Return the number of items and chance accuracy of each task, from the protocol of a section.
 
-    Raises DataError when the section is not there or its items do not read `task n, task n, ...`.
+    Raises DataError if the section is missing or its items are not of the form `task n, task n, ...`.
     """
     rows = drope_protocols[drope_protocols["section"] == section]
     if len(rows) != 1:
@@ -42,12 +42,11 @@ def shares(
 ) -> pd.DataFrame:
     """Return the share of right answers per condition, model and task in percent, as stored, and its number of answers.
 
-    `share` is of the answers counted. For cities and sports these are the answers that could be read: `n_low` and
-    `n_high` of them, of which `count` and `n` are known only where the share allows one pair; `right_low` and
-    `right_high` are right answers in percent of all `items`, the unread ones taken as wrong. `low` and `high` are
-    Wilson's interval where `n` is known, and only there. `against_chance` is "above" or "below" where it leaves chance
-    out, "open" where it does not, and "unknown" without it. `lost` is the share of what the baseline has above chance
-    that the condition takes away.
+    `share` is relative to the counted answers. For cities and sports these are the parsed answers, between `n_low`
+    and `n_high`; `count` and `n` are known only if the share allows a single pair. `right_low` and `right_high` are
+    right answers in percent of all `items`, with unparsed ones as wrong. `low` and `high` are Wilson's interval if
+    `n` is known. `against_chance` is "above" or "below" if the interval excludes chance, "open" if not, and "unknown"
+    without an interval. `lost` is the share of the baseline's accuracy above chance that is lost under the condition.
     """
     items, chance = items_and_chance(drope_protocols, section)
     stored = arms(drope_script_rates, experiment, items)
@@ -90,9 +89,8 @@ def shares(
 def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFrame) -> list[Estimate]:
     """Return Fisher's exact test of each condition against the baseline if both counts are known, Holm over these.
 
-    The items are the same in both arms, but their answers one by one are not published, so McNemar's test cannot be
-    done; Fisher's ignores the pairing and usually gives the larger p. Where answers were left out of a denominator of
-    unknown size there is no row: a test would need a number of items that is not known.
+    Both arms have the same items, but single answers are not published, so McNemar's test is impossible; Fisher's
+    ignores the pairing and usually gives a larger p. There is no row if the denominator is unknown.
     """
     tests = [
         fisher(
@@ -133,5 +131,5 @@ def _share_lost(base: float | None, share: float | None, chance: float) -> float
 
 def _why_no_loss(base: Arm, arm: Arm, chance: float) -> str:
     if arm.share is None or base.share is None:
-        return ""  # the note says already that there is no share
+        return ""  # the note already says that there is no share
     return "" if base.share > chance else "the baseline is not above chance, so nothing above it to lose"

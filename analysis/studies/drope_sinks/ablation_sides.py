@@ -1,4 +1,4 @@
-"""List the ablations that sections of document 004 cite, and those of the same table that they leave out."""
+"""List the ablations that sections of document 004 cite, and those of the same table that they omit."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ GROUPS = {
     "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),
     "the first token": ("bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"),
 }
-CLEAR = 2.0  # a contrast of the models that is closer to one has no side
+CLEAR = 2.0  # a contrast closer to 1 counts as hurting neither model more
 
 
 def ablation_sides(
     ablation_citations: pd.DataFrame, layer1_effects: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row per section, group of ablations and ablation: ratio of RoPE to DroPE, and whether the section cites it.
+    """Return one row per section, group and ablation: ratio of RoPE to DroPE, and whether the section cites it.
 
-    `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited when the section
-    prints its effect on both models. Sections that contrast the models under no ablation of a group are left out.
-    Raises DataError when a section cites an ablation of no group.
+    `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited if the section
+    prints its effect on both models. Sections that do not contrast the models in a group are omitted. Raises
+    DataError if a section cites an ablation that belongs to no group.
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
     contrast = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}

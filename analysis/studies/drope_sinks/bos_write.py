@@ -1,4 +1,4 @@
-"""Compute what the first token's values can write: norms, attention mass, their product per layer, and ablations."""
+"""Compute how much the first token's values can write: norms, attention mass, their product by layer, and ablations."""
 
 import pandas as pd
 
@@ -11,10 +11,10 @@ METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_wr
 
 
 def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Published value norm of the first token, attention mass on it and write score, per layer and model.
+    """Return the published value norm of the first token, attention mass on it and write score, by layer and model.
 
     `write_*` is the mean over heads of norm times mass, `product_*` the product of the two means over heads: they
-    differ where heads with large values attend less to the first token.
+    differ if heads with large values attend less to the first token.
     """
     series = drope_published_series[drope_published_series["experiment"] == "exp5_bos_write"]
     values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
@@ -32,10 +32,10 @@ def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> pd.DataFrame:
-    """Means over layers as published and as printed, the largest write score, and what one layer contributes.
+    """Return means over layers as published and as printed, the largest write score, and one layer's contribution.
 
-    `product_of_means` is the mean norm times the mean mass; `*_without_layer_1` leaves the layer of DroPE's largest
-    score out; `layers_with_more_write` counts the layers where the model's score is the larger one.
+    `product_of_means` is the mean norm times the mean mass; `*_without_layer_1` excludes the layer of DroPE's largest
+    score; `layers_with_more_write` counts the layers in which the model has the larger score.
     """
     layers = write_layers.set_index("layer")
     quantities: dict[str, dict[str, float]] = {}
@@ -72,10 +72,10 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
 
 
 def bos_value_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """Norm of the first token's value vector beside the mean over tokens, in the three layers that are published.
+    """Return the norm of the first token's value vector and the mean over tokens, in the three published layers.
 
-    `percent` is the first token's norm in percent of the mean: near zero in a layer whose heads attend to a token that
-    gives them nothing.
+    `percent` is the first token's norm in percent of the mean; near zero, attention to the first token writes almost
+    nothing.
     """
     rows = []
     for model in PAIR:
@@ -101,10 +101,10 @@ def bos_ablations(
     drope_stated: pd.DataFrame,
     bos_mlp_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Every ablation at the first token side by side: values or outputs, one layer or all, in nats per token.
+    """Return every ablation at the first token (values or outputs, one layer or all) in nats per token.
 
-    `layers` names the layers removed. Ratios of the value ablations are as printed, since their perplexities are not;
-    the others are recomputed from perplexities. `matched` tells whether both models lose the same layers.
+    `layers` names the ablated layers. For value ablations only ratios are printed; other ratios are recomputed from
+    perplexities. `matched` says whether the same layers are ablated in both models.
     """
     rows = []
     for condition in ("bos_value_spike_layer", "bos_value_all_layers"):
@@ -147,14 +147,14 @@ def bos_ablations(
 
 
 def _same_layer_ablated(effects: pd.DataFrame, experiment: int) -> bool:
-    """Tell whether the same layer is ablated in both models."""
+    """Return whether the same layer is ablated in both models."""
     return bool(effects.loc[effects["experiment"] == experiment, "layer"].nunique() == 1)
 
 
 def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
-    """RoPE against DroPE for each ablation: ratio of the two perplexity ratios, and the gap in nats.
+    """Compare RoPE with DroPE for each ablation: ratio of the two perplexity ratios, and the gap in nats.
 
-    `gap_nats` is the logarithm of `ratio`; `ratio_low` and `ratio_high` are what rounding leaves open.
+    `gap_nats` is the logarithm of `ratio`; `ratio_low` and `ratio_high` are the range allowed by rounding.
     """
     rows = []
     for ablation, pair in bos_ablations.groupby("ablation", sort=False):
@@ -180,7 +180,7 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
 def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
-    """Baseline perplexity of both models in the three experiments, and how far each is from the last in percent."""
+    """Return both models' baseline perplexity in three experiments, with the difference from the last in percent."""
     last = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     frames = (
         (4, drope_bos_mlp, "baseline_ppl"),

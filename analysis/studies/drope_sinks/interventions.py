@@ -19,12 +19,13 @@ def bos_mlp_effects(
     drope_published_content: pd.DataFrame,
     phase_layers: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Perplexity when a layer's output at the first token is removed, with the norm of what that layer writes there.
+    """Return perplexity when a layer's output at the first token is removed, with the norm of this output.
 
     `mlp at BOS` is Experiment 4, which removes the MLP output in layer 1 of RoPE and layer 2 of DroPE; `both at BOS` is
     Experiment 6, which removes MLP and attention output in layer 1 of both. `mlp_write` is the published norm of the
-    layer's MLP output at the first token, `norm_after` that of the first token after the layer, and `write_share` their
-    ratio in percent: how much of the state the intervention can take away. Nats are of mean log-perplexity per token.
+    layer's MLP output at the first token, `norm_after` that of the first token after the layer, and `write_share`
+    their ratio in percent: how much of the state the intervention can remove. Nats are differences of mean
+    log-perplexity per token.
     """
     rows = []
     for model in PAIR:
@@ -80,19 +81,19 @@ def _effect_columns(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) 
 def functional_shares(
     drope_functional: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
-    """Accuracy of both models on four tasks under four conditions, in percent of the answers counted."""
+    """Return the accuracy of both models on four tasks under four conditions, in percent of counted answers."""
     return shares(drope_functional, drope_script_rates, drope_protocols, TASKS, "4")
 
 
 def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Fisher's exact test of each intervention against the baseline where both counts are known, Holm over these."""
+    """Return Fisher's exact test of each intervention against the baseline if counts are known; Holm over these."""
     return frame(against_baseline(functional_shares, "functional_tests", test_families))
 
 
 def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
-    """Mean accuracy over the two tasks of a category, in percent, with the change from the baseline in points.
+    """Return the mean accuracy over a category's two tasks, in percent, with the change from the baseline in points.
 
-    Empty where a task of the two has no share, since no answer could be read.
+    A cell is empty if one of the tasks has no share because no answer could be parsed.
     """
     keys = ["positional", "condition", "category"]
     rows = []

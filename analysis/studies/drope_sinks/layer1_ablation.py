@@ -12,11 +12,11 @@ from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import pick
 
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
-TASKS = "5 (tasks)"  # the tasks of Experiment 6 are run as those of Experiment 4
+TASKS = "5 (tasks)"  # Experiment 6 has the same task settings as Experiment 4
 
 
 def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
-    """Perplexity under each ablation of layer 1: ratio to the baseline as printed and recomputed, and nats per token.
+    """Return perplexity under each ablation of layer 1: ratio to the baseline, printed and recomputed, and nats.
 
     `share_of_both` is the effect in nats in percent of the effect of removing both parts.
     """
@@ -50,12 +50,12 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
 
 
 def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
-    """Contrasts that the report draws between ablations, one number per row, on three scales.
+    """Return the report's contrasts between ablations, one number per row, on three scales.
 
-    `mlp_over_attention` sets the two ablations of one model against each other: the baseline cancels out of the ratio
-    of ratios (`ratio`), not out of the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).
-    `mlp_rope_over_drope` does so for one ablation of both models, and `additivity` sets removing both parts against the
-    sum of removing each, in nats: -`nats_gap` is what the second removal does not add.
+    `mlp_over_attention` compares the two ablations of one model: the baseline cancels in the ratio of ratios
+    (`ratio`), but not in the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).
+    `mlp_rope_over_drope` compares one ablation between models, and `additivity` compares the effect of removing both
+    parts with the sum of both effects, in nats: -`nats_gap` is the shortfall.
     """
     cells = {(row["condition"], row["positional"]): row for _, row in layer1_effects.iterrows()}
     rows = []
@@ -115,10 +115,10 @@ def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, within
 def layer1_task_shares(
     drope_layer1_tasks: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
-    """Accuracy of both models on four tasks under each ablation of layer 1, in percent of the answers counted."""
+    """Return both models' accuracy on four tasks under each ablation of layer 1, in percent of counted answers."""
     return shares(drope_layer1_tasks, drope_script_rates, drope_protocols, TASKS, "6")
 
 
 def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Fisher's exact test of each ablation against the baseline where both counts are known, Holm over all of these."""
+    """Return Fisher's exact test of each ablation against the baseline if both counts are known; Holm over these."""
     return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))

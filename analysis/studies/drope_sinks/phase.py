@@ -1,4 +1,4 @@
-"""Follow the first token's state over layers: its norm's spike by three definitions, its plateau, and the entropy."""
+"""Follow the first token's state over layers: spike of the norm by three definitions, plateau, and entropy."""
 
 import math
 
@@ -11,7 +11,7 @@ from analysis.vocabulary import PAIR
 from boundpaper.store.frames import pick
 
 METRICS = {"bos_norm": "norm", "bos_ratio": "ratio", "entropy": "entropy", "anisotropy": "anisotropy"}
-# a layer is on the plateau when its norm is at least this share of the peak
+# a layer is on the plateau if its norm is at least this share of the peak
 PLATEAU = 0.95
 PRINTED_AS = {
     "spike_first_above": "bos_spike_layer",
@@ -25,10 +25,11 @@ CHECKED = (1, 2, 3, 4)  # layers where the first token's norm exceeds the others
 
 
 def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Published norm of the first token, its ratio to other tokens, entropy and anisotropy, per layer and model.
+    """Return the first token's published norm, ratio to other tokens, entropy and anisotropy, by layer and model.
 
-    `*_sd` are standard deviations over prompts as published; `other_*` is the norm of the other tokens that norm and
-    ratio imply (a mean of ratios is taken as a ratio of means). Layer 31 is read after the final normalisation.
+    `*_sd` are standard deviations over prompts as published; `other_*` is the norm of the other tokens implied by
+    norm and ratio (treating a mean of ratios as a ratio of means). Layer 31 is measured after the final
+    normalisation.
     """
     series = drope_published_series[drope_published_series["experiment"] == "exp4_phase_metrics"]
     values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
@@ -53,11 +54,11 @@ def phase_metrics(
     drope_stated: pd.DataFrame,
     drope_published_content: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What the published series give for each phase metric, beside what the report prints.
+    """Return each phase metric, recomputed from the published series and as printed in the report.
 
-    The spike layer stands under three definitions: the printed one (first layer whose ratio exceeds the stated one),
-    the largest ratio, and the largest rise of the norm; and as the layer (of 0 to 2) whose MLP writes most to the first
-    token. `*_printed` is empty where the report prints nothing for the row.
+    The spike layer has three definitions: the printed one (first layer whose ratio exceeds the stated one), the
+    largest ratio, and the largest rise of the norm; a fourth row has the layer (of 0 to 2) whose MLP writes most to
+    the first token. `*_printed` is empty if the report prints no value.
     """
     layers = phase_layers["layer"].to_numpy(dtype=int)
     limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
@@ -114,13 +115,13 @@ def phase_metrics(
 
 
 def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
-    """How many other tokens the published entropy leaves room for, by the printed formula and with squares.
+    """Bound the number of other tokens compatible with the published entropy, by the printed formula and with squares.
 
     An entropy H bounds the largest share from below: shares p, 1 - p have entropy h(p), and any split of 1 - p into
-    more shares has a larger one, so h(p1) <= H. With the first token's norm as the largest singular value, the printed
-    formula (shares of the singular values' sum) then leaves at most ((1 - p1)/p1)^2 norm^2 of squared norm outside its
-    direction, squared singular values leave at most (1 - p1)/p1 norm^2. Divided by the squared norm of the other
-    tokens (from the published ratio) this is the number of tokens at right angles to the first one that fit.
+    more shares has a larger entropy, so h(p1) <= H. With the first token's norm as the largest singular value, the
+    printed formula (shares of the singular values' sum) then leaves at most ((1 - p1)/p1)^2 norm^2 of squared norm
+    outside its direction, squared singular values leave at most (1 - p1)/p1 norm^2. Divided by the squared norm of
+    the other tokens (from the published ratio) this bounds the number of tokens orthogonal to the first one.
     """
     rows = []
     for model in PAIR:
@@ -148,7 +149,7 @@ def _binary_entropy(share: float) -> float:
 
 
 def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
-    """Contrasts of both models that the report draws from the phase metrics, recomputed from the published series.
+    """Return the report's contrasts between models in the phase metrics, recomputed from the published series.
 
     `*_delay` is DroPE's layer less RoPE's.
     """

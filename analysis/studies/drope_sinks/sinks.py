@@ -1,4 +1,4 @@
-"""Compare attention sinks with and without rotary positions: rates per layer, and the score of even attention."""
+"""Compare attention sinks with and without rotary positions: rates by layer, and the score of uniform attention."""
 
 import math
 import re
@@ -16,7 +16,7 @@ SINKS, PATTERNS = "5 (sinks)", "8"
 
 
 def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Published share of sink heads per layer in percent, with its standard deviation over prompts, and the gap.
+    """Return the published share of sink heads by layer in percent, the standard deviation over prompts, and the gap.
 
     `gap` is RoPE less DroPE in percentage points.
     """
@@ -32,10 +32,10 @@ def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFrame) -> pd.DataFrame:
-    """The sink rates as printed for a layer or a range of layers, beside the published rates of these layers.
+    """Return the printed sink rates of a layer or a range of layers, with the published rates of these layers.
 
-    `smallest` and `largest` are the extremes over the range's layers. `agreement` is "holds" when a printed number is
-    the mean rounded, or a printed range the extremes rounded, else "contradicted".
+    `smallest` and `largest` are the extremes over the range's layers. `agreement` is "holds" if a printed number is
+    the rounded mean, or a printed range the rounded extremes, else "contradicted".
     """
     rows = []
     for _, cell in drope_sink_rates.iterrows():
@@ -73,11 +73,11 @@ def _first_and_last_layer(layers: str, table: pd.DataFrame) -> tuple[int, int]:
 def sink_rate_tests(
     sink_rate_layers: pd.DataFrame, drope_protocols: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Welch's t per layer from the published means and standard deviations over prompts, Holm over layers.
+    """Return Welch's t by layer from the published means and standard deviations over prompts; Holm over layers.
 
-    The published deviations have the divisor n (`script_facts`, deviations_experiment_4): DroPE's in layer 1 is that of
-    eight prompts with ten sink heads and two with nine only so. They are scaled to the divisor n - 1. Whether both
-    models saw the same prompts is not stated.
+    The published deviations have the divisor n (`script_facts`, deviations_experiment_4): only with this divisor does
+    DroPE's in layer 1 fit eight prompts with ten sink heads and two with nine. They are rescaled to the divisor n -
+    1. Whether both models saw the same prompts is not stated.
     """
     n = _prompt_count(drope_protocols)
     scale = math.sqrt(n / (n - 1))
@@ -112,11 +112,11 @@ def _prompt_count(drope_protocols: pd.DataFrame) -> int:
 
 
 def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> pd.DataFrame:
-    """Sink score of attention that is spread evenly, by prompt length T: H_T / T with H_T the T-th harmonic number.
+    """Return the sink score of uniform attention by prompt length T: H_T / T with H_T the T-th harmonic number.
 
-    Query t spreads its attention over t tokens and gives the first one 1/t; the mean over t = 1 ... T is the score of
-    every head. `sink` tells whether it reaches the threshold, `later` is the mean without the first query, which can
-    attend to nothing else. `used_in` names the experiment whose prompts have this length, as its scripts tell.
+    Query t attends to t tokens, with weight 1/t on the first; the mean over t = 1 ... T is the score of every head.
+    `sink` says whether it reaches the threshold; `later` is the mean without the first query, which can only attend
+    to itself. `used_in` names the experiment whose scripts use prompts of this length.
     """
     threshold = float(pick(drope_stated, statement="s5_2_sink_threshold_code")["value"])
     ranges = {section: _prompt_lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
@@ -148,7 +148,7 @@ def _prompt_lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, i
 def sink_summary(
     sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, sink_rate_tests: pd.DataFrame
 ) -> pd.DataFrame:
-    """Summary numbers of the sink rates and of even attention, one per row."""
+    """Return summary numbers of the sink rates and of uniform attention, one per row."""
     layers = sink_rate_layers.set_index("layer")
     used = uniform_sink[uniform_sink["used_in"] == "sink rates"]
     longer = uniform_sink[uniform_sink["used_in"] == "attention patterns"]

@@ -1,4 +1,4 @@
-"""Read stored arms, format rates as columns, and sum intervals, for the two studies of the knowledge tasks."""
+"""Read stored arms, return rates as columns, and sum intervals, for the two studies of the knowledge tasks."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ Ranged = tuple[float, float, float]  # estimate, low, high
 
 
 def values(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
-    """Return the values of a long source by its keys."""
+    """Return the values of a long-format source by key."""
     return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
 
 
 def stored_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, items: Mapping[str, int]
 ) -> Mapping[tuple[str, str, str], Arm]:
-    """Return the arms of Experiment 3; DataError if a printed rate is not the stored one, rounded."""
+    """Return the arms of Experiment 3; raises DataError if a printed rate is not the rounded stored rate."""
     by_key = arms(rates, "3", items)
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
@@ -34,7 +34,7 @@ def stored_arms(
 
 
 def percent_right(arm: Arm) -> float:
-    """Return the share of right answers of an arm in percent; DataError if no answer could be read."""
+    """Return an arm's share of right answers in percent; raises DataError if no answer could be parsed."""
     if arm.share is None:
         raise DataError("an arm of the knowledge tasks has no answer that could be read")
     return arm.share
@@ -56,14 +56,14 @@ def rate(name: str, arm: Arm) -> dict[str, Any]:
 
 
 def ranged(test: Estimate) -> Ranged:
-    """Return estimate and interval of a test that has both."""
+    """Return estimate and interval of a test; raises DataError if either is missing."""
     if test.estimate is None or test.ci_low is None or test.ci_high is None:
-        raise DataError(f"{test.study}, {test.comparison}: no estimate or interval to go on with")
+        raise DataError(f"{test.study}, {test.comparison}: no estimate or no interval")
     return test.estimate, test.ci_low, test.ci_high
 
 
 def sum_with_interval(parts: Iterable[Ranged]) -> Ranged:
-    """Return the sum of independent estimates, with its interval by MOVER (Zou & Donner 2008)."""
+    """Return the sum of independent estimates, with an interval by MOVER (Zou & Donner 2008)."""
     listed = list(parts)
     total = sum(estimate for estimate, _, _ in listed)
     down = math.hypot(*(estimate - low for estimate, low, _ in listed))

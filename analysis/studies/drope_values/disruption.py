@@ -1,8 +1,8 @@
-"""Test what the published perplexities with massive dimensions zeroed allow, per seed and per text.
+"""Test the published perplexities with zeroed massive dimensions, by seed and by text.
 
-The source tests over ten seeds. A seed draws the random control only; the massive dimensions are the same each time,
-so their perplexity is one number written ten times. The text set is the unit that varies in both arms, and there are
-three.
+The source tests over ten seeds. A seed draws only the random control; the massive dimensions are the same each time,
+so their perplexity is one number repeated ten times. The unit that varies in both arms is the text set, of which
+there are three.
 """
 
 from dataclasses import replace
@@ -31,11 +31,11 @@ ARMS = ("baseline", "massive", "random")
 
 
 def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.DataFrame:
-    """Per model over the published trials: perplexities, percent increases and their deviations with both divisors.
+    """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent. `mr_d` is Cohen's d as the
-    source's script has it: the mean over seeds by the deviation with the divisor n, of each model by itself.
+    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent. `mr_d` is Cohen's d as in the
+    source's script, by model: the mean over seeds divided by the deviation with divisor n.
     """
     rows = []
     for model in PAIR:
@@ -67,10 +67,10 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
 def disruption_by_text(
     drope_published_disruption_texts: pd.DataFrame, drope_disruption_texts_reported: pd.DataFrame
 ) -> pd.DataFrame:
-    """Per text set and model: perplexities, increases in percent and nats, and the increase that the source prints.
+    """Return by text set and model: perplexities, increases in percent and nats, and the printed increase.
 
     `selected` says whether the zeroed dimensions were chosen on this set; `times_printed` is the published increase
-    over the printed one.
+    divided by the printed one.
     """
     table = wide(drope_published_disruption_texts, by=["positional", "text"])
     table = table.rename(columns={f"{arm}{end}_ppl": f"{arm}_ppl" for arm in ARMS for end in ("", "_zeroed")})
@@ -91,7 +91,7 @@ def disruption_by_text(
 
 
 def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
-    """RoPE against DroPE per text set: ratios of the increases in percent and in nats, and the difference in nats."""
+    """Compare RoPE with DroPE by text set: ratios of the increases in percent and in nats, and difference in nats."""
     columns = ["massive_increase", "massive_nats", "massive_ratio"]
     table = disruption_by_text.pivot(index="text", columns="positional", values=columns)
     rope, drope = (table.xs(model, axis=1, level="positional") for model in PAIR)
@@ -111,7 +111,7 @@ def disruption_tests(
     drope_published_disruption_texts: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The source's tests over seeds, recomputed with their guards, and the same questions over text sets in nats.
+    """Return the source's tests over seeds, recomputed with guards, and similar tests over text sets in nats.
 
     Holm over the tests over text sets; those over seeds repeat the source's and are not corrected.
     """
@@ -120,8 +120,8 @@ def disruption_tests(
 
 
 def _increases_by_seed(trials: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return one row per seed: perplexities `baseline`, `massive`, `random`, their increases in percent, and the
-    difference of these.
+    """Return one row per seed: perplexities `baseline`, `massive`, `random`, increases in percent, and the difference
+    of both increases.
     """
     table = wide(trials[trials["positional"] == model], by=["seed"])
     table = table.rename(columns={f"{arm}{end}_ppl": arm for arm in ARMS for end in ("", "_zeroed")})
@@ -167,7 +167,8 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
         names=PAIR,
         note="the source's test, percent of the baseline perplexity",
     )
-    # the sd is that of the random control alone, since the massive arms have none: no interval of d is of the models
+    # the sd comes from the random control alone, since the massive arms have no variance: an interval of d would not
+    # be about models
     why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
     pooled = with_note(replace(pooled, effect_ci_low=None, effect_ci_high=None), why)
     spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})

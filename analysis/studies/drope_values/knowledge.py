@@ -1,8 +1,8 @@
 """Analyse knowledge tasks with one massive dimension per head disrupted, from the printed and stored rates.
 
-Answers per item are not published. The same items stand in both arms, so Fisher's test, which ignores the pairing, is
-beside the range of McNemar's exact p over every pairing that the two rates allow. If answers were left out of a
-denominator of unknown size, the rate has no test.
+Answers per item are not published. Both arms have the same items, so Fisher's test, which ignores the pairing, is
+given with the range of McNemar's exact p over every pairing that the two rates allow. A rate whose denominator is
+unknown has no test.
 """
 
 from collections.abc import Mapping
@@ -42,12 +42,12 @@ def knowledge_tests(
     drope_stated: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Baseline against disrupted by Fisher's test (Holm over all), degradation above chance, and model against model.
+    """Return tests of baseline against disrupted (Fisher, Holm), degradation above chance, and model differences.
 
-    Only tasks whose numbers of answers are known in the arms that are compared: cities and sports leave out answers
-    that could not be read, and mostly it is not stored how many. `relative` is the source's degradation (chance taken
-    as 0) with an interval; `model_difference` is by how many points more RoPE loses than DroPE, its interval by
-    recovering the variance of both changes (MOVER).
+    Only tasks with known numbers of answers in both arms are tested: cities and sports omit unparsed answers, and
+    mostly their number is not stored. `relative` is the source's degradation (chance taken as 0) with an interval;
+    `model_difference` is by how many points more RoPE loses than DroPE, its interval by recovering the variance of
+    both changes (MOVER).
     """
     tested: list[Estimate] = []
     others: list[Estimate] = []
@@ -98,14 +98,13 @@ def knowledge_tasks(
     drope_stated: pd.DataFrame,
     knowledge_tests: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Per model and task: rates with their denominators, and degradation as printed, relative and above chance.
+    """Return by model and task: rates with denominators, and degradation as printed, relative and above chance.
 
-    Rates, degradations and changes are in percent or points, rates of the answers counted. For cities and sports these
-    are the answers that could be read, `base_n_low` to `base_n_high` of them; `n` counts the items asked. Numbers of
-    right answers, intervals and p stand only where the shares allow one number of answers. `chance` supposes as many
-    items of either answer, and of a passkey that every number is as likely. `p_below_chance` is the binomial p of the
-    baseline against chance from below: an accuracy that low is no guessing, it counts answers that were neither option
-    as wrong. `p_mcnemar_low` and
+    Rates, degradations and changes are in percent or points; rates are relative to counted answers. For cities and
+    sports these are the parsed answers, between `base_n_low` and `base_n_high`; `n` counts the items. Counts of right
+    answers, intervals and p are given only if the shares determine the number of answers. `chance` assumes equally
+    many items per answer, and equally likely passkeys. `p_below_chance` is the one-sided binomial p for a baseline
+    below chance: a small p means that other answers than the two options were counted as wrong. `p_mcnemar_low` and
     `p_mcnemar_high` bound McNemar's exact p over all pairings.
     """
     tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
@@ -135,10 +134,10 @@ def knowledge_tasks(
 
 
 def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> pd.DataFrame:
-    """Per model and category: the mean degradation over its two tasks, as printed, relative, in points, above chance.
+    """Return by model and category: the mean degradation over two tasks, as printed, relative, in points, above chance.
 
-    Every task weighs the same, as in the source. `above_chance` averages the tasks whose baseline is above chance, of
-    which there are `tasks_above_chance`. Intervals by MOVER over the tasks, where every task has one.
+    Tasks have equal weight, as in the source. `above_chance` averages the `tasks_above_chance` tasks whose baseline
+    is above chance. Intervals are by MOVER over the tasks, if every task has one.
     """
     printed = values(drope_knowledge_categories, ("positional", "metric"))
     rows: list[dict[str, Any]] = []
@@ -202,7 +201,7 @@ def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[s
 def _share_lost(
     name: str, test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float
 ) -> dict[str, float | None]:
-    """Return the lost share of the baseline's accuracy above chance, in percent; its interval if arms are counted."""
+    """Return the lost share of the baseline's accuracy above chance, in percent, with an interval if possible."""
     if test is not None:
         ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
         return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}

@@ -1,4 +1,4 @@
-"""The knowledge tasks as Experiments 3 and 4 run them: settings, rates, and a test between their baselines."""
+"""Compare the knowledge tasks in Experiments 3 and 4: settings, rates, and a test between the baselines."""
 
 import math
 import re
@@ -24,11 +24,11 @@ def knowledge_protocols(
     drope_protocols: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The same tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and their difference.
+    """Return for the tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and the difference.
 
-    Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` Holm over those that have one: model,
-    task and number of items are the same in both experiments. Rates have Wilson's interval, changes Newcombe's, where
-    the numbers of answers are known.
+    Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` is Holm-corrected over existing p:
+    model, task and number of items are equal in both experiments. Rates have Wilson's interval, changes Newcombe's,
+    if the numbers of answers are known.
     """
     functional = values(drope_functional, ("positional", "task", "condition"))
     settings = {experiment: _protocol_settings(drope_protocols, section) for experiment, section in SECTIONS.items()}

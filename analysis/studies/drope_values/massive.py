@@ -12,14 +12,14 @@ TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"
 SECTIONS = {REPORTED: "2 (Table 2.2)", PUBLISHED: "2.3 (layers)"}
 FIRST_LATER = 2  # the source contrasts layer 1 with layers 2 to 31
-FALL = -60.0  # percent: the fall that the source states for each later layer
+FALL = -60.0  # fall in each later layer stated by the source, in percent
 
 
 def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Massive values per tensor and layer, both models, from the published three-text run.
+    """Return massive values by tensor and layer for both models, from the published three-text run.
 
-    `all` adds the three tensors up. `change` is that of DroPE from RoPE in percent, `share_*` the layer's share of the
-    model's total for the tensor in percent, `more` the model with more massive values.
+    `all` is the sum over the three tensors. `change` is DroPE's change from RoPE in percent, `share_*` the layer's
+    share of the model's total for the tensor in percent, `more` the model with more massive values.
     """
     series = drope_published_series[drope_published_series["metric"].str.startswith("massive_count_")]
     table = series.assign(tensor=series["metric"].str.removeprefix("massive_count_"))
@@ -39,10 +39,10 @@ def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
-    """Per tensor: layer 1 of both models, the later layers, and how many layers have more massive values in DroPE.
+    """Return by tensor: layer 1 of both models, later layers, and how many layers have more in DroPE.
 
-    `layer1_ratio` is DroPE over RoPE, `layer1_increase` that ratio less one; `later_*` are means over layers 2 to 31
-    with the extremes over these layers; `top_layer_drope` is the layer with the most massive values.
+    `layer1_ratio` is DroPE over RoPE, `layer1_increase` this ratio minus 1; `later_*` are means and extremes over
+    layers 2 to 31; `top_layer_drope` is the layer with the most massive values.
     """
     rows = []
     for tensor, table in massive_layers.groupby("tensor", sort=False):
@@ -81,9 +81,9 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
 def massive_counts(
     drope_massive_counts: pd.DataFrame, massive_layer_summary: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
-    """Massive values of both models per tensor in the two runs, with DroPE's change from RoPE in percent.
+    """Return massive values of both models by tensor in the two runs, with DroPE's change from RoPE in percent.
 
-    `change_low` and `change_high` bound the change given that the means are rounded; `change_printed` is the source's.
+    `change_low` and `change_high` bound the change given the rounding of the means; `change_printed` is the source's.
     Standard deviations are over texts and reported for the ten-text run only.
     """
     cells = drope_massive_counts.set_index(["tensor", "positional", "metric"])[["value", "low", "high"]].to_dict(
@@ -134,7 +134,7 @@ def _texts_and_precision(protocols: pd.DataFrame, run: str) -> dict[str, object]
 
 
 def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """RoPE against DroPE per tensor: Welch's test from the reported means and deviations, Holm over three.
+    """Test RoPE against DroPE by tensor: Welch's test from the reported means and deviations, Holm over three.
 
     The texts are the same for both models, but no counts per text are published, so the pairing cannot be used. The
     source's script takes deviations with the divisor n (`script_facts`, deviations_experiment_1); they are scaled to

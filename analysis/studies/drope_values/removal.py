@@ -1,4 +1,4 @@
-"""Compare massive values after removing the rotation: from SmolLM-360M without training, from Llama-2-7B with it."""
+"""Compare massive values after removing the rotation: in SmolLM-360M without training, in Llama-2-7B with training."""
 
 import pandas as pd
 
@@ -6,9 +6,9 @@ LLAMA = "llama2-7b"
 
 
 def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataFrame) -> pd.DataFrame:
-    """Totals over layers with and without rotation, and their change in percent, one row per model and tensor.
+    """Return totals over layers with and without rotation, and the change in percent, one row per model and tensor.
 
-    `layers_more` counts the layers with more massive values after the removal, where layers are stored by model.
+    `layers_more` counts the layers with more massive values after the removal, if values by layer are stored.
     """
     rows = []
     for (model, tensor), cells in drope_smollm_massive.groupby(["model", "tensor"], sort=False):

@@ -1,4 +1,4 @@
-"""Compare the ledger with the documents: the number of verdicts for each section, and what was left out."""
+"""Compare the ledger with the documents: number of verdicts by section, and omissions."""
 
 import pandas as pd
 
@@ -8,11 +8,11 @@ HOLDING = ("holds", "holds after rounding")
 
 
 def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """The ledger by section of the documents: one row per section, in the documents' order.
+    """Return the ledger's coverage, one row per section, in the documents' order.
 
-    `judged` counts the ledger's statements, `holding` those among them that hold, `cells` its cell checks. A statement
-    of several sections counts in the one that the ledger names for it. Raises DataError when a section of the ledger
-    belongs to no section of its document, or to several.
+    `judged` counts the ledger's statements, `holding` those that hold, `cells` the cell checks. A statement in
+    several sections counts in the section that the ledger names. Raises DataError if a section of the ledger belongs
+    to no section of its document, or to several.
     """
     homes = _section_of_names(claims_coverage)
     own = claims[claims["source"] != "thesis"]
@@ -49,7 +49,7 @@ def _section_of_names(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
             if key in homes:
                 raise DataError(
                     f"claims_coverage: {row['document']}, {name} is in two rows, {homes[key]} and {row['section']}; "
-                    "leave it in one"
+                    "keep one"
                 )
             homes[key] = str(row["section"])
     return homes

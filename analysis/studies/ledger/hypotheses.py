@@ -6,7 +6,7 @@ from boundpaper.errors import DataError
 
 
 def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """The hypotheses of document 002 with the ledger's verdicts on each: one row per claim named `c002_h<number>_...`.
+    """Return document 002's hypotheses with the ledger's verdicts: one row per claim named `c002_h<number>_...`.
 
     Raises DataError when a hypothesis has no claim.
     """
@@ -44,10 +44,10 @@ def gaps_status(
     published_lbp: pd.DataFrame,
     inference_memory: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What the open gaps of the sources lack, and how many cells of the missing scores are published.
+    """Return what the sources' open gaps still need, and how many cells of the missing scores are published.
 
-    `missing` and `published` count scores by length without thinking; `memory_gb` is what the largest model to be run
-    would need with its key-value cache. They are given where a gap is about these scores.
+    `missing` and `published` count scores by length without thinking; `memory_gb` is the memory that the largest
+    model to be run needs, with key-value cache. They are given only for gaps about these scores.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     lacking = scores[scores["low"].isna()]

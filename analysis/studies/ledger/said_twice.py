@@ -1,4 +1,4 @@
-"""Compare what a document says of one thing in two sections: do the statements agree?"""
+"""Compare a document's statements about one thing in several sections: do they agree?"""
 
 import pandas as pd
 
@@ -8,11 +8,11 @@ SOUND = ("holds", "holds after rounding")
 
 
 def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """One row per document and thing that it states more than once: how many values it gives, and the verdicts.
+    """Return one row per document and repeatedly stated thing: the number of different values, and the verdicts.
 
-    `conflict` if there is more than one value. Two statements that exclude each other cannot both hold, so the ledger
-    must reject one of them: `unjudged` if it has all of them hold. Raises DataError when a row names a claim that the
-    ledger lacks, or a thing stands in one row only.
+    `conflict` is true if there is more than one value. Contradictory statements cannot all hold, so the ledger must
+    reject one: `unjudged` is true if all of them hold there. Raises DataError if a row names a claim that the ledger
+    lacks, or a thing has only one row.
     """
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []

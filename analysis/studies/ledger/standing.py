@@ -1,4 +1,4 @@
-"""State the standing of each claim in the ledger (planned, post hoc or exploratory), with its verdicts counted."""
+"""Count the ledger's verdicts by standing of the claims: planned, post hoc or exploratory."""
 
 from fnmatch import fnmatchcase
 
@@ -12,10 +12,10 @@ OPEN = ("not testable", "not significant", "not supported")
 
 
 def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
-    """One row per group of results: its standing, when it was decided, and counts of claims by verdict.
+    """Return one row per group of results: standing, time of decision, and counts of claims by verdict.
 
-    Every claim of the ledger belongs to one row, by the patterns of its function. Raises DataError when a claim belongs
-    to no row or to several, or a row to no claim.
+    Patterns of function names assign every claim to one row. Raises DataError if a claim matches no row or several,
+    or a row matches no claim.
     """
     rows = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
     found: dict[object, list[str]] = {name: [] for name, _ in rows}

@@ -12,7 +12,7 @@ NULL = "null reference"
 
 
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
-    """Return metrics from this project's analysis of a capture; correlations with position as absolute values."""
+    """Return metrics from this project's analysis of a capture, with absolute values of correlations with position."""
     values = metrics["value"].astype(float)
     cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
     cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
@@ -21,7 +21,7 @@ def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Return metrics as a source reports them; empty for a model that the source does not have."""
+    """Return metrics as reported by a source; empty for a model missing from the source."""
     if not row:
         return {}
     return {
@@ -33,7 +33,7 @@ def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
 
 
 def checkpoint_match(captured: object, scored: str) -> str:
-    """Return in words whether the captured checkpoint is the scored one."""
+    """Return a text that says whether the captured checkpoint is the scored one."""
     if not captured:
         return "not captured"
     one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))

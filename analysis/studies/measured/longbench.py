@@ -1,4 +1,4 @@
-"""Tabulate LongBench Pro as this project measured it, beside the published scores but never mixed with them."""
+"""Tabulate LongBench Pro scores measured by this project, separately from the published scores."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,10 @@ MODE = "nonthinking"  # the mode of the scores that the sources correlate
 
 
 def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Measured scores by prompt mode and length, `overall` among the lengths, with their 95 % intervals.
+    """Return measured scores by prompt mode and length (including `overall`), with 95 % intervals.
 
-    `metric` says whether summaries were scored as the benchmark does or by ROUGE-L alone; `data` names the questions,
-    which are the benchmark's or others of its columns.
+    `metric` says whether summaries were scored as in the benchmark or by ROUGE-L alone; `data` names the data set,
+    the benchmark's or another one with the same columns.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
@@ -38,12 +38,12 @@ def measured_lbp_models(
     matched_models: pd.DataFrame,
     models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Models with a measured score, one row each, with their metrics, and whether they may enter a correlation.
+    """Return models with a measured score, one row each, with metrics, and whether they enter correlations.
 
-    Metrics are this project's where it analysed a capture of the model, else the reported ones; `plasticity_origin`
-    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a model
-    that has learned something, has a metric and a score without thinking on the benchmark's own questions, is
-    described in the table of models, and has no published score already; else `note` says what is in the way.
+    Metrics are this project's if it analysed a capture of the model, else the reported ones; `plasticity_origin`
+    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a
+    trained model that has a metric and a score without thinking on the benchmark's questions, is in the table of
+    models, and has no published score; otherwise `note` gives the reason.
     """
     known = {str(row["model"]): row for row in models.to_dict("records")}
     reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
@@ -91,7 +91,7 @@ def measured_lbp_models(
 
 
 def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd.DataFrame) -> pd.DataFrame:
-    """Relative decline 1 - s(128k)/s(8k) of each measured model and mode, beside its plasticity drop."""
+    """Return the relative decline 1 - s(128k)/s(8k) of each measured model and mode, with the plasticity drop."""
     ends = measured_lbp_lengths[measured_lbp_lengths["length"].isin(["8k", "128k"])]
     table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
@@ -118,10 +118,10 @@ def _why_empty(row: pd.Series) -> str:
 def lbp_correlations_measured(
     measured_lbp_models: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Every metric against the score over the published models and the measured ones that may enter, both named.
+    """Correlate every metric with the score over published and eligible measured models; the note names them.
 
-    The correlations over published scores stand apart (`lbp_correlations`, `lbp_correlations_extended`) and do not
-    change. Without a measured model that enters these are the extended ones again, and the note says so.
+    Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
+    Without an eligible measured model, the result equals the extended one, and the note says so.
     """
     entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
     shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]

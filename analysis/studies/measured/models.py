@@ -14,12 +14,12 @@ ENDS = {"low": "ci_low", "high": "ci_high"}
 
 
 def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
-    """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
+    """Return measured models, one row each, by decreasing plasticity: means over heads with 95 % intervals.
 
-    A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
-    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The small models that ship are left
-    out: their contexts are too short to stand beside captured models, and they have results of their own. So has a
-    model's capture on source code. Raises DataError when the file of a model lacks a metric.
+    Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` are
+    the numbers behind the overall plasticity. No source values are used. Shipped small models, whose contexts are too
+    short for comparison, and captures on source code are omitted: other results cover them. Raises DataError if a
+    model's file lacks a metric.
     """
     names = _names_by_model(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)
@@ -59,10 +59,10 @@ def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict
 def measured_profiles(
     model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame
 ) -> pd.DataFrame:
-    """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
+    """Return plasticity of measured models by tenth of the captured context: mean over heads with 95 % interval.
 
-    One row per model and decile (counted from 0); deciles that hold no query bin are left out, and so are the small
-    models that ship.
+    There is one row per model and decile (counted from 0); deciles without a query bin, and shipped small models, are
+    omitted.
     """
     names = _names_by_model(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)

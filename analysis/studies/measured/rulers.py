@@ -1,4 +1,4 @@
-"""Tabulate RULER as this project measured it, beside the published scores but never mixed with them."""
+"""Tabulate RULER scores measured by this project, separately from the published scores."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,10 @@ SUMMARY = ("average", "weighted_longer", "weighted_shorter", "effective_length",
 
 
 def measured_ruler_lengths(measured_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Measured means over tasks by length, with their 95 % intervals.
+    """Return measured means over tasks by length, with 95 % intervals.
 
-    `data` says which tasks: RULER's 13, or needles in generated noise, which give no RULER score. A mean that lacks a
-    task has no value, and the note names the task.
+    `data` is RULER's 13 tasks, or needles in generated noise, which are not a RULER score. If a task is missing, the
+    mean has no value, and the note names the task.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_ruler[measured_ruler["slice"] == "mean"]
@@ -36,13 +36,13 @@ def measured_ruler_models(
     captured_models: pd.DataFrame,
     models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Models with measured scores, one row each, with their metrics, and whether they may enter a correlation.
+    """Return models with measured scores, one row each, with metrics, and whether they enter correlations.
 
-    Metrics are this project's where it analysed a capture of the model, else the reported ones; `plasticity_origin`
-    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a model
-    that has learned something, has a metric and a mean of the 13 tasks at 128k, is described in the table of models,
-    and has no published score already; else `note` says what is in the way. Effective lengths are in tokens: the
-    longest length above the threshold, and the longest up to which every tested length is.
+    Metrics are this project's if it analysed a capture of the model, else the reported ones; `plasticity_origin`
+    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a
+    trained model that has a metric and a mean of the 13 tasks at 128k, is in the table of models, and has no
+    published score; otherwise `note` gives the reason. Effective lengths are in tokens: the longest length above the
+    threshold, and the longest up to which every tested length is.
     """
     known = {str(row["model"]): row for row in models.to_dict("records")}
     reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
@@ -99,10 +99,10 @@ def _value_of_key(rows: pd.DataFrame, key: str) -> float:
 def ruler_correlations_measured(
     measured_ruler_models: pd.DataFrame, captured_models: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Every metric against the score at 128k over the published models and the measured ones that may enter.
+    """Correlate every metric with the score at 128k over published and eligible measured models.
 
-    The correlations over published scores stand apart (`ruler_correlations`, `ruler_correlations_full_context`) and do
-    not change. Without a measured model that enters these are the former again, and the note says so.
+    Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
+    results. Without an eligible measured model, the result equals the former, and the note says so.
     """
     entering = measured_ruler_models[measured_ruler_models["enters"].astype(bool)]
     shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]

@@ -22,13 +22,13 @@ def nope_recovery_recomputed(
     nope_layer_kinds: pd.DataFrame,
     published_facts: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Dip, later level and recovery of every captured model, beside the recovery printed for ten of them.
+    """Return dip, later level and recovery of every captured model, and the recovery printed for ten of them.
 
     `dip` is the mean of deciles 4 and 5 (counted from 0), `level` that of 6 and 7, `recovery` their difference;
-    `_low` and `_high` are what the rounding of the deciles leaves open. `reported` is the printed recovery, `agreement`
-    how the two agree. `draw_up` is the largest rise between any two deciles, `rise_from` and `rise_to` its deciles,
-    `rise_from_tokens` and `rise_to_tokens` where the first begins and the last ends. `text_layers` leaves out layers
-    that text does not pass, and `network` names the model whose text weights these are.
+    `_low` and `_high` are the range allowed by rounding of the deciles. `reported` is the printed recovery;
+    `agreement` compares both. `draw_up` is the largest rise between any two deciles, `rise_from` and `rise_to` its
+    deciles, `rise_from_tokens` and `rise_to_tokens` the start of the first and the end of the second. `text_layers`
+    excludes layers that do not run on text, and `network` names the model with the same text weights.
     """
     origin = published_facts.set_index("fact").loc["llama32_vision_text"]
     self_attention = int((nope_layer_kinds["kind"] != CROSS).sum())
@@ -85,11 +85,11 @@ def _largest_rise(values: list[float]) -> tuple[int, int]:
 
 
 def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> pd.DataFrame:
-    """The layers with the largest printed recovery: the recovery recomputed from their printed deciles.
+    """Return the layers with the largest printed recovery, with the recovery recomputed from printed deciles.
 
-    `recovery_recomputed` is d67 - d45 with what rounding leaves open; `text_layer` counts the layers that text passes,
-    so that it is the same weights in both models; `group` is the place relative to cross-attention layers, as
-    `adjacent` is; `below_dip` tells whether the last deciles lie below the dip.
+    `recovery_recomputed` is d67 - d45, with the range allowed by rounding; `text_layer` is the index among layers
+    that run on text, so equal indices have equal weights in both models; `group` and `adjacent` describe the position
+    relative to cross-attention layers; `below_dip` says whether the last deciles are below the dip.
     """
     numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])
     said = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
@@ -123,7 +123,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
 
 
 def _number_in_cell(cell: object) -> float:
-    """Return a cell as a number; DataError if it holds no number."""
+    """Return a cell as a number; raises DataError if it has no number."""
     return float(decimal(cell))
 
 
@@ -140,7 +140,7 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
 
 
 def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
-    """Return functions that give a layer's group and its number among the self-attention layers."""
+    """Return functions for a layer's group and its index among the self-attention layers."""
     cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
 
     def group(layer: int) -> str:
@@ -157,7 +157,7 @@ def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callabl
 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
-    """Each self-attention layer's number among these, its group by the rule, and the group that the study lists."""
+    """Return each self-attention layer's index among such layers, the group by the rule, and the group in the study."""
     group_of, text_layer = _group_and_index(nope_layer_kinds)
     listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
@@ -170,11 +170,12 @@ def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFr
 def nope_layer_pairs(
     nope_layer_cells: pd.DataFrame, nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame
 ) -> pd.DataFrame:
-    """Text layers for which both models print a value: the same weights, captured twice.
+    """Return text layers with printed values in both models, that is, the same weights captured twice.
 
-    For Llama-3.1-8B the plasticity over the context follows from the four printed pairs of deciles and the fifth, which
-    is taken to lie between the least and the largest of them (`overall_low`, `overall_high`); `least_range` is the
-    spread of the printed pairs. For Llama-3.2-11B-Vision `ap_overall` is printed; `gap` is how far it lies outside.
+    For Llama-3.1-8B the plasticity over the context is bounded (`overall_low`, `overall_high`) from the four printed
+    pairs of deciles, assuming that the fifth pair is between the smallest and largest of them; `least_range` is the
+    range of the printed pairs. For Llama-3.2-11B-Vision `ap_overall` is printed; `gap` is its distance from these
+    bounds.
     """
     text = nope_groups.set_index("layer")["text_layer"]
     overall = nope_extremes[nope_extremes["metric"] == "ap_overall"]
@@ -206,10 +207,10 @@ def nope_layer_pairs(
 def nope_twins(
     nope_recovery_recomputed: pd.DataFrame, decile_profiles: pd.DataFrame, nope_stated: pd.DataFrame
 ) -> pd.DataFrame:
-    """The difference of two captures of one text network: a measure of the noise, which the study does not give.
+    """Return the difference between two captures of one text network: a measure of noise, unreported in the study.
 
-    Rows are quantities in units of plasticity: differences of the two models in the deciles, in the recovery with the
-    range that rounding leaves, in the draw-up, and the threshold above which the study calls a layer recovering.
+    Rows are quantities in units of plasticity: differences in the deciles, in the recovery (with the range allowed by
+    rounding) and in the draw-up, and the threshold above which the study says that a layer recovers.
     """
     shared = nope_recovery_recomputed[nope_recovery_recomputed["network"].duplicated(keep=False)]
     if len(shared) != 2:

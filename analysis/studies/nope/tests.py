@@ -1,4 +1,4 @@
-"""Test what the printed counts, means and top layers of the study of layers without position encoding allow."""
+"""Compute the tests that the printed counts, means and top layers of the study of NoPE layers permit."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ DEEP = 32
 def nope_count_tests(
     nope_stated: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Layers that recover in either model: Wilson intervals, Fisher's test, and McNemar's for the extreme pairings.
+    """Compare the numbers of recovering layers: Wilson intervals, Fisher's test, and McNemar's for extreme pairings.
 
-    The two models run the same text layers, so the counts are paired; which layers recover in which model is not
-    printed, and McNemar's p is given for the pairing with the fewest and with the most discordant layers. Layers of one
-    network are no independent units.
+    The two models run the same text layers, so the counts are paired; the pairing is not printed, so McNemar's p is
+    given for the pairings with the fewest and the most discordant layers. Layers of one network are not independent
+    units.
     """
     said = nope_stated.set_index("statement")["value"]
     counts = [int(said[f"{key}_recovering"]) for key in COUNTS]
@@ -61,13 +61,12 @@ def _guard_of_one_network(layers: int) -> Notes:
 def nope_adjacency_bounds(
     nope_adjacency: pd.DataFrame, nope_layers: pd.DataFrame, nope_groups: pd.DataFrame
 ) -> pd.DataFrame:
-    """Adjacency to cross-attention layers: the most that any test of the printed group means could have shown.
+    """Bound what any test of the printed group means could show about adjacency to cross-attention layers.
 
     The study prints means and numbers of layers, no standard deviations, so no test can be computed. But five layers
-    are printed singly, and they spread their groups: whatever the others are, the sum of squares within a group is at
-    least that of its printed layers with all others equal. This bounds the pooled t (and F over three groups) from
-    above and p from below; rounding is taken in the direction that favours an effect. The bound needs the printed
-    recoveries of layers and groups to be the same quantity.
+    are printed individually: whatever the other values, a group's sum of squares is at least that with all others
+    equal. This bounds the pooled t (and F over three groups) from above and p from below; rounding is resolved in
+    favour of an effect. The bound assumes that the printed recoveries of layers and groups are the same quantity.
 
     `difference` is first minus second in units of plasticity, `p_at_least` two-sided; `sd_at_least` is pooled.
     """
@@ -84,7 +83,7 @@ def nope_adjacency_bounds(
         sum(n[group] * values[group] for group in ("after", "before")) / adjacent for values in (means, lows, highs)
     )
     rows = []
-    # the two adjacent groups as one: their own spread is left out of the sum of squares, which only weakens the bound
+    # treat the two adjacent groups as one: omitting the variance between them only weakens the bound
     cases = [("adjacent", adjacent, centre, low, high, least["after"] + least["before"])]
     cases += [(g, n[g], means[g], lows[g], highs[g], least[g]) for g in ("after", "before")]
     for name, size, value, value_low, value_high, squares in cases:
@@ -115,7 +114,7 @@ def nope_adjacency_bounds(
 
 
 def _least_squares(known: Sequence[float], size: int, mean: float) -> float:
-    """Return the least sum of squares of `size` values with this mean, some of them known: the others are equal."""
+    """Return the least sum of squares of `size` values with this mean and some known values (the others are equal)."""
     rest = size - len(known)
     off = sum(value - mean for value in known)
     return sum((value - mean) ** 2 for value in known) + off**2 / rest
@@ -125,7 +124,7 @@ def _three_groups(
     n: dict[str, int], means: dict[str, float], lows: dict[str, float], highs: dict[str, float], least: dict[str, float]
 ) -> dict[str, object]:
     total, groups = sum(n.values()), list(n)
-    # the means lie farthest apart where each one's rounding is at an end
+    # the means are farthest apart at the ends of their rounding ranges
     corners: list[dict[str, float]] = [{}]
     for group in groups:
         corners = [{**one, group: end} for one in corners for end in (lows[group], highs[group])]
@@ -155,11 +154,12 @@ def _three_groups(
 def nope_depth_tests(
     nope_layer_cells: pd.DataFrame, nope_groups: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Do the five printed top layers lie at a certain depth? Exact rank-sum tests, and the overlap of the two fives.
+    """Test whether the five printed top layers have a typical depth: exact rank-sum tests, and overlap between models.
 
-    Layers are counted along the text network, so the same number is the same weights. `estimate` is the mean number of
-    the top layers less that of the others; the last row counts the layers in both fives, with the exact p of as few.
-    Every p takes layers for exchangeable, which layers of one network are not; each row carries the guard.
+    Layers are indexed along the text network, so equal indices have equal weights. `estimate` is the mean index of
+    the top layers less that of the others; the last row counts the layers among both models' top five, with the exact
+    p of as few or fewer. Every p assumes exchangeable layers, which layers of one network are not; each row has a
+    guard that says so.
     """
     depth = len(nope_groups)
     tests, fives = [], []
@@ -210,11 +210,10 @@ def nope_depth_tests(
 def nope_family_tests(
     nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Is the recovery a matter of family or of depth? Exact counts of models that recover.
+    """Test whether recovery depends on family or depth, by exact tests of counts of recovering models.
 
-    Llama against all others and 32 text layers or more against fewer, over the models of the study and over all
-    captured ones, each with every model counted and with every network counted once (the pair that shares text weights
-    is one network).
+    Llama is compared with all others, and 32 or more text layers with fewer, over the study's models and over all
+    captured ones; each once with all models, and once counting models with shared text weights as one.
     """
     tests = []
     everyone = nope_recovery_recomputed

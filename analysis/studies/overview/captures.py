@@ -1,4 +1,4 @@
-"""Describe what the captures sample: heads, texts, and the rotation under which each model ran."""
+"""Describe the captures: sampled heads, texts, and the rotation with which each model ran."""
 
 import random
 from typing import Any
@@ -13,12 +13,12 @@ Heads = frozenset[tuple[int, int]]
 def capture_heads(
     capture_settings: pd.DataFrame, models: pd.DataFrame, nope_facts: pd.DataFrame, analysed_heads: pd.DataFrame
 ) -> pd.DataFrame:
-    """Query heads of each captured model and how many of them were analysed, scaling of the rotation, stated context.
+    """Return each captured model's query heads, number of analysed heads, scaling of the rotation, and stated context.
 
-    `drawn` is what the capture's configuration asks for, over all layers; `sampled` is what was analysed: as the
-    author's notes count it, and as many as were drawn where they do not list the model. Heads of cross-attention
-    layers do not attend to the text and are left out of `heads`. `beyond` is the share of the captured window that
-    lies beyond the context that the makers state, in percent.
+    `drawn` is the number of heads that the capture's configuration requests; `sampled` is the number analysed,
+    according to the author's notes or, for models missing from them, equal to `drawn`. Heads of cross-attention
+    layers do not attend to the text and are excluded from `heads`. `beyond` is the share of the captured window
+    beyond the context that the makers state, in percent.
     """
     crossed = nope_facts.set_index("fact")["value"]
     analysed = dict(zip(analysed_heads["model"], analysed_heads["query_heads"], strict=True))
@@ -61,13 +61,13 @@ CROSSED, PLAIN = "llama3.2-11b", "llama3.1-8b"  # the two captures of one text n
 
 
 def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> pd.DataFrame:
-    """The heads drawn in the two captures of one text network, by repeating the draw of their configurations.
+    """Return counts of the heads drawn in two captures of one text network, by repeating both draws.
 
     The capture draws its heads without replacement from all layers in order, with the seed of its configuration, by
-    Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and leave the
-    draw. One row per quantity: `kept_crossed` and `kept_plain` (heads analysed of either), `common` (heads of the text
-    network that both drew), `common_by_chance` (what two independent draws of these sizes have in common on average),
-    and `heads` (those of the text network). Raises DataError when the kinds of layers are not those of the model with
+    Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and are removed
+    afterwards. There is one row per quantity: `kept_crossed` and `kept_plain` (analysed heads of each), `common`
+    (heads of the text network that both drew), `common_by_chance` (expected overlap of independent draws), and
+    `heads` (of the text network). Raises DataError if the kinds of layers do not match the model with
     cross-attention, or the networks differ in size.
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
@@ -106,7 +106,7 @@ def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFram
 
 
 def recalibration_tokens(drope_recalibration: pd.DataFrame) -> pd.DataFrame:
-    """The number of further training tokens in each recalibration of DroPE's authors."""
+    """Return the number of additional training tokens in each recalibration by DroPE's authors."""
     table = drope_recalibration
     tokens = table["steps"] * table["sequences"] * table["sequence_tokens"] / 1e9
     return table[["run", "model", "normalisation"]].assign(

@@ -1,4 +1,4 @@
-"""Count what the prose needs: models, checkpoints, benchmarks, artifacts of the ledger."""
+"""Count models, checkpoints, benchmarks and verdicts for the prose."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ def counts(
     population_record: pd.DataFrame,
     retrained_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Number of models, families, checkpoints, questions and lengths that the thesis rests on: one row per quantity."""
+    """Return the numbers of models, families, checkpoints, questions and lengths in the thesis, one per row."""
     lengths = published_lbp[published_lbp["length"] != "overall"]
     overall = published_lbp[published_lbp["length"] == "overall"]
     rows = {
@@ -34,9 +34,9 @@ def counts(
 
 
 def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts of the ledger by kind and source: one row per verdict.
+    """Return counts of the ledger's verdicts by kind and source, one row per verdict.
 
-    `sources` stands for documents 000 to 004 together, `all` for these and the thesis' own claims.
+    `sources` counts documents 000 to 004 together, `all` also the thesis's own claims.
     """
     documents = claims[claims["source"] != "thesis"].assign(source="sources")
     everything = pd.concat([claims.assign(source="all"), documents])

@@ -1,4 +1,4 @@
-"""Compare the effects that the thesis rests on: each in its unit, with its interval and the ledger's verdict."""
+"""Compare the thesis's main effects: each in its unit, with interval and the ledger's verdict."""
 
 import pandas as pd
 
@@ -28,14 +28,14 @@ def effect_overview(
     context_tests: pd.DataFrame,
     disruption_tests: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The effects that the chapters cite, by scale, each with its interval and the verdict of its claim.
+    """Return the effects that the chapters cite, by scale, each with interval and the verdict of its claim.
 
     `shown_effects` says where each stands: in a result, the row whose columns have the values of `place`. A `factor` of
     -1 or -100 makes a loss a change; `printed` counts the values behind a ratio.
 
-    One row per effect: correlations, changes in percentage points, differences of mean log-perplexity in nats, and
-    ratios, whose intervals are those that rounding leaves open. An interval that a test gives beyond what is possible
-    is kept as it is. Raises DataError when no row or several rows of a result are an effect, or the ledger lacks its
+    There is one row per effect: correlations, changes in percentage points, differences of mean log-perplexity in
+    nats, and ratios, with the ranges allowed by rounding as intervals. Intervals from tests are not clipped to
+    possible values. Raises DataError if no row or several rows of a result match an effect, or the ledger lacks its
     claim.
     """
     results = {name: frame for name, frame in locals().items() if isinstance(frame, pd.DataFrame)}

@@ -9,11 +9,11 @@ from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 
 FloatArray = npt.NDArray[np.float64]
-LEVEL = 0.05  # of the plan, after the correction of a family
+LEVEL = 0.05  # significance level of the plan, after correction within a family
 
 
 def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
-    """Student's interval of the mean over seeds; the value itself if the seeds are equal, no interval for one seed."""
+    """Return Student's interval of the mean over seeds; the value itself if all seeds are equal, none for one seed."""
     if len(seeds) < 2:
         return None, None
     mean = float(seeds.mean())
@@ -23,13 +23,13 @@ def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
 def effect_columns(seeds: FloatArray) -> dict[str, float | None]:
     """Return `difference`, `low`, `high`, `least`, `most`, the p of exact sign flips, and the smallest possible p.
 
-    `p_least` is of seeds that all differ: one without a difference has no sign to flip, which tells of a small effect
-    and not of too few seeds.
+    `p_least` assumes that every seed has a difference: a seed without one has no sign to flip, which indicates a
+    small effect, not too few seeds.
 
     Parameters
     ----------
     seeds : ndarray, shape (seeds,)
-        An effect by seed; without a seed every value is None.
+        An effect by seed; if empty, every value is None.
     """
     if not len(seeds):
         return dict.fromkeys(("difference", "low", "high", "least", "most", "p", "p_least"))
@@ -41,10 +41,10 @@ def effect_columns(seeds: FloatArray) -> dict[str, float | None]:
 
 
 def equivalence_p(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
-    """Return the p of exact one-sided sign flips against either end of a margin, and the smallest possible p.
+    """Return the p of exact one-sided sign-flip tests against both ends of a margin, and the smallest possible p.
 
-    Seeds are compared with both -margin and margin, and the larger p counts: both must be rejected before a difference
-    is said to be less than the margin (Schuirmann 1987). Without a seed both are None.
+    The larger of the p against -margin and margin counts: both must be significant to conclude that a difference is
+    within the margin (Schuirmann 1987). Without seeds, both returned values are None.
     """
     if not len(seeds):
         return None, None
@@ -54,12 +54,12 @@ def equivalence_p(seeds: FloatArray, margin: float) -> tuple[float | None, float
 
 
 def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
-    """Return Holm's p within families of their planned size: a test that has no p yet counts with p = 1.
+    """Return Holm's p within families of planned size: a test without a p counts with p = 1.
 
     Returns
     -------
     Series
-        Of the index of `p`; empty where p is.
+        Corrected p with the index of `p`; empty where p is empty.
     """
     made = pd.Series(np.nan, index=p.index, dtype=float)
     for _, part in p.groupby(family):
@@ -71,7 +71,7 @@ def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
     """Return the table with `p_holm`, corrected within the groups of `by`, and `p_holm_least`, its smallest value.
 
-    The smallest is what the first step of Holm makes of `p_least`. Rows without a p have neither.
+    The smallest value is the first Holm step applied to `p_least`. Rows without a p have neither.
     """
     made = table.assign(p=table["p"].astype(float), p_least=table["p_least"].astype(float), p_holm=np.nan)
     made["p_holm_least"] = np.nan

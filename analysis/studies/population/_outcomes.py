@@ -8,13 +8,13 @@ import pandas as pd
 
 from boundpaper.errors import DataError
 
-FAR = 1.25  # training lengths from the question
-TRAINED = 128  # words of a training sequence
+FAR = 1.25  # far keys are this many training lengths before the question
+TRAINED = 128  # words per training sequence
 EXACT = "e"
 HEADS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window", "sink", "sink_backcopy")
 QUESTION = ("model", "encoding", "multiple", "item", "context", "keys", "distance", "letter", "right", "far")
 OUTCOME = ("model", "outcome", "encoding", "multiple", "value", "n")
-SIZES = ("bias_strength", "bias_window")  # of which the absolute value counts
+SIZES = ("bias_strength", "bias_window")  # metrics whose absolute value is used
 
 
 def each(table: pd.DataFrame) -> Iterator[Any]:
@@ -28,7 +28,7 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
     Raises
     ------
     DataError
-        When a model has more letters than its seed has prompts.
+        If a model has more letters than its seed has prompts.
     """
     if keys.empty:
         return pd.DataFrame(columns=list(QUESTION))
@@ -59,10 +59,10 @@ def outcomes(
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 
-    `keys_far` and `keys_all` are shares of questions; under an extension both are over the questions that it was
-    asked, and `keys_far_extended` is `keys_far` over the same questions for every encoding. `decline` is 1 minus the
-    share of all keys at four training lengths over that at one. Of heads, `bias_*` are means of absolute values,
-    `sink_backcopy_most` and `value_ratio_least` extremes, the rest means.
+    `keys_far` and `keys_all` are shares of questions; under an extension, over the fewer questions asked there;
+    `keys_far_extended` is `keys_far` over these questions for every encoding. `decline` is 1 minus the share of all
+    keys at four training lengths over that at one. For metrics of heads, `bias_*` are means of absolute values,
+    `sink_backcopy_most` and `value_ratio_least` extremes, and others means.
     """
     rows: list[tuple[object, ...]] = []
 
@@ -109,7 +109,7 @@ def outcomes(
 
 
 def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
-    """Tell by model whether the plan counts it: it met the criterion (D has none), and so did its start model."""
+    """Return by model whether the plan counts it: it (except D) and its start model must meet the criterion."""
     reached = {row.model: bool(row.reached) or row.arm == "D" for row in each(models)}
     return {
         row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False)) for row in each(models)
@@ -117,7 +117,7 @@ def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
 
 
 def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
-    """Return values of an outcome by seed, over models that count; `arm` may name an extension as in `B:yarn`."""
+    """Return values of an outcome by seed, for counted models; `arm` may name an extension as in `B:yarn`."""
     letter, _, encoding = arm.partition(":")
     part = found[
         found["counted"]

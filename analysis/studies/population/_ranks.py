@@ -16,7 +16,7 @@ BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
 _OF_SEEDS = ("low", "high", "least", "most", "p", "p_least")
 _OF_HEADS = ("rho", *_OF_SEEDS, "slope", "slope_low", "slope_high")
-FEWEST = 3  # models of a seed whose order says anything
+FEWEST = 3  # least number of models per seed for a rank correlation
 
 IntArray = npt.NDArray[np.int64]
 
@@ -68,7 +68,7 @@ def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _few(seeds: int, note: str) -> str:
-    """Return the note of a row, extended if there is no interval because there is one seed."""
+    """Return the note of a row; with only one seed, also say that there is no interval."""
     return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
 
 
@@ -123,7 +123,7 @@ def _to_unit_length(ranks: FloatArray) -> FloatArray | None:
 
 
 def _correlation_by_order(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
-    """Return a function for the mean correlation within blocks of x with reordered y, for each row of orders."""
+    """Return a function of permutations that returns the mean within-block correlation of x with permuted y."""
 
     def statistic(orders: IntArray) -> FloatArray:
         correlations: FloatArray = (x * y[orders]).sum(axis=1) / count
@@ -146,9 +146,9 @@ def _mixed_model_slope(
         design = pd.concat([design, dummies.add_prefix("layer")], axis=1)
     target = ((y - y.mean()) / y.std()).to_numpy()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a variance on the edge of its range is no fault of the slope
+        warnings.simplefilter("ignore")  # a variance estimate at the edge of its range does not invalidate the slope
         try:
-            # without derivatives: where those stop short depends on the processor's rounding
+            # without derivatives: gradient methods stop at points that depend on the processor's rounding
             fitted = MixedLM(target, design, groups=groups.to_numpy()).fit(reml=True, method=["powell"])
         except np.linalg.LinAlgError:
             return None, None, None, "the mixed model is singular"

@@ -1,4 +1,4 @@
-"""Return values of the second run by model, and read the words of an amendment's item as what to compare."""
+"""Compute values of the second run by model, and parse the amendment's items into comparisons."""
 
 import re
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from boundpaper.errors import DataError
 
 ALIGNED = "aligned_full"
 POOLED = "bucket_full"
-QUARTERS = 4  # training lengths of a text
-WIDTH = 16  # words of a bin where an item names no width: bins lie as far apart
-SINGLE = 1  # a single position
-ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # how the heads of a model are averaged
+QUARTERS = 4  # training lengths per text
+WIDTH = 16  # default width of a bin in words, and distance of bins
+SINGLE = 1  # bins with a single position
+ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # weights for averaging a model's heads
 COSTS = {COST: "nats_1x", COST_LONG: "nats_4x"}
 PLASTICITY = "plasticity"
 EXCHANGED = (
@@ -32,14 +32,14 @@ EXCHANGED = (
 
 KEYS_FAR = "keys_far"
 OWN = "own"
-YARN_POWER = 2  # of 1 + .1 ln s on the scores: YaRN's own temperature
+YARN_POWER = 2  # power of 1 + .1 ln s on the scores: YaRN's temperature
 PLACE = ["model", "layer", "head"]
 CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of an item: an arm at a quarter, width or extension; or a number that is the same for every seed."""
+    """One side of a comparison: an arm at a quarter, width or extension; or a number, equal for all seeds."""
 
     arm: str = ""
     number: float | None = None
@@ -60,12 +60,12 @@ _SIDES: dict[str, dict[str, Any]] = {
 
 
 def side(words: str, item: str) -> Side:
-    """Return the side that an item's words name.
+    """Return the side of a comparison that an item's words name.
 
     Raises
     ------
     DataError
-        When they are none of those that an amendment may use.
+        If the words are not among those defined for amendments.
     """
     if re.fullmatch(r"\d+(\.\d+)?", words):
         return Side(number=float(words))
@@ -81,7 +81,7 @@ def side(words: str, item: str) -> Side:
 def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
     """Return one row per head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
 
-    Plasticity is over all distances, like a cell of exchange without limits. Heads without a value have no row.
+    Plasticity is over all distances, like an exchange cell without distance limits. Heads without a value have no row.
     """
     reach = QUARTERS * TRAINED
     every = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
@@ -108,10 +108,10 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
     Parameters
     ----------
     heads, costs : DataFrame
-        Of `head_values` and `head_costs`.
+        Results of `head_values` and `head_costs`.
     weights : str
-        `ALL` weighs heads alike, a kind of cost by what their removal costs; a model whose heads cost nothing has no
-        weighted mean.
+        `ALL` weights heads equally; a kind of cost weights them by the cost of removal. If all costs are 0, there is
+        no weighted mean.
     """
     if weights == ALL:
         return heads.groupby(["model", *CELL])[["value"]].mean().reset_index()

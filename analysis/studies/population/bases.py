@@ -1,6 +1,6 @@
 """Run the plan's analyses at both bases of the rotation, and test what the base changes, over all models; post hoc.
 
-Added to the plan before the models of the larger base that are reported were measured (docs/population-plan.md). Values
+Added to the plan before the reported models of the larger base were measured (docs/population-plan.md). Values
 come from the measurements, not from written outcomes, whose rounding would break ties that the exact test counts.
 """
 
@@ -14,12 +14,12 @@ from analysis.studies.population._ranks import head_damage_rows, head_damages, r
 
 BASES = (400, 10_000)
 LESS = "400 less 10000"
-UNIT = "seed"  # of contrasts of arms
+UNIT = "seed"  # unit of contrasts of arms
 BLIND = "E"  # the arm that never rotates
-PLANNED = {"keys_far_4x": "bases"}  # difference of the bases that the plan has itself, and the family that it has there
-PRIMARY = "400"  # base that the plan's contrasts are asked at
+PLANNED = {"keys_far_4x": "bases"}  # planned difference of the bases, and its family
+PRIMARY = "400"  # base of the planned contrasts
 GROUPS = {"10000": ((10_000,), "ABCD"), "both": (BASES, "ABCD"), "both, A to C": (BASES, "ABC")}
-"""Bases and arms of the models that relations are asked of."""
+"""Bases and arms of the models for which relations are tested."""
 
 
 def population_bases(
@@ -31,12 +31,13 @@ def population_bases(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Every contrast that the plan has at base 400, at both bases, and the difference of the two effects by seed.
+    """Return every planned contrast at both bases, and the difference of the two effects by seed.
 
     `of` is a base, or `400 less 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
-    base's effect minus the second's, `low` and `high` Student's 95 % interval, `p` of all sign flips, `p_holm` within
-    the family of each `of`. The arm that never rotates has no base: it is held against C of either, and no difference
-    of bases is one of it. Far keys at base 10,000, and the difference of the bases at four lengths, are the plan's own.
+    base's effect minus the second's, `low` and `high` Student's 95 % interval, `p` is from all sign flips, `p_holm`
+    within the family of each `of`. The arm that never rotates has no base: it is compared with C of each base, but
+    not between bases. Far keys at base 10,000, and the difference of the bases at four lengths, were in the original
+    plan.
     """
     models = population_models.assign(reached=True)
     asked = key_questions(population_keys, population_prompts, models)
@@ -50,7 +51,7 @@ def population_bases(
             means = {f"mean_{name}": float(side[name].mean()) if len(side) else None for name in ("first", "second")}
             rows.append(_contrast_row(plan, str(base), given, means))
         if {plan.first, plan.second} & {BLIND}:
-            continue  # the arm without a base would cancel, and leave a difference that is not of it
+            continue  # the arm without a base would cancel, so the difference would not be about it
         shift = (effects[0] - effects[1]).dropna()
         row = _contrast_row(plan, LESS, shift, {"mean_first": None, "mean_second": None})
         rows.append(row | ({"family": PLANNED[plan.item]} if plan.item in PLANNED else {}))
@@ -66,10 +67,10 @@ def population_relations_bases(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """As `population_relations_every`, over the models of the larger base, and over those of both bases together.
+    """Return relations as in `population_relations_every`, over the larger base's models, and over both bases' models.
 
-    `of` is `10000`, or `both`: seeds that have the same arms at both bases, and at least three. `both, A to C` leaves
-    out D, whose loss is of keys that it hardly has; it was added when the result over both was seen.
+    `of` is `10000`, or `both`: seeds with the same arms, at least three, at both bases. `both, A to C` excludes D,
+    which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
     asked = key_questions(population_keys, population_prompts, models)
@@ -90,7 +91,7 @@ def population_head_damage_bases(
     population_heads: pd.DataFrame,
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """As `population_head_damage_every`, over the models of the larger base."""
+    """Return head damage as in `population_head_damage_every`, over the larger base's models."""
     table = head_damages(population_models.assign(reached=True), population_heads, population_ablation)
     return head_damage_rows(population_plan, table[table["base"] == BASES[1]])
 

@@ -1,4 +1,4 @@
-"""Compute the population's record of trained models, each model's outcomes, and the contrasts of the plan."""
+"""Compute the record of trained models, and the planned contrasts."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
 DRAWS = 10_000
 KEYS = ["model", "encoding", "multiple"]
-UNITS = (OF_HEADS, BLOCKED)  # of tests that are not contrasts of arms
+UNITS = (OF_HEADS, BLOCKED)  # families of tests that are not contrasts of arms
 
 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Every model of the plan and its state: counted, missing the criterion, or not trained yet."""
+    """Return every planned model and its state: counted, missing the criterion, or not trained yet."""
     table = population_members.merge(
         population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
@@ -42,13 +42,12 @@ def population_contrasts(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Every planned contrast of arms, seeds as the unit.
+    """Return every planned contrast of arms, with seeds as units.
 
     `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % interval by Student's t over
-    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over the contexts
-    of each, which knows no degrees of freedom and decides nothing; `p` of all sign flips, `p_least` the least that
-    so many seeds can give, `p_holm` within the family over the contrasts that have a p. `least` and `most` are over
-    seeds.
+    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over each seed's
+    contexts, for information only; `p` is from all sign flips, `p_least` the smallest possible with this number of
+    seeds, `p_holm` is corrected within the family over contrasts with a p. `least` and `most` are over seeds.
     """
     whole = key_questions(population_keys, population_prompts, population_models)
     groups: Any = whole.groupby(KEYS)
@@ -114,7 +113,7 @@ Asked = dict[tuple[str, str, float], pd.DataFrame]
 
 
 def _differences_by_context(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
-    """Return each seed's differences by context of its questions; empty if the outcome is no share of questions."""
+    """Return each seed's differences by context; empty if the outcome is not a share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
     prompts = []

@@ -12,7 +12,7 @@ LENGTHS = (1.0, 2.0, 4.0, 8.0)
 
 
 def population_errors(population_keys: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Wrong keys of every model under its own encoding, by length and class.
+    """Return wrong keys of every model with its own encoding, by length and class.
 
     `count` of the `errors` among the keys `asked` are of the class; `share` is empty for a model without a wrong key.
     """

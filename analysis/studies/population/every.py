@@ -1,7 +1,7 @@
 """Repeat the planned analyses over every model that was trained, whether or not it met the criterion.
 
-Not part of the plan: added after the first two seeds were seen, in which arms missed the criterion. Leaving models out
-by their outcome is a selection; these results avoid it, and are given beside the planned ones.
+Not planned: added after arms of the first two seeds missed the criterion. Excluding models by outcome is a selection;
+these results avoid it, and are given in addition to the planned ones.
 """
 
 import pandas as pd
@@ -19,7 +19,7 @@ def population_contrasts_every(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """As `population_contrasts`, over all trained models."""
+    """Return contrasts as in `population_contrasts`, over all trained models."""
     tables = (population_keys, population_prompts, population_tasks, population_losses, population_heads)
     return population_contrasts(population_plan, _count_all(population_models), *tables)
 
@@ -33,7 +33,7 @@ def population_relations_every(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """As `population_relations`, over all trained models."""
+    """Return relations as in `population_relations`, over all trained models."""
     tables = (population_keys, population_prompts, population_tasks, population_losses, population_heads)
     return population_relations(population_plan, _count_all(population_models), *tables)
 
@@ -44,7 +44,7 @@ def population_head_damage_every(
     population_heads: pd.DataFrame,
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """As `population_head_damage`, over all trained models."""
+    """Return head damage as in `population_head_damage`, over all trained models."""
     return population_head_damage(population_plan, _count_all(population_models), population_heads, population_ablation)
 
 

@@ -1,4 +1,4 @@
-"""Compare dropping the rotation with training on with it, on Experiments 1-9 of the DroPE report in the population."""
+"""Compare dropping the rotation with continued training, in the DroPE report's Experiments 1-9 on the population."""
 
 from collections import Counter
 from typing import Any
@@ -11,23 +11,23 @@ from analysis.studies.population._outcomes import each
 from keyquery.measure.quantities import QUANTITIES
 
 ARMS = {"start": "A", "kept": "B", "dropped": "C"}
-BASE = 400  # the primary one
-TWICE = ("first_mass", "first_attention")  # one quantity here; the report states two directions of it
+BASE = 400  # the primary base
+TWICE = ("first_mass", "first_attention")  # one quantity here, with two reported directions
 WORDS = ("yes", "opposite", "no", "two directions", "not measurable", "no direction", "not reported")
 
 
 def population_experiments(
     population_quantities: pd.DataFrame, population_models: pd.DataFrame, experiments_reported: pd.DataFrame
 ) -> pd.DataFrame:
-    """Headline quantities over seeds: of the starting models, and of those trained on with rotation or without it.
+    """Return headline quantities over seeds, for starting models and those trained further with or without rotation.
 
-    Every trained model of the primary base is in, whether or not it met the criterion: post hoc. `difference` is
-    dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
-    paired by seed, with Student's interval. `appears` and `appears_since_start` say whether the reported direction is
-    in that interval: `yes` when it lies on the reported side of zero, `opposite` on the other, `no` when it holds zero;
-    `two directions` when the report states both of what is one quantity here; `not measurable` when fewer than two
-    seeds have the quantity in both arms, or it is zero in all of them; `no direction` when the reported values are
-    equal or their test does not tell them apart; `not reported` without them.
+    All trained models of the primary base are included, whether or not they met the criterion (post hoc).
+    `difference` is dropped less kept; `since_start` is dropped less start, as in a comparison without the control;
+    both are paired by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with
+    the reported direction: `yes` if it is on the reported side of zero, `opposite` on the other, `no` if it contains
+    zero; `two directions` if the report states both directions for what is one quantity here; `not measurable` if
+    fewer than two seeds have the quantity in both arms, or all values are zero; `no direction` if the reported values
+    are equal or not significantly different; `not reported` without reported values.
     """
     models = population_models[population_models["base"] == BASE]
     arms = {row.model: (row.arm, row.seed) for row in each(models)}
@@ -97,8 +97,8 @@ def _direction_seen(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
 def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
     """Count the headline quantities by direction, against the control and against the start.
 
-    `quantities` counts all, `decided` those with yes, no or opposite, then come the counts of each word; `seeds` is the
-    largest number that a quantity has.
+    `quantities` counts all, `decided` those with yes, no or opposite; further columns count each outcome; `seeds` is
+    the largest number of seeds of a quantity.
     """
     rows = []
     for against, column, seeds in (("kept", "appears", "seeds"), ("start", "appears_since_start", "seeds_since_start")):

@@ -7,15 +7,15 @@ import pandas as pd
 from analysis.studies.population._effects import FloatArray, corrected, effect_columns
 from analysis.studies.population._outcomes import TRAINED
 
-LESS = ("C", "B")  # the arms that the plan contrasts
+LESS = ("C", "B")  # arms contrasted in the plan
 
 
 def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
-    """Share of keys nearer to the question than one training length, by base, arm and length of prompt, over seeds.
+    """Return the share found of keys within one training length, by base, arm and prompt length, over seeds.
 
-    Post hoc. Rows of `compared` are an arm, or `C less B` by seed, with the p of exact sign flips and Holm's over the
-    lengths of a base; `p_least` and `p_holm_least` are the smallest that so many seeds can have. Intervals are
-    Student's over seeds; every trained model is in.
+    Post hoc. `compared` is an arm, or `C less B` by seed, with p from exact sign flips and Holm's over the lengths of
+    a base; `p_least` and `p_holm_least` are the smallest possible with this number of seeds. Intervals are Student's
+    over seeds; all trained models are included.
     """
     near = population_distances[population_distances["high"] <= TRAINED]
     counts = near.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.studies.population._outcomes import FAR, TRAINED, counted_by_plan, each, key_questions, outcomes
 
-EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # words from a key to its question
+EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # bounds of distances
 
 
 def population_outcomes(
@@ -17,7 +17,7 @@ def population_outcomes(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
+    """Return one row per model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
     asked = key_questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
     columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
@@ -27,10 +27,10 @@ def population_outcomes(
 def population_distances(
     population_models: pd.DataFrame, population_keys: pd.DataFrame, population_prompts: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys found by their distance to the question and the length of the prompt, under each model's own encoding.
+    """Return keys found by distance to the question and length of the prompt, with each model's own encoding.
 
-    `low` (included) and `high` (not included) in words; `right` of `n` questions of prompts of `multiple` training
-    lengths.
+    `low` (included) and `high` (excluded) are in words; `right` is out of `n` questions in prompts of `multiple`
+    training lengths.
     """
     asked = key_questions(population_keys, population_prompts, population_models)
     own = asked[asked["encoding"] == "own"]
@@ -52,7 +52,7 @@ def population_distances(
 def population_ablations(
     population_models: pd.DataFrame, population_heads: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row per head: its plasticity and bias, and what its removal costs keys and text."""
+    """Return one row per head: plasticity, bias, and the cost of its removal for keys and text."""
     whole = population_ablation[population_ablation["layer"] < 0].set_index("model")
     out = population_ablation[population_ablation["layer"] >= 0]
     columns = ["ap_overall", "ap_last_20", "bias_strength", "sink_backcopy"]

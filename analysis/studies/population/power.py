@@ -1,4 +1,4 @@
-"""Compute what the seeds of the population could have shown: the smallest effect that is found with power .8."""
+"""Compute the power of the population's seeds: the smallest effect that is detected with power .8."""
 
 import math
 
@@ -8,15 +8,16 @@ from scipy import stats
 from analysis.studies.population._outcomes import each
 from boundpaper.statistics.power import ALPHA, smallest_d_flips
 
-LESS = "400 less 10000"  # a difference of two differences, so up to 2 of a share
-SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes of which 1 is all there is
+LESS = "400 less 10000"  # a difference of two differences: for shares at most 2
+SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes that are shares, at most 1
 
 
 def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
-    """Smallest effect of each contrast, at both bases and between them, that the exact test finds with power .8.
+    """Return the smallest effect of each contrast, at and between both bases, that is detected with power .8.
 
-    `deviations` in standard deviations over so many seeds, at .05; `corrected` at the first step of Holm in a family of
-    `tests`; `detectable` is the latter in the unit of the outcome, by the `deviation` over seeds that was seen.
+    `deviations` is the effect in standard deviations over seeds, at .05; `corrected` the same at the first step of
+    Holm in a family of `tests`; `detectable` is `corrected` in the unit of the outcome, using the observed
+    `deviation` over seeds.
     """
     sizes = population_bases.groupby(["of", "family"])["item"].transform("size")
     rows = []

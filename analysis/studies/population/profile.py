@@ -8,9 +8,9 @@ from analysis.studies.population._effects import over_seeds
 
 
 def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
-    """Share of keys found by base, arm, length of prompt and distance: mean over seeds, Student's interval, extremes.
+    """Return the share of keys found by base, arm, prompt length and distance: mean, interval, extremes over seeds.
 
-    Every trained model is in. `low` (included) and `high` (not included) are words from the key to its question.
+    All trained models are included. `low` (included) and `high` (excluded) are words from the key to its question.
     """
     rows: list[dict[str, Any]] = []
     keys = ["base", "arm", "multiple", "low", "high"]

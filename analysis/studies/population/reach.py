@@ -13,9 +13,9 @@ TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B"
 
 
 def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Mean plasticity over heads by arm and by training length within a text, over seeds: Student's interval, extremes.
+    """Return mean plasticity over heads by arm and training length in a text: mean, interval, extremes over seeds.
 
-    Every trained model of the smaller base is in, whether or not it met the criterion.
+    All trained models of the smaller base are included, whether or not they met the criterion.
     """
     values = _means_by_length(population_reach, population_models, BASES[0])
     rows = []

@@ -17,11 +17,11 @@ def population_relations(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Each planned relation between a model's heads and its decline; `rho` is the mean rank correlation within seeds.
+    """Return each planned relation between heads and decline; `rho` is the mean rank correlation within seeds.
 
-    `low` and `high` are Student's 95 % interval of it over seeds, `p` comes from permutations within seeds. `slope` and
-    its interval are those of a mixed model with the seed as group, both sides standardised; it decides nothing. Every
-    arm of the base that counts is in it.
+    `low` and `high` are the 95 % Student interval of `rho` over seeds, `p` is from permutations within seeds. `slope`
+    and its interval, for information only, come from a mixed model with the seed as group and standardised variables.
+    It includes all counted arms of the base.
     """
     asked = key_questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
@@ -34,7 +34,7 @@ def population_head_damage(
     population_heads: pd.DataFrame,
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The planned question on heads: does the damage of removing a head correlate with its metrics, within its layer?
+    """Test the planned question on heads: does the damage of removing a head correlate with its metrics, within layers?
 
     `rho` is the rank correlation of damage (nats of a key at the training length, above the whole model's) and the
     metric over the heads of a layer, averaged over layers, models of a seed, and seeds; `low` and `high` are Student's

@@ -1,4 +1,4 @@
-"""Collect what the DroPE report says of the headline quantities of Experiments 1-9, each from its own cell."""
+"""Collect the DroPE report's values of the headline quantities of Experiments 1-9, each from its cell."""
 
 from typing import Any
 
@@ -28,10 +28,10 @@ def experiments_reported(
     drope_layer1_content: pd.DataFrame,
     drope_crosslayer: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The source's values for Llama-2-7B of the headline quantities of Experiments 1-9, in their units.
+    """Return the source's values of the headline quantities of Experiments 1-9 for Llama-2-7B, in each quantity's unit.
 
-    Losses are in nats from the reported perplexities. `direction` is DroPE's against RoPE's: `higher`, `lower`, or
-    `none` when the two are equal or the test from the reported spread does not tell them apart.
+    Losses are in nats from the reported perplexities. `direction` is DroPE's relative to RoPE's: `higher`, `lower`,
+    or `none` if the two are equal or not significantly different by the reported spread.
     """
     rows: list[dict[str, Any]] = []
 

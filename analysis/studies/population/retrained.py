@@ -1,7 +1,7 @@
-"""Test every item of the amendment in the second run, by exact tests and a margin of equivalence, for each base.
+"""Test every item of the amendment to the plan in the second run: exact tests and equivalence, at each base.
 
-The results use the seeds that exist: an item says how many of the planned seeds these are, and what they cannot decide
-is open.
+The results use the existing seeds: each item says how many of the planned seeds there are, and is open if these
+cannot decide it.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ from analysis.studies.population._retrained import (
 from boundpaper.errors import DataError
 
 WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
-SEEN = 1  # the seed of base 400 that was looked at before the amendment
+SEEN = 1  # the seed of base 400 whose results were known before the amendment
 SEEN_AT = "400"
 TESTED = ("planned", "secondary")
 DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
@@ -55,7 +55,7 @@ Cells = dict[tuple[Any, ...], pd.DataFrame]
 
 @dataclass(frozen=True)
 class SecondRun:
-    """Tables of the second run, for the models asked for."""
+    """Tables of the second run, restricted to some models."""
 
     models: pd.DataFrame
     by_weights: dict[str, Cells]
@@ -78,14 +78,14 @@ def retrained_tests(
     retrained_tasks: pd.DataFrame,
     retrained_losses: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Every item of the amendment that has a test, over all trained models.
+    """Test every testable item of the amendment, over all trained models.
 
-    `value` is the mean over seeds of first less second, or the rank correlation within seeds; `p` of exact sign flips
-    or permutations, `p_same` of the test against the margin; both with Holm over the family as planned, in which an
-    item without a seed counts as one that shows nothing. `outcome` is `different`, `equivalent`, `different within the
-    margin`, or `open`, and `reachable` whether so many seeds could have decided it. `single_*` is the same at single
-    positions, `unseen_*` without the seed that was seen before the amendment, `counted_*` over models that met the
-    criterion; these decide nothing.
+    `value` is the mean over seeds of first less second, or the rank correlation within seeds; `p` is from exact sign
+    flips or permutations, `p_same` from the test against the margin; both Holm-corrected over the planned family,
+    with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
+    `open`, and `reachable` says whether this number of seeds could decide it. For information only, `single_*` is the
+    same at single positions, `unseen_*` without the seed known before the amendment, `counted_*` over models that met
+    the criterion.
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
@@ -119,10 +119,10 @@ def retrained_levels(
     retrained_exchange: pd.DataFrame,
     retrained_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Quantities by base, arm and quarter of the texts: mean over seeds, Student's interval, least and most.
+    """Return quantities by base, arm and quarter of the texts: mean over seeds, Student's interval, least and most.
 
-    `weights` says how heads are averaged, `width` from how many words the queries of a bin come, `texts` whether the
-    two keys are of one text or of two, which is a null.
+    `weights` says how heads are averaged, `width` is the number of words from which a bin's queries are drawn,
+    `texts` says whether the two keys are from one text, or from two as a null model.
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
@@ -141,7 +141,7 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Gap, spread and exchange in each quarter, by the distance between the keys and by their distance to the query.
+    """Return gap, spread and exchange by quarter, by the distance between the keys, and by their distance to the query.
 
     Means over the heads of a model, then over seeds, with Student's interval.
     """
@@ -156,10 +156,10 @@ def retrained_distances(
 def retrained_apart(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """How far the exchange differs between the last quarter of the texts and the first, at one distance of the keys.
+    """Return the exchange's change from the first to the last quarter of the texts, at a fixed key distance.
 
-    Late queries have keys that stand farther apart. `value` is last less first, mean over seeds, with Student's
-    interval; the distance from 0 to the whole text is that of all pairs. Not in the amendment: looked at afterwards.
+    Late queries have keys that are farther apart. `value` is last less first, mean over seeds, with Student's
+    interval; the distance range from 0 to the whole text includes all pairs. Not in the amendment, but post hoc.
     """
     values = _by_distance(retrained_exchange)
     whole = values["high"].max()
@@ -171,7 +171,7 @@ def retrained_apart(
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
-    """Return what the exchange gives by model and cell of distances: means over the heads, aligned bins of one text."""
+    """Return means over heads of the exchange by model and distance cell, for aligned bins, keys of one text."""
     made = []
     for quantity in DISTANCES:
         part = exchange.assign(quantity=quantity, estimator=ALIGNED)
@@ -190,7 +190,7 @@ def retrained_points(
     retrained_ablation: pd.DataFrame,
     retrained_extensions: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per model and quantity of the main result: plasticity and exchange by quarter, and far keys by length.
+    """Return one row per model and quantity of the main result: plasticity and exchange by quarter, far keys by length.
 
     `estimator` and `weights` are `none` for keys; `place` is the quarter of the texts, or the length of the prompts.
     """
@@ -272,7 +272,7 @@ def _difference(one: pd.Series, two: pd.Series) -> FloatArray:
 
 
 def _has_width(plan: Any) -> bool:
-    """Tell whether an item is about bins but does not name their width."""
+    """Return whether an item is about bins but does not name a width."""
     return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
 
 
@@ -328,12 +328,12 @@ def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
 
 
 def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with corrected p, its smallest possible values, the outcome, and why a cell is empty."""
+    """Return the table with corrected p, smallest possible p, outcomes, and reasons for empty cells."""
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
     made = table.astype(dict.fromkeys([*numbers, "margin"], float))
     sizes = made.groupby("family")["item"].transform("size")
-    widths = made["family"] == "widths"  # a family that asks for equivalence alone
+    widths = made["family"] == "widths"  # a family that tests only equivalence
     made.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
     made["p_holm"] = corrected_as_planned(made["p"], made["family"])
     made["p_holm_least"] = (sizes * made["p_least"]).clip(upper=1.0)

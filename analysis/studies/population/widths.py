@@ -17,10 +17,10 @@ CASES = {"written": ("written", "own"), "silenced": ("silenced", "own"), "early 
 def width_levels(
     shipped_widths: pd.DataFrame, shipped_exchange: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """Means over the heads of the models that ship, by width and quarter: with equal weights, and weighted by cost.
+    """Return means over heads of the shipped models, by width and quarter, with equal weights and weighted by cost.
 
-    The cost is what a head's removal costs keys at the training length, never less than 0. `off` is the value less that
-    at one position, the width of 1.
+    The cost of a head is the loss on keys at the training length when it is removed, at least 0. `off` is the value
+    less that at one position (width 1).
     """
     plasticity = shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))
     parts = [plasticity]
@@ -46,10 +46,10 @@ def width_levels(
 
 
 def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataFrame:
-    """The largest difference of plasticity from its value at one position, over all widths and quarters.
+    """Return the largest difference of plasticity from its value at one position, over all widths and quarters.
 
-    Of the models that ship from single words to bins of a training length's half; of the pretrained one from its
-    narrowest bins to its widest.
+    For shipped models, widths range from single words to half a training length; for the pretrained model, from its
+    narrowest to its widest bins.
     """
     rows = []
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
@@ -66,9 +66,9 @@ def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataF
 
 
 def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
-    """Networks with random weights by size, positional kind, estimator and width: means over seeds with an interval.
+    """Return means over seeds, with intervals, for random-weight networks by size, position, estimator and width.
 
-    Plasticity and sway of the first and the last training length, and `change`, the last less the first. `own_size`:
+    Quantities are plasticity and sway in the first and last training length, and `change`, last less first. `own_size`:
     whether the population's models are as large.
     """
     own = f"{PopulationRecipe().layers} x {PopulationRecipe().width}"

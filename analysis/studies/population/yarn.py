@@ -1,4 +1,4 @@
-"""Compare dropping the rotation with YaRN by length, C with or without a temperature; post hoc but at one length."""
+"""Compare dropping the rotation with YaRN by length, C with or without a temperature; post hoc except at one length."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.studies.population._effects import corrected, effect_columns
 
-OUTCOME = "keys_far_extended"  # far keys of the first questions, which all encodings were asked
-WITHOUT = ("own", "temperature")  # how the model without rotation is asked
+OUTCOME = "keys_far_extended"  # far keys among questions asked under all encodings
+WITHOUT = ("own", "temperature")  # ways of asking the model without rotation
 YARN = "yarn"
 COLUMNS = (
     *("base", "multiple", "encoding", "dropped", "stretched", "difference", "low", "high", "seeds", "p", "p_least"),
@@ -17,11 +17,11 @@ COLUMNS = (
 
 
 def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Far keys of C, as it is and with its temperature, less those of B under YaRN: by base and length of the prompt.
+    """Return far keys of C, with or without a temperature, less those of B under YaRN, by base and prompt length.
 
     `dropped` and `stretched` are means over seeds that have both, `difference` that of C less B with Student's
-    interval, `p` exact sign flips over seeds, `p_holm` with Holm's correction over the lengths of a base and way of
-    asking C. C's temperature is that of the plan, half of YaRN's in the exponent.
+    interval, `p` is from exact sign flips over seeds, `p_holm` Holm-corrected over the lengths, for each base and
+    temperature of C. C's temperature is the planned one, half of YaRN's in the exponent.
     """
     far = population_outcomes[population_outcomes["outcome"] == OUTCOME]
     rows: list[dict[str, Any]] = []

@@ -1,1 +1,1 @@
-"""Pretrained models that others made and this project measured."""
+"""Measurements of pretrained models from other groups."""

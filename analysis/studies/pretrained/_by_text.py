@@ -6,7 +6,7 @@ import pandas as pd
 
 
 class TextQuantity(NamedTuple):
-    """A quantity that a table has for each text; its values are multiplied by `scale`."""
+    """A quantity with one value per text in a table; values are multiplied by `scale`."""
 
     name: str
     table: str

@@ -1,4 +1,4 @@
-"""Compute what an intervention costs a model in nats per token, with Student's interval over texts."""
+"""Compute the cost of an intervention in nats per token, with Student's interval over texts."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from scipy import stats
 def cost(part: pd.DataFrame, metric: str = "delta_nats") -> dict[str, Any] | None:
     """Return value, interval, layer and number of texts for the rows of one condition; None if they lack the metric.
 
-    The deviation over texts is the row `METRIC_sd`. A value that was not measured, or has no spread, says so in `note`.
+    The standard deviation over texts is in the row `METRIC_sd`. If a value or its spread is missing, `note` says so.
     """
     mean, deviation = (part[part["metric"] == name] for name in (metric, f"{metric}_sd"))
     if len(mean) != 1:

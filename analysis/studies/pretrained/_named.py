@@ -1,11 +1,11 @@
-"""List which subjects are pretrained models, which reported models were measured, and their names."""
+"""Return printed names of pretrained subjects and of reported models that were measured."""
 
 from collections.abc import Iterable
 
 import pandas as pd
 
 ROLE = "pretrained"
-REPORTED = "reported"  # the role of models of which a document reports measurements
+REPORTED = "reported"  # role of models with measurements reported in a document
 
 
 def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
@@ -16,7 +16,7 @@ def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> di
 
 
 def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """Return the printed names of reported models that somebody measured, by key; none of them ships."""
+    """Return the printed names of reported models that were measured, by key."""
     labels = subjects[subjects["role"] == REPORTED].set_index("model")["label"]
     models = {str(model) for table in tables for model in table["model"].unique()}
     return {str(model): f"{label}, measured" for model, label in labels.items() if model in models}

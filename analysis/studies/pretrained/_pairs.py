@@ -1,4 +1,4 @@
-"""Pair measurements of one network: with and without rotation, and with another first token."""
+"""Pair measurements of one network: with and without rotation, or with different first tokens."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
 
-UNTOUCHED = "control"  # role of the model whose rotation is removed and that is not trained
-NEAR = "-near"  # ending of a teacher's measurement at the lengths that its students are asked
+UNTOUCHED = "control"  # role of a model with removed rotation and without retraining
+NEAR = "-near"  # name ending of a teacher's measurement at its students' lengths
 
 
 class ModelPair(NamedTuple):
-    """Two measurements: the key of the pair, what tells them apart, and the names of both."""
+    """Two measurements: the key of the pair, the contrast between them, and both names."""
 
     model: str
     contrast: str
@@ -25,10 +25,9 @@ class ModelPair(NamedTuple):
 def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[ModelPair]:
     """Return pairs by model, reported ones last; a measurement may be missing.
 
-    `rotation removed` is the untrained model without rotation against the model, `trained without` the student
-    without rotation against the one that was trained on with it, and `token in front` the model reading its beginning
-    token against reading a word. `reported pair` is a document's model without rotation against its model with it,
-    where somebody has measured both.
+    `rotation removed` compares the model without rotation and without training to the original, `trained without` the
+    student without rotation to the one trained further with it, and `token in front` texts with a beginning token to
+    texts without. `reported pair` compares a document's models without and with rotation, if both were measured.
     """
     couples = []
     for model in display_names(pretrained_models, subjects):
@@ -47,13 +46,13 @@ def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list
 
 
 def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
-    """Return printed names by the key of the pair; a reported pair has the name of its model with rotation."""
+    """Return printed names by the key of the pair; a reported pair is named after the model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
     return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
 
 
 def students_of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the column and model of each pair of students: teacher (the pair's name), untouched, and both arms."""
+    """Return the models of each pair of students by column: teacher (the pair's name), untouched, and both arms."""
     arms: dict[str, dict[str, str]] = {}
     for _, each in subjects[subjects["role"] == STUDENT].iterrows():
         arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])

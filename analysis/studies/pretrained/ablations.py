@@ -1,4 +1,4 @@
-"""Losses of pretrained models when a layer writes nothing, and when dimensions of queries or keys are overwritten."""
+"""Compute losses of pretrained models when a layer writes nothing, or dimensions of queries or keys are overwritten."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained-experiments.y
 def pretrained_ablations(
     layer_ablation: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Cost in nats per token when a layer's MLP, attention or both write nothing, by layer.
+    """Return the cost in nats per token when a layer's MLP, attention or both write nothing, by layer.
 
-    Intervals are Student's over texts. Raises DataError when no pretrained model was swept.
+    Intervals are Student's over texts. Raises DataError if no pretrained model has rows for every layer.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -36,12 +36,12 @@ def pretrained_ablations(
 def pretrained_disruption(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Cost of filled dimensions, one row per model, selection, fill and target.
+    """Return the cost of filling dimensions, one row per model, selection, fill and target.
 
-    `value` is the loss in nats per token; `less` what the massive dimensions cost more than this control, with
-    Student's interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with
-    them. `p` is where the massive dimensions stand among `masks` random ones, (1 + number at or above) / (1 + all).
-    Raises DataError when no pretrained model was disrupted.
+    `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this control,
+    with Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
+    squared norm. `p` is the permutation p of the massive dimensions among `masks` random ones, (1 + number at or
+    above) / (1 + all). Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

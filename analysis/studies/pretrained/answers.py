@@ -1,4 +1,4 @@
-"""Answers of pretrained models: passkeys by length of the prompt, and knowledge in weights and in the prompt."""
+"""Tabulate answers of pretrained models: passkeys by prompt length, and knowledge in weights and in the prompt."""
 
 from typing import Any
 
@@ -8,23 +8,23 @@ from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.proportion import wilson_interval
 
-OWN = r"own/(?P<ratio>[0-9.]+)x"  # under the model's own encoding, prompts of all forms and depths
+OWN = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
 TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}
 CONDITIONS = ("baseline", "top1", "random-0")
-CHANCE = 0.5  # of a key that is shown: yes or no, as many of each
-LONG = ("-long", "-longest")  # endings of a measurement's name, where longer prompts were asked in a run of their own
+CHANCE = 0.5  # for verifying a shown key: equally many yes and no
+LONG = ("-long", "-longest")  # name endings of separate runs with longer prompts
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained-tasks.yaml"
 
 
 def pretrained_retrieval(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys retrieved and verified by length of the prompt, with Wilson's interval over prompts.
+    """Return keys retrieved and verified by prompt length, with Wilson's interval over prompts.
 
-    `ratio` is the length over the model's positions. Chance is about 0 for a key of five digits, and one half for
-    telling whether a key that is shown is the right one. `auc` is the chance that yes is likelier after the key than
-    after another number, whatever the likelier answer is. Prompts of the longest lengths, of which fewer could be
-    asked, come from a run of their own. Raises DataError when no pretrained model was asked for keys.
+    `ratio` is the length over the model's positions. Chance is about 0 for retrieving a key of five digits, and one
+    half for verifying a shown key. `auc` is the chance that p(yes) is higher after the right key than after another
+    number. Prompts of the longest lengths, of which there are fewer, come from a separate run. Raises DataError if no
+    pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -66,11 +66,11 @@ def _auc_columns(found: pd.Series | None) -> dict[str, Any]:
 def pretrained_answers(
     knowledge: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Right answers of the four tasks, with Wilson's interval over items; what could not be read is set apart.
+    """Return right answers in the four tasks, with Wilson's interval over items; unparsed ones are separate.
 
-    `condition` is the model as it is, with the largest dimension of each head levelled, and with a random one levelled.
-    `held_in` says whether the answer is in the weights or in the prompt; an answer that is none of those allowed counts
-    as `unparsed` and is not right. Raises DataError when no pretrained model was asked.
+    `condition` is the unchanged model, or with the largest or a random dimension of each head set to its mean.
+    `held_in` says whether the answer is in the weights or in the prompt; an answer outside the allowed ones counts as
+    `unparsed` and not as right. Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -1,6 +1,6 @@
 """Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation.
 
-Measurements of the two are found by their names, the model's key and an ending.
+Both measurements are found by name: the model's key and an ending.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
-STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
+STARTS = {"word": "-word", "token": "-bos"}  # start of a text, and ending of the measurement's name
 DIFFERENCE = "difference"
 UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
@@ -52,13 +52,13 @@ def pretrained_beginning(
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Quantities with either beginning of a text, one row per model, quantity and start, and the difference by text.
+    """Return quantities for both starts of a text, one row per model, quantity and start, and the difference by text.
 
-    Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
-    a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
-    text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike`
-    the nats a token that an ablation at the first token costs, on texts on which no layer was chosen; `tokens` is how
-    long a text is. Raises DataError when no pretrained model was measured with both, or texts of the two differ.
+    Intervals are Student's over texts. `difference` is token less word over the same parts of texts (shifted by up to
+    one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is
+    recomputed without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per
+    token of ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text.
+    Raises DataError if no pretrained model was measured with both, or the texts differ.
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
@@ -100,11 +100,11 @@ def pretrained_beginning(
 def pretrained_sweeps(
     sinks: pd.DataFrame, bos_value: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Cost in nats per token of zeroing the first token's MLP output, or its values, in one layer, by layer.
+    """Return the cost in nats per token of zeroing the first token's MLP output or values in one layer, by layer.
 
     `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
-    zeroed, on the texts that layers are chosen on; `usual_peak` the same of the model as it is. Raises DataError when
-    no pretrained model was swept.
+    zeroed, on the texts for choosing layers; `usual_peak` is the same for the unchanged model. Raises DataError if no
+    pretrained model has rows for every layer.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -132,7 +132,7 @@ def pretrained_sweeps(
 
 
 def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
-    """Return the values by text; DataError if there are none."""
+    """Return the values by text; raises DataError if there are none."""
     values = values_by_text(table, model, read)
     if values.empty:
         raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} by text; run: {RERUN}")
@@ -146,7 +146,7 @@ def _mean_columns(values: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _text_length(sinks: pd.DataFrame) -> int:
-    """Return the number of tokens of a text, by which the score of even attention is stored."""
+    """Return the number of tokens per text, which identifies the row of uniform attention."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
         raise DataError(f"sinks has texts of {len(lengths)} lengths of one model, one is needed; run: {RERUN}")

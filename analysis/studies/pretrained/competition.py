@@ -1,4 +1,4 @@
-"""Separate mean and spread of the score difference along the context: at a fixed distance of the keys, and over all."""
+"""Separate mean and spread of score differences along the context, at a fixed key distance and over all pairs."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST = 100  # pairs of a head, below which a cell is left out
+FEWEST = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
 def pretrained_competition(
     head_competition: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Mean score difference of two keys (its size) and its spread over queries, in the first query bin and the last.
+    """Return the absolute mean score difference of two keys and its spread over queries, in first and last bin.
 
-    One row per model and `distance` between the keys, in tokens: the middle of a range of distances; 0 stands for all
+    One row per model and `distance` between the keys, in tokens: the middle of a range of distances; 0 means all
     pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
-    `last_bin` the last. `gap_change` and `spread_change` are the value at the last bin over that at the first, less 1.
-    The pretrained models come first, then the null of random weights. No interval: a cell keeps no spread over heads.
-    Raises DataError when no pretrained model is measured.
+    `last_bin` the last. `gap_change` and `spread_change` are last over first value, minus 1. Pretrained models come
+    first, then the null model with random weights. There is no interval, since cells do not store the spread over
+    heads. Raises DataError if no pretrained model is measured.
     """
     names = display_names(pretrained_models, subjects)
     if not head_competition["model"].isin(list(names)).any():

@@ -7,15 +7,15 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST = 100  # pairs of a head, below which a cell is left out
+FEWEST = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
 def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """Mean plasticity over heads by the distance of two keys and that of the query from their midpoint, in tokens.
+    """Return mean plasticity over heads by the keys' distance and the query's distance from the midpoint, in tokens.
 
-    Cells in which a head has fewer than a hundred pairs on average are left out. Raises DataError when no pretrained
-    model has such a cell.
+    Cells with fewer than a hundred pairs per head on average are omitted. Raises DataError if no pretrained model has
+    a cell left.
     """
     names = display_names(pretrained_models, subjects)
     cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
@@ -27,11 +27,11 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
 
 
 def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity at the least and the largest of one distance, with the other distance fixed.
+    """Return plasticity at the smallest and largest value of one distance, with the other distance fixed.
 
-    `held` is the distance that is held, at `at` tokens: of the keys the least, of the query the one at which the most
-    distances of keys were seen. `first` and `last` are the ends, `change` the second less the first. No interval: a
-    cell keeps no spread.
+    `held` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
+    cells. `first` and `last` are the values at the ends, `change` is last less first. There is no interval, since
+    cells do not store a spread.
     """
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):

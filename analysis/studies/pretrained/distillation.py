@@ -1,6 +1,6 @@
 """Compare a rotary model's students at equal tokens: one distilled without rotation, and the control with it.
 
-Students are the subjects with the role `own`; their side says which arm of the pair they are.
+Students are the subjects with the role `own`; the column `side` names the arm.
 """
 
 import pandas as pd
@@ -14,9 +14,9 @@ HELD_OUT = ("kl", "loss", "teacher_loss")
 
 
 def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """Held-out loss and divergence from the teacher along the training of both arms, at the steps that both have.
+    """Return held-out loss and divergence from the teacher during training, at the steps that both arms have.
 
-    Raises DataError when no pair is measured, or arms of a pair were held against other teachers.
+    Raises DataError if no pair is measured, or the arms of a pair have different teachers.
     """
     kept = subjects.loc[subjects["role"] == ROLE, ["model", "pair", "side"]]
     rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(kept, on="model")
@@ -45,9 +45,10 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
 
 
 def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
-    """Losses of both arms at equal tokens, beside the teacher and the model whose rotation was only removed.
+    """Return losses of both arms at equal tokens, of the teacher, and of the untrained model without rotation.
 
-    The share recovered is 1 at the teacher's loss and 0 at that of the untouched model. One training: no interval.
+    The recovered share is 1 at the teacher's loss and 0 at the untrained model's. With one training run, there is no
+    interval.
     """
     rows = []
     for (pair, seed, text), part in distillation_curves.groupby(["pair", "seed", "text"], sort=True):

@@ -1,4 +1,4 @@
-"""Passkeys retrieved by four versions of a model: rotating, not rotating, distilled not to, and trained further."""
+"""Compare passkey retrieval of four versions of a model: original, without rotation, distilled, and trained further."""
 
 import re
 from typing import Any
@@ -23,9 +23,9 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled-retrieval.yaml
 def distillation_keys(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys found in prompts of one length, one row per pair, length and model, with Wilson's interval over prompts.
+    """Return keys found, one row per pair, prompt length and model, with Wilson's interval over prompts.
 
-    Raises DataError when no student was asked for keys.
+    Raises DataError if no student has rows.
     """
     rows: list[dict[str, Any]] = []
     for pair, column, ratio, items in _asked(context_length, subjects):
@@ -40,10 +40,10 @@ def distillation_keys(
 def distillation_key_tests(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """McNemar's exact test of two models on the same prompts, one row per pair, contrast and length.
+    """Return McNemar's exact test of two models on the same prompts, one row per pair, contrast and length.
 
-    `study` is the pair, `comparison` reads `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a pair.
-    Raises DataError when no student was asked for keys, or two models were asked other prompts.
+    `study` is the pair, `comparison` has the form `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a
+    pair. Raises DataError if no student has rows, or two models had different prompts.
     """
     asked = {(pair, column, ratio): items for pair, column, ratio, items in _asked(context_length, subjects)}
     tests: list[Estimate] = []

@@ -1,7 +1,7 @@
 """Compare the report's experiments on four models: with rotation, without it, distilled without it, and the control.
 
-Teacher against untouched model shows the effect of removing, untouched model against the student without rotation that
-of training back, and the control that of any training.
+Comparing teacher and untrained model shows the effect of removing the rotation, untrained model and student without
+rotation that of retraining, and the control that of any training.
 """
 
 import numpy as np
@@ -30,8 +30,8 @@ def distillation_quantities(
 ) -> pd.DataFrame:
     """Headline quantities of experiments 1, 2 and 4 to 9, one column per model; an empty cell has a reason in `note`.
 
-    A quantity that was asked of the teacher alone is left out, and one that none of the models has. Raises DataError
-    when no model without rotation was asked anything that its teacher was asked.
+    Quantities measured only on the teacher, or on no model, are omitted. Raises DataError if no model without
+    rotation shares an experiment with its teacher.
     """
     frames = {
         "massive_values": massive_values,
@@ -64,7 +64,7 @@ def distillation_quantities(
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):
-                continue  # nothing of its kind in this model
+                continue  # this model has no such part
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
     if not rows:
         raise DataError(

@@ -1,4 +1,4 @@
-"""Sampling error of a mean over heads if only some of a model's heads are drawn; exact if all were captured."""
+"""Compute the sampling error of a mean over drawn heads; exact if all heads of the model were captured."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def pretrained_draws(
     twin_heads: pd.DataFrame,
     capture_noise: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Standard deviation of a mean over drawn heads, one row per model, metric and number of heads.
+    """Return the standard deviation of a mean over drawn heads, one row per model, metric and number of heads.
 
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from
@@ -31,9 +31,9 @@ def pretrained_draws(
     twice: `drawn` heads of one, `drawn_other` of the other, `common` to both. `twice_sd` is the standard deviation of
     the difference of two draws: independent ones of k heads each in rows `own`, sqrt(2) times that of one; in the row
     `source` the two that were made, S sqrt(1 / k + 1 / l - 2 c / (k l)) for draws of k and l heads with c in common,
-    since a head in both weighs by 1 / k - 1 / l. It stands beside `twin_difference`, by which those two captures
-    differ. Intervals resample key heads, since heads that share one are alike. A model of which not every head of the
-    captured layers is there (`sampled` of its capture) has the spread of those that are. Raises DataError when no
+    since a head in both weighs by 1 / k - 1 / l. Compare it with `twin_difference`, the actual difference of those
+    two captures. Intervals resample key heads, since query heads with a common key head are similar. If not every
+    head of the captured layers was captured, the spread is that of the captured heads. Raises DataError if no
     pretrained model is measured.
     """
     theirs = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}

@@ -1,4 +1,4 @@
-"""Compare Experiments 1-9 of the DroPE report on pretrained models with its rotary model and with the small ones."""
+"""Compare Experiments 1-9 of the DroPE report between pretrained models, its rotary model, and small models."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from boundpaper.statistics.locations.student import student_interval
 from keyquery.measure.quantities import QUANTITIES, Quantity, quantity_of_model
 
 REPORTED, SMALL = "reported", "small"
-BASE, ARM = 400, "A"  # the small models with rotation, before any second phase
+BASE, ARM = 400, "A"  # small models with rotation, after the first training phase
 UNMEASURED = "not measured on this model"
 
 
@@ -32,13 +32,13 @@ def pretrained_experiments(
     population_quantities: pd.DataFrame,
     population_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities, one row per quantity and column: reported, small, and each pretrained model.
+    """Return headline quantities, one row per quantity and column: reported, small, and each pretrained model.
 
     `reported` is Llama-2-7B with rotation; `small` the mean over the seeds of the population's models with rotation,
-    with Student's interval; a pretrained model's value is over its texts, with Student's interval where the measurement
-    keeps the spread over texts of this very number (not of an extreme or a mean over layers). A reported model that
-    somebody measured has a column as well. A quantity that no pretrained model was asked for is left out; a cell
-    without value says why in `note`. Raises DataError when no pretrained model has any of the experiments.
+    with Student's interval; a pretrained model's value is over its texts, with Student's interval if the measurement
+    stores this number's spread over texts (not for extremes or means over layers). A reported model that was measured
+    also has a column. Quantities that no pretrained model has are omitted; `note` explains empty cells. Raises
+    DataError if no pretrained model has any of the experiments.
     """
     frames = {
         "massive_values": massive_values,

@@ -1,4 +1,4 @@
-"""Measure whether heads attend alike in two states of one network: their classes, and attention to the first token."""
+"""Measure whether heads attend alike in two states of one network, by class and by attention to the first token."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 def pretrained_head_agreement(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Heads that keep their class, one row per model, contrast and layer, and one over all layers (without `layer`).
+    """Return the number of heads that keep their class, one row per model, contrast and layer, and over all layers.
 
-    `same` counts heads of one class in both states, `expected` those that would agree if the classes of a layer were
-    given out anew among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Of all layers
-    both are summed before they are compared, so that it asks of heads and not of layers; its interval draws layers
-    anew. `r` is Pearson's coefficient of the heads' attention to the first token, of all layers after each layer's mean
-    is taken off. Raises DataError when no network was measured in two states, or the heads of the two differ.
+    `same` counts heads of one class in both states, `expected` those expected to agree if the classes of a layer were
+    permuted among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Over all layers
+    (empty `layer`), both are summed first, so differences between layers do not count; the interval resamples layers.
+    `r` is Pearson's correlation of the heads' attention to the first token, over all layers after subtracting each
+    layer's mean. Raises DataError if no network was measured in two states, or their heads differ.
     """
     known = pair_names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Test what levelling dimensions does to the answers of a pretrained model, item by item."""
+"""Test how setting dimensions to their mean changes a pretrained model's answers, item by item."""
 
 import pandas as pd
 
@@ -19,12 +19,12 @@ CONTRASTS = {
 def pretrained_knowledge_tests(
     knowledge: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """McNemar's exact test of two conditions on the same items, one row per model, task and contrast.
+    """Return McNemar's exact test of two conditions on the same items, one row per model, task and contrast.
 
-    `study` is the model, `comparison` reads `TASK, CONTRAST`; `estimate` is the share right under the first condition
-    less that under the second, an answer that could not be read counting as not right. Holm is over the tasks of one
-    contrast of one model; with random dimensions against none is a control and is not corrected. Raises DataError when
-    no pretrained model was asked, or the items of two conditions differ.
+    `study` is the model, `comparison` has the form `TASK, CONTRAST`; `estimate` is the share of right answers under
+    the first condition less that under the second; unparsed answers are not right. Holm is over the tasks of one
+    contrast of one model; random dimensions against none is a control and is not corrected. Raises DataError if no
+    pretrained model has rows, or the items of two conditions differ.
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):

@@ -1,4 +1,4 @@
-"""Compare pretrained models that this project measured with what is reported and with the small models.
+"""Compare pretrained models measured here with reported values and with the small models.
 
 A model is included by its role in the table `subjects`, whatever its name; a model not yet measured has no row.
 """
@@ -15,7 +15,7 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
 REPORTED, SMALL = "reported", "small"
-ARM, BASE, CONTEXT = "A", 400, 128  # of the population: rotation, from scratch, texts of so many words
+ARM, BASE, CONTEXT = "A", 400, 128  # reference models of the population
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
 TENSORS = {"q": "query", "k": "key", "v": "value"}
 
@@ -28,13 +28,13 @@ def pretrained_geometry(
     population_heads: pd.DataFrame,
     population_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Metrics of heads: reported models, the population's models with rotation, and each pretrained model.
+    """Return metrics of heads for reported models, the population's models with rotation, and each pretrained model.
 
-    `reported` is the median over the captured models of the source that give the metric, its ends the least and the
-    largest of them: a range over models, no interval. `small` is the mean over training seeds of arm A at base 400,
-    each a mean over heads, with Student's interval. A pretrained model's mean is over all its captured heads, with the
-    interval from resampled key heads; the interval covers heads, not texts. Raises DataError when no pretrained model
-    is measured, or one lacks a metric.
+    `reported` is the median over the captured models of the source that give the metric, with the smallest and
+    largest of them as ends: a range over models, not a confidence interval. `small` is the mean over training seeds
+    of arm A at base 400, each a mean over heads, with Student's interval. A pretrained model's mean is over all its
+    captured heads, with the interval from resampled key heads; the interval covers heads, not texts. Raises DataError
+    when no pretrained model is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
     small = _population_means(population_heads, population_models)
@@ -85,7 +85,7 @@ def pretrained_geometry(
 def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return means over heads for each seed of the population's arm with rotation.
 
-    Raises DataError when no seed of it is measured.
+    Raises DataError if no seed of this arm is measured.
     """
     mine = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
     kept = heads[heads["model"].isin(mine)]
@@ -101,10 +101,9 @@ def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame
 def pretrained_profiles(
     model_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Plasticity by query bin of each pretrained model: mean over heads with its interval over key heads.
+    """Return plasticity by query bin of each pretrained model: mean over heads with an interval over key heads.
 
-    A bin without a value, because it holds too few queries, is left out. Raises DataError when no pretrained model has
-    a profile.
+    Bins with too few queries for a value are omitted. Raises DataError if no pretrained model has a profile.
     """
     rows: list[dict[str, object]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -128,14 +127,13 @@ def pretrained_profiles(
 def pretrained_noise(
     capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, capture_noise: pd.DataFrame
 ) -> pd.DataFrame:
-    """The difference to expect if a pretrained model were captured again, over other documents of the same kind.
+    """Return the difference to expect if a pretrained model were captured again on other documents of the same kind.
 
-    The halves of a split are independent, so that the whole capture's standard deviation is estimated from their
-    difference: half its size where they are of as many documents, else less by what unequal halves differ more. Splits
-    are orthogonal, their squares are averaged, and the interval is by chi-square with as many degrees of freedom as
-    there are splits. `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which
-    the source's two captures of one network differ by. Raises DataError when no capture of a pretrained model was
-    analysed in halves.
+    The halves of a split are independent, so the whole capture's standard deviation is estimated as half their
+    difference, or less if the halves have unequal sizes. Splits are orthogonal, so squares are averaged, and the
+    interval is by chi-square with one degree of freedom per split. `twice_sd` is the standard deviation of the
+    difference of two captures; compare it with `twin_difference`, the difference of the source's two captures of one
+    network. Raises DataError if no capture of a pretrained model was analysed in halves.
     """
     twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
@@ -169,10 +167,10 @@ def pretrained_noise(
 def pretrained_layers(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Attention to the first token and sink heads, by layer of each pretrained model.
+    """Return attention to the first token and the share of sink heads, by layer of each pretrained model.
 
-    The interval is Student's over texts, from the mean and deviation that the measurement keeps. Raises DataError when
-    no pretrained model is measured.
+    The interval is Student's over texts, from the stored mean and standard deviation. Raises DataError if no
+    pretrained model is measured.
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -196,7 +194,7 @@ def pretrained_layers(
 def pretrained_massive(
     massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Massive values of each pretrained model before and after the rotation: mean over texts, Student's interval.
+    """Return massive values of each pretrained model before and after rotation: mean over texts, Student's interval.
 
     Raises DataError when no pretrained model is measured.
     """

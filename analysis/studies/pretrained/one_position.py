@@ -13,10 +13,10 @@ KEY_HEAD = ["layer", "key_head"]
 def pretrained_one_position(
     pretrained_widths: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Plasticity of queries rotated to one position: one row per capture, in its widest bins.
+    """Return plasticity of queries rotated to one position, in the widest bins, one row per capture.
 
-    `first` and `last` are means over heads in the first bin that has keys before it and in the last one; `fall` is the
-    first less the last, mean over key heads, which are the units, with Student's interval.
+    `first` and `last` are means over heads in the first bin with earlier keys and in the last bin; `fall` is first
+    less last, averaged over key heads (the units), with Student's interval.
     """
     rows = []
     names = display_names(pretrained_models, subjects)

@@ -1,6 +1,6 @@
-"""Measurements of pretrained models on other kinds of text: repeated sentences and source code, beside prose.
+"""Compare measurements of pretrained models on prose, repeated sentences and source code.
 
-Texts of the kinds are different ones, so that differences are of independent groups.
+Kinds have different texts, so groups are independent.
 """
 
 import math
@@ -14,23 +14,23 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.locations.welch import welch_t_from_stats
 
-REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its texts
+REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by kind of text
 TARGETS = ("massive", "random", "matched", "smallest")
 FILLS = ("zero", "mean")
 TENSORS = {"q": "query", "k": "key", "v": "value"}
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
-BOTH = 2  # texts that a difference of means needs on either side
+BOTH = 2  # least number of texts per side for a difference of means
 
 
 def pretrained_repeated(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
+    """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
-    One row per model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
-    `repeated` what filling adds to it, mean over texts with Student's interval, `difference` the latter less the former
-    with Welch's. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError when
-    no pretrained model was disrupted on both.
+    There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
+    `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated less natural with
+    Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
+    if no pretrained model has rows on both.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -62,7 +62,7 @@ def pretrained_repeated(
 def pretrained_kinds(
     massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Massive values on prose and on source code: one row per model, place, threshold and tensor.
+    """Return massive values on prose and on source code, one row per model, place, threshold and tensor.
 
     Means over texts with Student's interval; `difference` is code less prose, with Welch's. Raises DataError when no
     pretrained model was measured on both.
@@ -94,11 +94,11 @@ def pretrained_kinds(
 def pretrained_plasticity_kinds(
     head_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Metrics of heads on prose and on source code: one row per model and metric.
+    """Return metrics of heads on prose and on source code, one row per model and metric.
 
-    `prose` and `code` are means over the heads that have a value on both, `difference` the mean of code less prose by
-    head with its interval over key heads, which are the units; `r` is Spearman's correlation of the two over heads.
-    Raises DataError when no pretrained model was captured on both.
+    `prose` and `code` are means over heads with values on both; `difference` is the mean of code less prose by head,
+    with an interval over key heads (the units); `r` is Spearman's correlation of the two over heads. Raises DataError
+    when no pretrained model was captured on both.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -128,7 +128,7 @@ def pretrained_plasticity_kinds(
 
 
 def _unchanged_nats(part: pd.DataFrame) -> float:
-    """Return the nats per token of the unchanged model: those under a condition minus the condition's cost."""
+    """Return the unchanged model's nats per token, as the nats under a condition minus the condition's cost."""
     whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
     return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
 

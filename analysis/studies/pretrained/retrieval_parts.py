@@ -1,4 +1,4 @@
-"""Passkeys that pretrained models retrieve and verify, by wording, by place and by the wrong key of a prompt."""
+"""Break down passkeys that pretrained models retrieve and verify by wording, by depth, and by kind of wrong key."""
 
 import re
 from collections import defaultdict
@@ -37,13 +37,13 @@ COLUMNS = (
 def pretrained_retrieval_parts(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys found by wording (`form`) and by fifth of the depth (`depth`), and yes said to each kind of key (`shown`).
+    """Return keys found by wording (`form`) and fifth of the depth (`depth`), and p(yes) by kind of key (`shown`).
 
-    `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. Of `shown` it is the
-    mean probability of yes, of yes and no, after the key itself (`exact`), one kind of wrong key, or any (`wrong`);
-    `auc` is the chance that yes is likelier after the key than after that kind. Of any wrong key it has the two-sided p
-    of the exact test of Mann and Whitney (1947), and Holm's over the lengths of a model. Raises DataError when no
-    pretrained model was asked for keys.
+    `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. For `shown` it is
+    the mean of p(yes) / (p(yes) + p(no)) after the right key (`exact`), one kind of wrong key, or any wrong key
+    (`wrong`); `auc` is the chance that this is higher after the right key. Rows `wrong` have the two-sided p of the
+    exact test of Mann and Whitney (1947), and Holm's over the lengths of a model. Raises DataError if no pretrained
+    model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -95,7 +95,7 @@ def pretrained_retrieval_parts(
 
 
 def _wrong(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
-    """Compare all wrong keys of a length with the key itself; empty if there are no wrong keys."""
+    """Compare all wrong keys of a length with the right key; empty if there are no wrong keys."""
     own = sum(n for kind, _, n in kinds if kind == EXACT)
     others = [(value, n) for kind, value, n in kinds if kind != EXACT]
     count = sum(n for _, n in others)

@@ -1,4 +1,4 @@
-"""Compute a pretrained model's attention without the rotation that the model has."""
+"""Compare a pretrained model's attention with attention recomputed without rotation."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
-TOKENS = 1024  # of a text, as the recipe has it
+TOKENS = 1024  # tokens per text in the recipe
 NEIGHBOURS = 5
 QUANTITIES = {"first": "first_attention", "local": "local_attention"}
 EVEN = 100 * sum(min(NEIGHBOURS, place) / (place + 1) for place in range(1, TOKENS)) / (TOKENS - 1)
@@ -19,13 +19,13 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
 def pretrained_rotation(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Attention of pretrained models as they compute it, and with the rotation left out of that computation only.
+    """Return attention of pretrained models, as computed and recomputed without the rotation.
 
-    One row per model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
-    and `change`, the second less the first by text), with what attention spread evenly over all tokens before would
-    give (`even`, over texts as long as the recipe's; to the five before). Percent, means over heads and texts, which
-    begin as the model's tokeniser begins them; intervals are Student's over texts. Raises DataError when no pretrained
-    model was measured both ways, or over texts that differ.
+    There is one row per model, quantity (attention to the first token, to the five preceding ones) and computation
+    (`kept`, `left_out`, and `change`, the second less the first by text); `even` is the value of uniform attention
+    for texts of the recipe's length. Values are percentages, means over heads and texts (with the tokenizer's usual
+    beginning); intervals are Student's over texts. Raises DataError if no pretrained model was measured both ways, or
+    the texts differ.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -1,4 +1,4 @@
-"""Test one network in two states, without its rotation and with it, text by text."""
+"""Compare one network without and with rotation, text by text."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ from boundpaper.statistics.families import corrected
 from boundpaper.statistics.locations.paired import paired_t
 
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
-STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts
+STARTED = "token in front"  # reported by `pretrained_beginning` over the same texts
 
 
 BY_TEXT = (
@@ -35,12 +35,12 @@ def pretrained_text_tests(
     subjects: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Paired t-tests over texts, one row per model, contrast and quantity.
+    """Return paired t-tests over texts, one row per model, contrast and quantity.
 
-    `study` is the model, `comparison` reads `CONTRAST: QUANTITY` and `estimate` is without rotation less with it, in
-    percent where the quantity is a share; every quantity is a mean or a sum over layers and heads. Holm is over the
-    quantities of one contrast of one model. The tests speak of further texts for this one network. Raises DataError
-    when no network was measured in both states, or the texts of the two differ.
+    `study` is the model, `comparison` has the form `CONTRAST: QUANTITY`, and `estimate` is the value without rotation
+    less that with rotation, in percent for shares; every quantity is a mean or a sum over layers and heads. Holm is
+    over the quantities of one contrast of one model. The tests generalise to further texts, not to further networks.
+    Raises DataError if no network was measured in both states, or their texts differ.
     """
     tables = {
         "massive_values": massive_values,

@@ -1,1 +1,1 @@
-"""SmolLM3 over its checkpoints."""
+"""Analyses of SmolLM3's checkpoints."""

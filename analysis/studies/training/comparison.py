@@ -25,11 +25,11 @@ def training_comparison(
     reported_deciles: pd.DataFrame,
     models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """SmolLM3 after its extensions and all captured models, over their own window and over the same 65,536 tokens.
+    """Compare SmolLM3 after its extensions with all captured models, over the captured window and over 65,536 tokens.
 
     With a capture of 131,072 tokens, the first and last fifth of the first 65,536 are the deciles 0 and 4 exactly, so
     `drop_same` is decile 0 minus decile 4 (`far_same` the latter); for SmolLM3 it is the printed ap_drop. `compared`
-    marks the rows of the source's own comparison, `context_stated` its column of trained contexts in tokens.
+    marks the rows of the source's comparison, and `context_stated` is the source's trained context in tokens.
     """
     facts = captured_models[
         [
@@ -81,9 +81,9 @@ def training_comparison(
 
 
 def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """The captured models and the checkpoints of SmolLM3 in one table: the drop and the bias in both units.
+    """Return the captured models and SmolLM3's checkpoints in one table: the drop, and the bias in both units.
 
-    `bias_window_low` and `bias_window_high`, and the same of the bias per token, are what its rounding leaves open.
+    `bias_window_low` and `bias_window_high`, and the same for the bias per token, are the ranges allowed by rounding.
     """
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
     known = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
@@ -104,12 +104,12 @@ def bias_plasticity_tests(
     published_facts: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Does ap_drop correlate with the bias, per token or per window? Tests over models, checkpoints, and both together.
+    """Test whether ap_drop correlates with the bias, per token or per window, over models, checkpoints, and both.
 
     All captured models but one have the same window, so among them the units differ by a constant factor. The third
-    group mixes units that are independent with ones that are not. The last tests take the drop of all models, SmolLM3
-    after its extensions included, over the same 65,536 tokens, where per token and per window are one order; once more
-    with every network counted once, since two of the models run the same text weights.
+    group mixes independent and dependent units. The last tests use the drop over the same 65,536 tokens for all
+    models, including SmolLM3 after its extensions, so both units give the same ranks; they are repeated counting each
+    network once, since two models share text weights.
     """
     groups = {
         "captured models": bias_plasticity[bias_plasticity["kind"] == "model"],

@@ -13,13 +13,13 @@ _END = re.compile(r"(\d+(?:\.\d+)?)(K?)")
 
 
 def training_positions(reported_training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity per bin of positions with the bin's ends and middle in tokens, 1K being 1,024.
+    """Return plasticity by bin of positions, with the bin's ends and middle in tokens (1K is 1,024).
 
-    `share` is the middle over the captured context. `gathered_bias` is bias_strength times the middle: the size that
-    the positional term reaches over the distance from the start of the context to the query. `expected` is what the
-    pre-training checkpoints show at that gathered bias: a falling least-squares fit (pool adjacent violators) to their
-    bins, interpolated; empty outside their range, where nothing was seen. `gap` is plasticity minus expected. Extension
-    bins take no part in the fit.
+    `share` is the middle over the captured context. `gathered_bias` is bias_strength times the middle: the positional
+    term accumulated from the start of the context to the query. `expected` is the plasticity of pre-training
+    checkpoints at this accumulated bias: a non-increasing least-squares fit (pool adjacent violators) to their bins,
+    interpolated; empty outside their range. `gap` is plasticity minus expected. Extension bins are not used in the
+    fit.
     """
     facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "bias_strength"]]
     table = facts.merge(reported_training_positions, on="checkpoint")
@@ -47,7 +47,7 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
 
 
 def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """The mean over bins weighted by their width, beside the printed ap_overall: a check of that weighting.
+    """Return the width-weighted mean over bins and the printed ap_overall, to check this weighting.
 
     It is the mean over positions if queries are spread evenly. `covered` is the share of the context that has bins.
     """
@@ -69,11 +69,12 @@ def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd
 
 
 def training_equal_positions(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """Plasticity at the same positions in every phase: the bins of the extension tables that lie within 4K tokens.
+    """Return plasticity at the same positions in every phase: the extension tables' bins within 4K tokens.
 
-    Finer bins of the pre-training table are combined by their width, as if queries were spread evenly; combined ends
-    coincide exactly. `drop` is bin 0-1K minus bin 2K-4K, `drop_outer` bin 1K-2K minus bin 2K-4K, the one that every
-    checkpoint has. `_low` and `_high` are what rounding leaves open. `ap_drop` is the printed drop over the own window.
+    Finer bins of the pre-training table are averaged by width, assuming evenly spread queries; bin ends match
+    exactly. `drop` is bin 0-1K minus bin 2K-4K; `drop_outer`, which every checkpoint has, is bin 1K-2K minus bin
+    2K-4K. `_low` and `_high` are the range allowed by rounding. `ap_drop` is the printed drop over the checkpoint's
+    window.
     """
     rows = []
     for checkpoint, bins in training_positions.groupby("checkpoint", sort=False):
@@ -108,15 +109,15 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
 def _bin_ends(text: str) -> tuple[float, float]:
     """Return the ends in tokens of a bin such as `512-1K` or `1K-1.5K`.
 
-    Each end carries its own K; a bare number is in tokens. Raises ValueError when the text is no such bin, or its ends
-    do not grow.
+    Each end has its own K; a bare number is in tokens. Raises ValueError if the text is not such a bin, or its ends
+    do not increase.
     """
     parts = [_END.fullmatch(part) for part in text.split("-")]
     if len(parts) != 2 or None in parts:
         raise ValueError(f"bin {text!r}: write it as 512-1K")
     low, high = (float(part[1]) * (1024 if part[2] else 1) for part in parts if part)
     if low >= high:
-        raise ValueError(f"bin {text!r}: its ends do not grow")
+        raise ValueError(f"bin {text!r}: its ends do not increase")
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""Test over checkpoints of one run whether the bias's sign depends on its unit, and what predicts plasticity."""
+"""Test over checkpoints of one run whether the unit decides the bias's sign, and what predicts plasticity."""
 
 from typing import Any
 
@@ -20,13 +20,13 @@ STUDY = "training_tests"
 def training_tests(
     training_trajectory: pd.DataFrame, training_positions: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Plasticity against the bias in either unit.
+    """Test plasticity against the bias in both units.
 
-    Over all ten checkpoints: levels (four pairs of bias and outcome by two coefficients), first differences, and with
-    the context held fixed, by its logarithm and as it is. Over the six of the short context, where both units are the
-    same up to a factor. Over bins of position: plasticity against the position, its share of the context, and the bias
-    gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint share its heads, so no p
-    of these tests counts independent evidence: each row carries the guard, and none is corrected.
+    Over all ten checkpoints: levels (four pairs of bias and outcome, two coefficients), first differences, and
+    partial correlations given the context or its logarithm. Over the six checkpoints of the short context, both units
+    are equal up to a factor. Over bins of position: plasticity against the position, its share of the context, and
+    the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row has a guard
+    that says so, and no p is corrected.
     """
     every = training_trajectory.sort_values("order")
     short = every[every["context"] == every["context"].min()]

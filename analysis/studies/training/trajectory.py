@@ -1,4 +1,4 @@
-"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and changes that the sources state."""
+"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and the changes stated in sources."""
 
 import pandas as pd
 
@@ -28,12 +28,12 @@ SPANS = {
 
 
 def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFrame) -> pd.DataFrame:
-    """Every checkpoint with its printed metrics and what follows from them.
+    """Return every checkpoint with printed metrics and derived quantities.
 
-    `bias_window` is bias_strength times the captured context, `key_drift` alpha_k times it (how far the mean key moves
-    along the drift axis from one end of the window to the other), `mu_q` = bias_strength / alpha_k the mean query
-    projection that the product implies (of means over heads, so an approximation). `ap_drop_recomputed` is ap_first_20
-    - ap_last_20. Columns ending in `_low` and `_high` are what the rounding of the printed inputs leaves open.
+    `bias_window` is bias_strength times the captured context, `key_drift` is alpha_k times the captured context (the
+    mean key's shift along the drift axis over the window), `mu_q` = bias_strength / alpha_k is the implied mean query
+    projection (approximate, as it uses means over heads). `ap_drop_recomputed` is ap_first_20
+    - ap_last_20. Columns ending in `_low` and `_high` are the range allowed by rounding of the printed inputs.
     `first_fifth_ends` and `last_fifth_starts` are positions in tokens.
     """
     facts = checkpoints[
@@ -69,7 +69,7 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
 
 
 def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.DataFrame) -> pd.DataFrame:
-    """Change of every metric over four spans of the run, as ratio, fold (the ratio above 1) and difference.
+    """Return the change of every metric over four spans of the run, as ratio, fold (1 or more) and difference.
 
     Spans: `pretraining` from the first checkpoint to annealing, `onset` to the first checkpoint of the first extension,
     `second` between the last checkpoints of the two extensions, `extensions` from annealing to the last checkpoint.

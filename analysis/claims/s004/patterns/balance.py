@@ -38,7 +38,7 @@ c004_bal_differences = Cells(
         places=1,
         key="{band}",
         says="The difference in layers {band} follows from the printed shares.",
-        # the third band is judged against the published layers by a statement of its own
+        # another claim judges the third band against the published layers
         judged={"2-31": "c004_bal_later_difference"},
     ),
 )

@@ -73,7 +73,7 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
         for model in models
         for part in ("attn", "mlp")
     }
-    # the larger part of what is written must be the larger loss, in both models
+    # in both models, the part that writes more must also cause the larger loss
     agree = [
         (damage[model, "attn"].number > 1.5 * damage[model, "mlp"].number)
         if share[model] > 50

@@ -43,7 +43,7 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     reported = quote(drope_stated, statement="s11_4_discrimination")
     cells = drope_verification.assign(percent=100 * drope_verification["value"])
     inside = cells["percent"].between(reported.interval.low, reported.interval.high)
-    # a printed hundredth stands for half a hundredth on either side
+    # a value printed to hundredths may be off by half a hundredth
     within = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
     others = ", ".join(
         f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~inside].iterrows()

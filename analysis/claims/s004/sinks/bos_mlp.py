@@ -57,7 +57,7 @@ def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:
 def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
     """DroPE is unaffected by removing the first token's MLP output.
 
-    That it does not depend on it is judged where it is said (`c004_only_rope_stores`).
+    The claim `c004_only_rope_stores` judges whether DroPE depends on this token.
     """
     four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     six = pick(bos_mlp_effects, experiment=6, positional="DroPE")

@@ -198,7 +198,7 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
 def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_text: pd.DataFrame) -> Verdict:
     """RoPE uses massive values to store critical information, DroPE's are vestigial.
 
-    Its second half is what `c004_drope_nonfunctional` judges, by the same perplexities.
+    `c004_drope_nonfunctional` judges the second half of the statement by the same perplexities.
     """
     cells = {
         model: [

@@ -105,7 +105,7 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
 
 
 def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
-    """Tell whether both models ran under one protocol in the phase metrics, and return the protocol's words."""
+    """Return whether both models had the same protocol in the phase metrics, and the protocol in words."""
     precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
     rope, _, drope = precision.partition("; ")
     return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision

@@ -10,7 +10,7 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-BOUNDS = {  # what the source compares, comparison of our test
+BOUNDS = {  # comparison in the source -> comparison of our test
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
     ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive less random",

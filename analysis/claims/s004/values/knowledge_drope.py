@@ -162,7 +162,7 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
 def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     """Massive values may interfere in DroPE, which would explain why accuracy improves when they are disrupted.
 
-    A candidate: it falls where nothing improves that it could explain.
+    The source names a candidate: the claim fails if there is no improvement to explain.
     """
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
     better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]

@@ -6,15 +6,15 @@ from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, directed, untestable
 
 POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_damage", "head_damage_late"})
-"""Items of the plan whose quantity is a plasticity, of queries pooled in bins."""
+"""Items of the plan whose quantity is a plasticity of queries pooled in bins."""
 
 
 def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Judge both directions by the plan's exact test, corrected; an open verdict says what would decide it.
+    """Judge a difference both ways by the plan's corrected exact test; an open verdict says what would decide it.
 
-    Student's interval over seeds is shown beside the test, whose decision it never changes.
+    Student's interval over seeds is reported, but does not affect the decision.
 
-    An item whose quantity is a plasticity is judged as it was measured, and its reason says that it is open.
+    An item about plasticity is judged by the measured values, and the reason says that it remains open.
     """
     verdict = _judge_over_seeds(row, value, sign, key, statement, units)
     return left_open(verdict) if row.get("item") in POOLED else verdict
@@ -24,7 +24,7 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     """Judge that a difference is within a row's margin, by the exact test against that margin, corrected.
 
     It holds if the test says so, is contradicted if every seed lies beyond the margin on one side, and is not supported
-    if a larger difference remains possible.
+    if larger differences remain possible.
     """
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)

@@ -20,7 +20,7 @@ ASKED = (
     "plasticity_drops",
     "bias_window_drops",
 )
-"""Contrasts that the plan has at base 400 alone."""
+"""Contrasts that the plan has only at base 400."""
 
 
 @claim("thesis, A population of small models")

@@ -1,4 +1,4 @@
-"""Claims of the thesis on its population of small models, and that it reports the tests that were planned."""
+"""Claims of the thesis on its population of small models, and on the completeness of the planned tests."""
 
 import pandas as pd
 

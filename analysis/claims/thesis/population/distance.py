@@ -1,4 +1,4 @@
-"""Does retrieval in the population fail with a key's distance or with the prompt's length? Claims on both."""
+"""Claims on whether retrieval in the population fails with a key's distance or with the prompt's length."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ SLOPE = {
     "one and a half and two (post hoc).",
 }
 ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
-"""Bases, how a statement on them begins, and what their keys begin with."""
+"""Bases, with the beginnings of statements and of claim keys on them."""
 
 BASES = (400, 10_000)  # of the rotation
 TRAINED = 128  # words of a training sequence
@@ -54,7 +54,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
 def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verdict]:
     """Models with rotation find fewer than one in a hundred keys from one and a half training lengths on.
 
-    Post hoc at the base at which it was seen; at the other it was written down before a model of it was trained.
+    Post hoc at the base where it was observed; at the other base it was written down before any model was trained.
     """
     far = population_distances[
         population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
@@ -94,7 +94,7 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
         & (population_distances["multiple"] == LONG)
         & population_distances["low"].isin(BEYOND)
     ]
-    own = own.assign(share=own["right"] / own["n"])  # what is written as a share was rounded, which breaks ties
+    own = own.assign(share=own["right"] / own["n"])  # stored shares are rounded, which breaks ties
     seeds = own.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:
         why = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."

@@ -9,10 +9,10 @@ from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
 from boundpaper.statistics.proportion import wilson_interval
 
-BASE = 400  # the rotary base of the arms that the plan contrasts
+BASE = 400  # rotary base of the arms contrasted in the plan
 LARGER = 10_000
 FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
-"""Lengths of prompts at which far keys are asked, in training lengths."""
+"""Prompt lengths of questions for far keys, in training lengths."""
 METRIC = "ap_last_20"
 
 
@@ -30,7 +30,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """At base 10,000 every model trained on without rotation learns to tell the key asked for too; with it not all do.
 
-    Post hoc, asked when six seeds of that base were in; as at the primary base.
+    Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
     return _above_guessing(_learned(population_outcomes, population_prompts, LARGER))
 
@@ -53,7 +53,7 @@ def _above_guessing(learned: pd.DataFrame) -> Verdict:
 def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
     """Where both models choose among keys at the training length, the one without rotation finds more far keys.
 
-    Post hoc: the primary contrast without the seeds in which a model guesses among the keys of its prompt. Exact sign
+    Post hoc: the primary contrast without seeds in which a model guesses among the keys of a prompt. Exact sign
     flips, Holm over the three lengths.
     """
     learned = _learned(population_outcomes, population_prompts)
@@ -116,7 +116,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
     """At base 10,000 the order of late plasticity and loss turns with whether the control learned to choose, too.
 
-    Post hoc, asked when all seeds were in; as at the primary base.
+    Post hoc, with all seeds measured; same test as at the primary base.
     """
     return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER))
 

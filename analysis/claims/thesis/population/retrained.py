@@ -1,4 +1,4 @@
-"""Claims on the second run: the amendment's items, each by the exact test and margin that were fixed beforehand."""
+"""Claims on the second run: the items of the plan's amendment, by exact tests and margins fixed beforehand."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from analysis.claims.thesis.population._judged import judge_both, judge_equal, m
 from boundpaper.claims import Verdict, claim, judge, pick
 
 LARGER = "_10000"
-NO_PREFERENCE = 0.02  # of the spread, the smaller margin of the amendment
+NO_PREFERENCE = 0.02  # the amendment's smaller margin, as a share of the spread
 REACH = {
     "B_change": (-1, "With rotation kept, plasticity at one position falls from the trained length to the fourth."),
     "A_change": (-1, "In the rotary model that the others start from, plasticity at one position falls as well."),
@@ -33,7 +33,7 @@ WEIGHTED = {
     if item in ("B_change", "C_less_B_within", "C_less_B", "B_sway_change")
 }
 LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
-"""By training lengths of the prompt: the sign that the first run had at the primary base, and the word."""
+"""Sign of the first run's result at the primary base, and word for the length, by prompt length."""
 
 LIKE = {
     f"{key}_{length}x": (

@@ -8,7 +8,7 @@ from analysis.claims.thesis.population._judged import judge_both
 from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
-"""By training lengths of the prompt: what was seen at the primary base, and how the length is said."""
+"""Result at the primary base, and words for the length, by prompt length in training lengths."""
 
 ASKED = {"own": "", "temperature": " with a temperature"}
 
@@ -17,7 +17,7 @@ ASKED = {"own": "", "temperature": " with a temperature"}
 def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
     """The order of dropping the rotation and stretching it by YaRN turns with the length of the prompt.
 
-    Post hoc but for four lengths; exact sign flips, Holm over the lengths of a base and a way of asking.
+    Post hoc except at four lengths; exact sign flips, Holm over lengths, by base and temperature.
     """
     for (base, encoding), rows in population_yarn.groupby(["base", "encoding"]):
         for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():

@@ -1,4 +1,4 @@
-"""Claims of the thesis on a pretrained model's first token: with and without a BOS token, and with its part removed."""
+"""Claims of the thesis on a pretrained model's first token: with and without a BOS token, or a zeroed MLP."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def thesis_rotation_left_out(
 ) -> Iterator[Verdict]:
     """Attention computed without the rotation that the model has shows another picture than the model's own.
 
-    Of a model with its beginning token in front, and (`own`) as its tokeniser begins a text.
+    Judged for texts with a beginning token, and (`own`) for texts as the tokenizer begins them.
     """
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):

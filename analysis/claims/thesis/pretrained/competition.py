@@ -15,7 +15,7 @@ NULL = "random-llama"
 def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Iterator[Verdict]:
     """At a fixed distance of two keys neither the content's part nor the mean difference explains the fall.
 
-    Post hoc, and a description: means over heads in bins of queries, which no interval goes with.
+    Post hoc and descriptive: means over heads by query bin, without intervals.
     """
     for model, rows in pretrained_competition[pretrained_competition["model"] != NULL].groupby("model", sort=False):
         name = str(rows["display_name"].iloc[0])

@@ -11,11 +11,11 @@ from boundpaper.claims import Verdict, claim, judge
 def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[Verdict]:
     """Plasticity of a pretrained model falls more with the distance between keys than with the query's from them.
 
-    Post hoc, over the lengths of one map; a cell keeps no spread, so that sizes are compared and nothing is tested.
+    Post hoc and descriptive, over one map: cells store no spread, so sizes are compared without a test.
     """
     for model, rows in pretrained_map_spans.groupby("model"):
         spans = {str(row["held"]): row for _, row in rows.iterrows()}
-        keys, query = spans["query"], spans["key"]  # what moves is the other one
+        keys, query = spans["query"], spans["key"]  # the other distance varies
         slopes = ", ".join(
             f"{row['first']:.2f} to {row['last']:.2f} as {what} from {row['start']:,.0f} to {row['end']:,.0f} tokens"
             for what, row in (("the keys' distance goes", keys), ("the query's does", query))

@@ -1,6 +1,6 @@
 """Claims of the thesis on the model that it distilled without rotation, judged at equal tokens with the control.
 
-One seed: every verdict is about these two students on these windows, and none is a test.
+With one seed, all verdicts are descriptive: they are about these two students on these windows.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ import pandas as pd
 from boundpaper.claims import Verdict, claim, directed, judge
 from boundpaper.claims.words import p
 
-RECOVERED = 0.9  # share from which the plan speaks of recovery
+RECOVERED = 0.9  # recovered share required by the plan
 REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training
     "massive_query": (-1, "lowers the number of massive values in queries"),
     "layer1_share": (1, "raises attention's share of what layer 1 writes"),
     "local_attention": (-1, "lowers the attention to the five tokens before"),
 }
-TRAINED = {  # quantity -> in what the report's recalibrated model differs from its rotary one
+TRAINED = {  # quantity -> how the report's recalibrated model differs from its rotary one
     "massive_query": (-1, "fewer massive values in queries"),
     "layer1_share": (1, "more of what layer 1 writes from attention"),
     "local_attention": (-1, "less attention to the five tokens before"),
@@ -26,7 +26,7 @@ TRAINED = {  # quantity -> in what the report's recalibrated model differs from 
     "sink_rate": (-1, "fewer heads that are sinks"),
     "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
 }
-KEYS = {  # contrast of two models -> direction, and what is said of the first
+KEYS = {  # contrast of two models -> expected direction, and statement about the first
     "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer keys than with it"),
     "distilled against removed": (1, "its student without rotation finds more keys than the model before its training"),
     "distilled against trained on": (-1, "its student without rotation finds fewer keys than the control"),

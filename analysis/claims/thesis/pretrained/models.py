@@ -200,7 +200,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
 
 
 def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | None:
-    """Return a verdict "not testable" if the interval rests on too few key heads, else None."""
+    """Return a verdict "not testable" if the interval is based on too few key heads, else None."""
     if int(row["n"]) >= FEW:
         return None
     return untestable(

@@ -9,7 +9,7 @@ from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
-CHANCE_RANK = 0.5  # of yes after the key against yes after another
+CHANCE_RANK = 0.5  # chance level of the AUC of yes after the key
 WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
 ASKED = {
     "cities": "where cities lie",
@@ -238,7 +238,7 @@ def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") ->
 
 
 def _judge_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """Judge whether Wilson's interval includes the accuracy of guessing; the model may know something even then."""
+    """Judge whether Wilson's interval includes the accuracy of guessing, which does not exclude some knowledge."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
         low <= chance <= high,

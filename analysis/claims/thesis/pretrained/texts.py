@@ -64,7 +64,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
 def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterator[Verdict]:
     """The heads of a pretrained model are as plastic on source code as on prose, overall and in their drop.
 
-    A difference counts as none when its whole interval lies within a tenth of the value on prose.
+    The two count as equal if the whole interval of the difference is within a tenth of the value on prose.
     """
     for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(SAME))].iterrows():
         margin = WITHIN * abs(float(row["prose"]))

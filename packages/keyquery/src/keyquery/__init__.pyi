@@ -1,4 +1,4 @@
-# What `import keyquery` offers: the names, where they live and their types; `boundpaper.offered` finds them by this.
+# Public names of `import keyquery`, with their modules and types; `boundpaper.offered` reads this file.
 from keyquery.arrays import plasticity as plasticity
 from keyquery.captured import analyse as analyse
 from keyquery.captured import capture as capture

@@ -1,4 +1,4 @@
-"""Analyse heads that are given as arrays, without a model, a capture, a project or torch."""
+"""Analyse heads given as arrays; no model, capture, project or torch is needed."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ def plasticity(
     cap: int | None = None,
     seed: int = 0,
 ) -> Plasticity:
-    """Estimate how often the content of a head's queries, and not their position, decides between two keys.
+    """Estimate how often the content of a head's queries, not their position, decides which of two keys scores higher.
 
     Parameters
     ----------
     head : Head
         Queries and keys with their positions.
     estimator : str, optional
-        See `PlasticityOptions`; left out, `aligned_full` where the head's rotation is known, else `bucket_full`.
+        See `PlasticityOptions`; by default `aligned_full` if the head's rotation is known, else `bucket_full`.
     bins : int, optional
-        Query bins over the context; left out, the head's buckets.
+        Number of query bins over the context; by default the head's buckets.
     pairs, min_queries, cap, seed
         See `PlasticityOptions`.
 
     Raises
     ------
     ValueError
-        When `head` is no `Head`, an option is unknown or out of range, or the estimator needs a rotation that is not
-        known.
+        If `head` is not a `Head`, an option is unknown or out of range, or the estimator needs an unknown rotation.
 
     Examples
     --------

@@ -45,22 +45,22 @@ def capture(
     batch: int = 1,
     stream: bool = False,
 ) -> Capture:
-    """Capture queries and keys of a model over texts into a folder, and open it; a stopped capture continues.
+    """Capture a model's queries and keys over texts into a folder and open it; a rerun resumes a stopped capture.
 
     Parameters
     ----------
     model : Model or str
-        A model that is loaded, or what `load` takes, in the precision in which `load` opens it.
+        A loaded model, or any name or folder that `load` accepts; `load` decides the precision.
     texts : str or Path
-        A file, a folder, an installed set such as `manual` (Python's), or a Hub id.
+        A file, a folder, the name of installed texts such as `manual` (Python's manual), or a Hub id.
     context : int
-        Tokens of a document.
+        Number of tokens per document.
     out : str or Path
-        The folder of the capture.
+        The folder to write the capture to.
     heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, keep_short, fewer
-        As the options of the command line; see `CaptureOptions`, where `documents` is `limit`, and `TextSource`.
+        Same as on the command line; see `CaptureOptions` (where `documents` is called `limit`) and `TextSource`.
     only_layers, only_heads, parts, batch, stream
-        See `CaptureOptions`; `Capture.part` gives what `parts` keeps.
+        See `CaptureOptions`; `Capture.part` returns the arrays that `parts` names.
 
     Raises
     ------
@@ -135,22 +135,22 @@ def analyse(
     Parameters
     ----------
     capture : Capture
-        What `capture` or `open_capture` returned.
+        A capture returned by `capture` or `open_capture`.
     estimator : str, optional
-        See `PlasticityOptions`; left out, `aligned_full` where the capture says how its model turns queries, else
+        See `PlasticityOptions`; by default `aligned_full` if the capture records how its model rotates queries, else
         `bucket_full`.
     bins : int, optional
-        Query bins over the context; left out, the capture's buckets.
+        Number of query bins over the context; by default the capture's buckets.
     pairs, min_queries, cap
         See `PlasticityOptions`.
     jobs : int
-        Processes; a script that asks for more than one needs `if __name__ == "__main__"`.
+        Number of processes; with more than one, a script needs `if __name__ == "__main__"`.
 
     Returns
     -------
     DataFrame
-        One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), its planes,
-        and in `reason` why a value is missing. `save` takes it, with all tables of the command `heads`.
+        One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), planes, and
+        in `reason` why a value is missing. `save` writes it, with all tables of the command `heads`.
 
     Raises
     ------

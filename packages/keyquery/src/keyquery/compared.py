@@ -1,4 +1,4 @@
-"""Compare measured models from Python: rows that were just measured, or measurements by their names."""
+"""Compare measured models from Python, given as rows in memory or as names of stored measurements."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def compare(
     Parameters
     ----------
     reference : DataFrame, sequence of DataFrame, or str
-        What `run` or `analyse` returned of a model, or the name of its measurements.
+        Rows of one model from `run` or `analyse`, or the name of the model's stored measurements.
     *models : DataFrame, sequence of DataFrame, or str
-        Models that are held against it, each given in the same way.
+        Models to compare with the reference, each given in the same way.
     experiments : sequence of str
-        Which; all that every model was measured by when empty.
+        Experiments to compare; if empty, all that were run on every model.
     by : {"text", "item", "seed", "head"}, optional
-        What is paired; texts or items where rows tell them, else seeds, else heads, when left out.
+        The unit to pair by; by default texts or items if the rows name them, else seeds, else heads.
     metrics : sequence of str
-        Metrics in place of those that are compared by themselves, every condition of each.
+        Metrics to compare, in all their conditions, instead of the default ones.
     folder : str or Path, optional
-        Where names are looked for; left out, the project, or outside of one the working directory.
+        Folder in which names are looked up; by default the project, or outside a project the working directory.
 
     Raises
     ------
     DataError
-        When models were asked otherwise, nothing can be paired, or no test could come below .05.
+        If models were measured with different settings, nothing can be paired, or no test can reach p < .05.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def compare(
 
 
 def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
-    """Return the measurements of one model in memory, from the rows that `run` and `analyse` returned.
+    """Return one model's measurements, made from the rows that `run` and `analyse` returned.
 
-    Raises DataError when a frame does not say what made it, was changed, or is of another model than the first.
+    Raises DataError if a frame lacks its manifest, was changed, or belongs to another model than the first frame.
     """
     from keyquery.comparisons.measured import OF_HEADS, ModelMeasurements
     from keyquery.measure.measurements import save
@@ -95,7 +95,7 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
         manifests |= dict.fromkeys(shown, known.manifest)
         origins |= dict.fromkeys(shown, known)
     if not names:
-        raise DataError("a model without rows; give what run() or analyse() returned, or the name of measurements")
+        raise DataError("a model has no rows; pass rows from run() or analyse(), or the name of measurements")
     if len(set(names)) > 1:
         raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
 

@@ -1,4 +1,4 @@
-"""Make tables and figures of all models that were measured, so that a new model needs no further code."""
+"""Make tables and figures of all measured models; a new model needs no new code."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     Parameters
     ----------
     frame : DataFrame
-        The measurements of all models, as a paper reads them: a column `model` in front.
+        The measurements of all models as a paper reads them, with `model` as the first column.
     experiment : str
-        Whose they are, such as `sinks`; of heads `model_metrics`.
+        Name of the experiment, such as `sinks`; for heads `model_metrics`.
     models : sequence of str
-        Which, in this order; all when empty.
+        Models to show, in this order; if empty, all.
 
     Raises
     ------
     DataError
-        When a model was not measured, or nothing of the experiment is known to be shown.
+        If a model was not measured, or the experiment has no headline quantities.
     """
     from boundpaper.tables.spec import Column, Table
     from boundpaper.typeset.numbers import significant
@@ -89,7 +89,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     Raises
     ------
     DataError
-        In the words of `measured_table`, or when no quantity has an interval in any model.
+        As from `measured_table`, or if no quantity has an interval in any model.
     """
     from boundpaper.figures.series import Forest
     from boundpaper.figures.spec import Axis, Figure, Panel
@@ -108,7 +108,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
             forest = Forest(rows=rows, estimate=middle, low=low, high=high, legend=False)
             panels.append(Panel(series=[forest], x=Axis(label=_titled(quantity, unit))))
     if not panels:
-        raise DataError(f"{experiment}: no quantity has an interval in any model, so that there is nothing to draw")
+        raise DataError(f"{experiment}: no quantity has an interval in any model, so there is nothing to draw")
     more = f" Not drawn: {len(panels) - MOST} further quantities." if len(panels) > MOST else ""
     return Figure(
         panels=panels[:MOST],
@@ -120,7 +120,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
 
 
 def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
-    """Write a table and a figure of each experiment into a paper, in files of ten lines; existing files are kept."""
+    """Write a table file and a figure file for each experiment into a paper; existing files are kept."""
     from boundpaper.store.files import write
 
     files = []
@@ -151,7 +151,7 @@ def _titled(quantity: str, unit: str) -> str:
 
 
 def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
-    """Return the summaries of the models in a measurement, in the order asked for."""
+    """Return the summaries of models in a measurement, in the requested order."""
     held = list(dict.fromkeys(frame["model"]))
     for name in models:
         if name not in held:

@@ -36,15 +36,15 @@ def run(
     name : str
         One of `experiments()`.
     model : Model or str
-        A model that is loaded, or what `load` takes.
+        A loaded model, or any name or folder that `load` accepts.
     texts, tokens, items, seeds, place
-        How much is asked: texts a seed, tokens of a text, items of a task and seed, seeds, and where texts come from;
+        Size of the run: texts per seed, tokens per text, items per task and seed, seeds, and the source of the texts;
         see `keyquery.measure.subject.Options`.
     anyway : bool
-        Measure texts that are more than four times as long as the model was made for. Those that are longer, but not
-        as much, are measured, and a line on standard error tells.
+        Also measure texts more than four times as long as the model's context. Texts that exceed the context by less
+        are always measured, with a warning on standard error.
     **settings
-        Further options of the experiment.
+        Options of the experiment itself.
 
     Returns
     -------
@@ -55,9 +55,9 @@ def run(
     Raises
     ------
     SpecError
-        When the experiment, or an option of it, is unknown.
+        If the experiment or one of its options is unknown.
     DataError, ModelError
-        When it cannot be made of this model, or texts are too long for it.
+        If the experiment cannot be run on this model, or the texts are too long for it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def run(
         raise SpecError(f"no experiment {name!r}{or_known(name, every_experiment())}")
     module = experiment(name)
     if hasattr(module, "write"):
-        raise SpecError(f"{name} analyses captures into tables of its own: use capture() and analyse()")
+        raise SpecError(f"{name} cannot be run from here; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
     opened = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)

@@ -1,4 +1,4 @@
-"""Open a model from Python, to ask it, capture it and intervene on it, in any working directory."""
+"""Open a model from Python for measuring, capturing and intervening, in any working directory."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def working_folder() -> Path:
-    """Folder of files that later runs may reuse: in the project or, if there is no project, in the user's cache."""
+    """Return the folder for files that later runs may reuse: in the project, else in the user's cache."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return project_or_none() or caches / "keyquery"
 
 
 def answers_folder() -> Path:
-    """Return the folder for answers and captures: in the project or, without one, one that ends with the process."""
+    """Return the folder for answers and captures: in the project, else a temporary folder of this process."""
     from keyquery.measure.run import KEPT
 
     root = project_or_none()
@@ -37,14 +37,14 @@ def answers_folder() -> Path:
 
 @dataclass(frozen=True)
 class Model:
-    """A loaded model; `load` makes one.
+    """A loaded model; `load` returns one.
 
     Attributes
     ----------
     subject : Subject
-        The model as experiments ask it: weights, tokenizer, the language that it reads, its encoding of positions.
+        The model as experiments use it: weights, tokenizer, language, position encoding.
     source : ModelSource
-        What was asked for.
+        The requested source and options.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class Model:
 
     @property
     def network(self) -> PreTrainedModel:
-        """The model of transformers, in evaluation mode."""
+        """The transformers model, in evaluation mode."""
         return self.subject.model
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerBase:
-        """Its tokenizer."""
+        """The model's tokenizer."""
         return self.subject.tokenizer
 
     def perplexity(self, text: str) -> float:
@@ -88,7 +88,7 @@ class Model:
         Parameters
         ----------
         text : str
-            In a language that the model reads.
+            A text in a language that the model knows.
 
         Raises
         ------
@@ -124,7 +124,7 @@ def load(
 ) -> Model:
     """Load a model by a shipped name, a folder, a GGUF file or a Hub id.
 
-    The further options are those of the command line; see `keyquery.models.checkpoints.loading.ModelSource`.
+    The options are those of the command line; see `keyquery.models.checkpoints.loading.ModelSource`.
 
     Parameters
     ----------
@@ -133,26 +133,26 @@ def load(
     revision : str or None
         A branch, tag or commit of a Hub id.
     dtype : {"auto", "bf16", "fp16", "fp32"}
-        Of weights and activations; "auto" is the checkpoint's own.
+        Number type of weights and activations; "auto" is the checkpoint's type.
     quantize : {"nf4", "fp4", "int8"} or None
-        Weights through bitsandbytes.
+        Quantization of weights by bitsandbytes.
     device : str
         "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
     position : {"as configured", "rope", "drope"}
-        How positions are encoded, whatever the checkpoint says.
+        Position encoding; other values than the first override the checkpoint's.
     load_as : str or None
-        A model type of transformers for weights that a class of their own was saved with.
+        A model type of transformers, for a checkpoint of a custom class.
     scaling : float or None
-        The factor on q.k in place of the class's own.
+        Factor on q.k, instead of the class's default.
     bos : bool
-        Put the beginning token in front of every text.
+        Add the beginning token to every text.
     trust_remote_code : bool
         Run code that comes with the checkpoint.
 
     Raises
     ------
     ModelError
-        When the model is missing, of an unknown architecture, or not what the options say.
+        If the model is missing, of an unknown architecture, or contradicts the options.
     MissingDependency
         When torch or transformers are not installed.
 
@@ -184,19 +184,19 @@ def load(
 
 @contextmanager
 def intervene(model: Model, *interventions: Intervention) -> Iterator[Model]:
-    """Change what parts of a model give out in every forward pass of a block; afterwards the model is as before.
+    """Change outputs of parts of a model in every forward pass within a block; the model is restored afterwards.
 
     Parameters
     ----------
     model : Model
         The model.
     interventions : Intervention
-        Changes; several of one part act in their order.
+        Changes to apply; several on one part act in the given order.
 
     Raises
     ------
     ModelError
-        When a layer does not exist, a mask does not fit, or the model does not show the part.
+        If a layer does not exist, a mask does not fit, or the model does not expose the part.
 
     Examples
     --------

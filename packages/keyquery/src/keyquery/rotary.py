@@ -1,8 +1,8 @@
 """Describe a head's rotary embedding by plain numbers, and rotate vectors from one position to another.
 
 A rotary embedding acts on a vector x at position t as R(t) x, where R(t) rotates each pair of dimensions p by the angle
-t w_p (Su et al. 2021, arXiv 2104.09864). So the vector q_t = R(t) x that is captured at t shows what the same content
-would be at another position c:
+t w_p (Su et al. 2021, arXiv 2104.09864). So from the vector q_t = R(t) x captured at t follows the vector of the same
+content at another position c:
 
     R(c - t) q_t = R(c) x,
 
@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]
 Layout = Literal["half", "interleaved"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-STEP = 128  # tokens of the finer table of angles
+STEP = 128  # length of the finer table of angles, in tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +31,16 @@ class Rotary:
     Parameters
     ----------
     frequencies : tuple of float
-        Radians a token, one a pair of dimensions, below zero where it turns the other way; empty where nothing turns.
+        Radians per token, one per pair of dimensions; negative for the opposite direction; empty without rotation.
     layout : {"half", "interleaved"}
-        Pairs of the turned dimensions, counted from `start`: p and p + m of m pairs (Llama), or 2p and 2p + 1 (GPT-J).
+        How rotated dimensions are paired, counted from `start`: p with p + m for m pairs (Llama), or 2p with 2p + 1
+        (GPT-J).
     start : int
-        First turned dimension: 0 where the first ones turn (partial rotation), later where the last ones do (the
+        First rotated dimension: 0 if the first ones rotate (also partial rotation), larger if the last ones do (the
         decoupled part of multi-head latent attention).
     factor : float
-        By which the embedding multiplies the turned dimensions besides (YaRN's attention factor). Turning to another
-        position leaves it in place.
+        Factor by which the embedding also multiplies the rotated dimensions (YaRN's attention factor). Rotation to
+        another position does not change it.
 
     Raises
     ------
@@ -67,20 +68,21 @@ class Rotary:
 
     @property
     def still(self) -> bool:
-        """Whether the rotation changes nothing at any position."""
+        """Whether the rotation is the identity at every position."""
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
-        """Return the vectors as they would be `tokens` positions later: R(tokens) v, in their own precision.
+        """Return the vectors moved by `tokens` positions: R(tokens) v, in the vectors' precision.
 
-        `vectors` are queries or keys after the rotary embedding; `tokens` below zero move them towards the beginning.
-        `compiled` says whether by machine code; for few vectors the compiler costs more time, and 90 MB of memory.
+        `vectors` are queries or keys after the rotary embedding; negative `tokens` move them towards the beginning.
+        `compiled` selects compiled code; for few vectors the compilation costs more time than it saves, and 90 MB of
+        memory.
         """
         if self.still or not len(vectors):
             return vectors
         tokens = np.asarray(tokens, dtype=np.int64)
         least = int(tokens.min())
-        # angles of all distances between the least and the largest, where that is fewer than one a vector
+        # tabulate all distances between smallest and largest, if there are fewer distances than vectors
         every = np.arange(least, int(tokens.max()) + 1)
         if every.size > tokens.size:
             every, rows = np.unique(tokens, return_inverse=True)
@@ -101,7 +103,7 @@ class Rotary:
         return turned
 
     def _plane(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
-        """Return exp(i t w) by token and pair; of many tokens as products of two short tables, which is faster."""
+        """Return exp(i t w) by token and pair; for many tokens as products of two short tables, which is faster."""
         if tokens.size <= 4 * STEP:
             return np.asarray(np.exp(1j * np.outer(tokens.astype(np.float64), self.frequencies)))
         high, low = np.divmod(tokens, STEP)
@@ -111,7 +113,7 @@ class Rotary:
         return np.asarray(coarse[high - first] * fine[low])
 
     def record(self) -> dict[str, Any]:
-        """The rotation as plain JSON values."""
+        """Return the rotation as plain JSON values."""
         return {
             "frequencies": list(self.frequencies),
             "layout": self.layout,
@@ -121,10 +123,10 @@ class Rotary:
 
 
 Rotations = dict[int, Rotary | str]
-"""By layer: its rotation, or why it is not known."""
+"""By layer: the rotation, or why it is unknown."""
 
 NO_ROTATION = Rotary(frequencies=())
-"""Of a head that positions do not turn."""
+"""The rotation of a head without position encoding."""
 
 
 def from_theta(
@@ -132,8 +134,8 @@ def from_theta(
 ) -> Rotary:
     """Return the rotation of a base: pair p of m rotates by theta^(-p / m) radians per token.
 
-    `dimensions` is how many turn; even, and at least 2. `layout`, `start` and `factor` are as of `Rotary`. Raises
-    ValueError if the base or the number of dimensions is none, or as `Rotary` does.
+    `dimensions` is the number of rotated dimensions: even, and at least 2. `layout`, `start` and `factor` are those
+    of `Rotary`. Raises ValueError if the base or the number of dimensions is invalid, or as `Rotary` does.
     """
     if not (np.isfinite(theta) and theta > 0):
         raise ValueError(f"base {theta} of the rotation; give a number above 0")
@@ -155,7 +157,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def rotation_records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Return rotations as plain JSON values: one entry for all layers with the same rotation or reason for none."""
+    """Return rotations as plain JSON values: one entry for all layers with the same rotation, or the same reason."""
     groups: dict[Rotary | str, list[int]] = {}
     for layer, one in found.items():
         groups.setdefault(one, []).append(layer)
@@ -166,10 +168,10 @@ def rotation_records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
 
 
 def bin_centres(context: int, bins: int) -> IntArray:
-    """Return the integer position at the centre of each of equal bins of a context, shape (bins,).
+    """Return the integer position at the centre of each of `bins` equal bins of a context, shape (bins,).
 
-    Bin b holds the positions t with t * bins // context == b; if their number is even, the centre is the first one
-    after the middle.
+    Bin b consists of the positions t with t * bins // context == b; if their number is even, the centre is the first
+    position after the middle.
     """
     edges = -(-np.arange(bins + 1, dtype=np.int64) * context // bins)
     return edges[:-1] + (edges[1:] - edges[:-1]) // 2
@@ -177,7 +179,7 @@ def bin_centres(context: int, bins: int) -> IntArray:
 
 @functools.cache
 def _compiled_turn() -> Callable[..., None]:
-    """Return `_turn` as machine code; the compiler is imported on first use."""
+    """Return `_turn` compiled; the compiler is imported on first use."""
     import numba
 
     return cast(
@@ -195,14 +197,14 @@ def _turn(
     pair_distance: int,
     turned: FloatArray,
 ) -> None:
-    """Write each vector, rotated by the angles of its row, to `turned`."""
+    """Rotate each vector by the angles of its row, and write it to `turned`."""
     n, d = vectors.shape
     pairs = cosines.shape[1]
     for i in range(n):
         for j in range(d):
             turned[i, j] = vectors[i, j]
         row = rows[i]
-        if stride == 1:  # neighbours in memory, so that the loop is vectorised
+        if stride == 1:  # adjacent in memory, so that the loop is vectorised
             for p in range(pairs):
                 first, second = vectors[i, start + p], vectors[i, start + pair_distance + p]
                 turned[i, start + p] = first * cosines[row, p] - second * sines[row, p]

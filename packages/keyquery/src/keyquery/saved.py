@@ -1,4 +1,4 @@
-"""Keep measurements made from Python with their origin, until they are saved into a paper."""
+"""Keep the origin of measurements made from Python, until they are saved into a paper."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEY = "keyquery"
-"""Under this name a frame holds in `attrs` what made it."""
+"""Key in a frame's `attrs` for the frame's origin."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrameOrigin:
-    """Origin of a frame.
+    """Origin of a frame: how it was measured.
 
-    `shown` is which of the tables the frame is; `tables` are all that were measured together, by experiment, and
-    `manifest` says what made them.
+    `shown` names the table that the frame shows; `tables` has all tables measured together, by experiment; `manifest`
+    records how.
     """
 
     shown: str
@@ -30,12 +30,12 @@ class FrameOrigin:
     name: str
 
     def __deepcopy__(self, memo: object) -> FrameOrigin:
-        """Return itself, since pandas copies `attrs` whenever it makes a frame from another."""
+        """Return the object itself, since pandas deep-copies `attrs` with every derived frame."""
         return self
 
 
 def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """Return a copy of one of the tables that carries its origin."""
+    """Return a copy of one of the tables, with the origin in `attrs`."""
     frame = tables[shown].copy()
     frame.attrs[KEY] = FrameOrigin(shown, tables, manifest, name)
     return frame
@@ -44,29 +44,28 @@ def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, 
 def save(
     rows: pd.DataFrame, project: str | Path = ".", name: str | None = None, *, replace: bool = False
 ) -> list[Path]:
-    """Write what `run` or `analyse` returned into a paper, each table with its manifest.
+    """Write the rows that `run` or `analyse` returned into a paper, each table with a manifest.
 
     Parameters
     ----------
     rows : DataFrame
-        As it was returned: a measurement is kept whole.
+        The frame as it was returned, unchanged.
     project : str or Path
-        The paper's folder, or one below it.
+        The paper's folder, or a folder inside it.
     name : str, optional
-        Of the measurements; left out, that of the model.
+        Name of the measurements; by default the model's name.
     replace : bool
-        Overwrite measurements of this name that are of something else.
+        Overwrite other measurements of this name.
 
     Returns
     -------
     list of Path
-        The tables, `artifacts/measurements/EXPERIMENT/NAME.csv` or `.parquet`.
+        Paths of the tables, `artifacts/measurements/EXPERIMENT/NAME.csv` or `.parquet`.
 
     Raises
     ------
     DataError
-        When the frame was made otherwise or was changed, there is no paper, or measurements of something else stand
-        under this name.
+        If the frame has no origin or was changed, there is no paper, or this name has other measurements.
 
     Examples
     --------

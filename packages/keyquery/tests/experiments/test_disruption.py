@@ -184,7 +184,7 @@ def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
     assert len(chosen) == 3
     assert [text.id for text in texts] == [text.id for text in subject.texts(OPTIONS)]
     assert not {tuple(text.tokens[0].tolist()) for text in chosen} & {tuple(text.tokens[0].tolist()) for text in texts}
-    with pytest.raises(DataError, match="is kept for"):
+    with pytest.raises(DataError, match="is reserved for"):
         masks.split_texts(subject, Options(texts=1, seeds=(masks.SELECTION_SEED,)))
 
 

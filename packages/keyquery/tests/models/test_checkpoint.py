@@ -227,7 +227,7 @@ def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monke
         ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope"
     ):
         resolve(tmp_path, "tiny-rop")
-    with pytest.raises(ModelError, match="as owner/name") as caught:
+    with pytest.raises(ModelError, match="owner/name") as caught:
         resolve(tmp_path, "Llama-2-7b-hf")
     assert "did you mean" not in str(caught.value)
     assert NAMES == ("tiny-rope", "tiny-continued", "tiny-drope")

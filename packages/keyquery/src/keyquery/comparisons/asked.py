@@ -1,4 +1,4 @@
-"""Check by manifests that two models got the same tokenizer, texts, items, settings and precision."""
+"""Check in manifests that two models were measured with the same tokenizer, texts, items, settings and precision."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +11,8 @@ OF_THE_MODEL = (
     *WEIGHTS,
     *("model", "architecture", "gguf", "positional", "training_length", "documents", "text_hash", "texts"),
 )
-"""Settings in which models may differ, or which are told in words of their own."""
-TOGETHER = "ask both the same with one command: run NAME --model A --against B"
+"""Settings that may differ between models, or that have a message of their own."""
+TOGETHER = "measure both in one command: run NAME --model A --against B"
 CAPTURED = "capture both over the same texts, with the same options"
 Manifest = Mapping[str, Any]
 
@@ -20,12 +20,11 @@ Manifest = Mapping[str, Any]
 def check_comparable(
     experiment: str, names: tuple[str, str], manifests: tuple[Manifest, Manifest], unit: str, task: str = ""
 ) -> list[str]:
-    """Check that two measurements may be compared; return notes on limits that a reader must know.
+    """Check that two measurements may be compared; return notes on the limits of the comparison.
 
-    `manifests` say what made the rows of the two models, and `unit` what the rows are paired by. Items may be read with
-    two tokenizers, and so may texts of which each head makes one number; numbers of a text may not. `task` is that of
-    the items that are compared. Raises DataError when they were asked otherwise: other texts or items, settings, or
-    tokens of another vocabulary.
+    `manifests` record how each model's rows were made; rows are paired by `unit`. The tokenizers may differ if items
+    or heads are paired, but not if texts are. `task` is the task of the compared items. Raises DataError if texts,
+    items or settings differ, or if texts are compared across vocabularies.
     """
     first, second = manifests
     where = f"{experiment}: {names[0]} and {names[1]}"
@@ -36,7 +35,7 @@ def check_comparable(
     if other_words and unit == "text":
         raise DataError(
             f"{where} have different tokenizers, which cut a text into different tokens; "
-            "compare what items tell: --by item"
+            "compare by item instead: --by item"
         )
     settings, others = settings_in_words(first), settings_in_words(second)
     for name in (*settings, *(name for name in others if name not in settings)):
@@ -78,11 +77,11 @@ def _precision_name(manifest: Manifest) -> str:
 def _require_same_hashes(
     where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
 ) -> None:
-    """Refuse to compare values by text or by item if the two models were given different texts or items."""
+    """Raise DataError if values are compared by text or item but the two models got different texts or items."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"
-    if what == "texts" and other_words:  # heads over one set of texts, cut by two tokenizers
+    if what == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
         return
     if other_words:
         mend = "their tokenizers fill a prompt to its length with different words"

@@ -1,4 +1,4 @@
-"""The commands that show measured models; their libraries are imported when one runs."""
+"""Commands that compare and show measured models; heavy imports happen when a command runs."""
 
 import functools
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _OPTIONS = (
     click.option(
         "--experiment", "experiments", multiple=True, metavar="NAME", help="Experiment to test; may be repeated [all]."
     ),
-    click.option("--by", type=click.Choice(BY), help="Unit that is paired [texts or items, else seeds, else heads]."),
+    click.option("--by", type=click.Choice(BY), help="Unit to pair by [texts or items, else seeds, else heads]."),
     click.option(
         "--metric", "metrics", multiple=True, help="Metric to test instead of those in the summary; may be repeated."
     ),
@@ -25,7 +25,7 @@ _OPTIONS = (
         "--in",
         "folder",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder that holds artifacts/measurements [that of the project, else the current one].",
+        help="Folder with artifacts/measurements [default: the project, else the current folder].",
     ),
     click.option("--json", "machine", is_flag=True, help="Print the tests as JSON."),
     click.pass_obj,
@@ -34,21 +34,21 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options for what is compared, and how."""
+    """Add the options that select what is compared, and how, to a command."""
     return functools.reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
 
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="REFERENCE MODEL...")
 @click.option("--report", type=_FOLDER, help="Folder to write a report to: table, figure and numbers.")
-@click.option("--paper", type=_FOLDER, help="Folder to write a new paper on the comparison to, with its PDF.")
+@click.option("--paper", type=_FOLDER, help="Folder for a new paper on the comparison, with its PDF.")
 @_comparison_options
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
 ) -> None:
     """Compare measured models with the first: exact tests, paired where possible, corrected as one family.
 
-    A name may be cut short as long as it fits the beginning of one measurement only.
+    A name may be shortened as long as only one measurement begins with it.
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
@@ -64,7 +64,7 @@ def compare(
 def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
     """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
 
-    Without names, it compares the two models that the project has measurements of.
+    Without names, compare the project's two measured models.
     """
     from keyquery.comparisons.measured import measurement_names
 
@@ -86,7 +86,7 @@ def _print_comparison(
     folder: Path | None,
     machine: bool,
 ) -> "Comparison":
-    """Print a comparison, and write its report where a folder is given."""
+    """Print a comparison; if a report folder is given, also write the report."""
     from keyquery.comparisons.comparison import compare_models
     from keyquery.comparisons.measured import read
 
@@ -102,9 +102,9 @@ def _print_comparison(
 @click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...")
 @click.pass_obj
 def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
-    """Write a table and a figure of EXPERIMENT into the paper, for all models that were measured.
+    """Write files for a table and a figure of EXPERIMENT, covering all measured models, into the paper.
 
-    EXPERIMENT is an experiment of `run`, or `model_metrics`, which `heads` writes.
+    EXPERIMENT is a name that `run` accepts, or `model_metrics`, which `heads` writes.
     """
     from boundpaper.suggestions import or_known
     from keyquery.exhibits import write_files

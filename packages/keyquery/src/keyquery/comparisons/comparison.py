@@ -1,4 +1,4 @@
-"""A comparison of measured models: its tests, and how they are shown as a table, a figure, a report and HTML."""
+"""A comparison of measured models: its tests, and their display as a table, a figure, a report and HTML."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ TESTS = {
 EFFECTS = {"d_z": "$d_z$", "d": "$d$", "odds_ratio": "odds ratio"}
 FAMILY = "this comparison"
 TOLD_GUARDS = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
-"""Guards that are told under the table; the others stand in the notes of their rows."""
+"""Guards explained once under the table; other guards are in the note of each row."""
 NAME = "comparison"
-"""Of the files of a report."""
+"""Common file name of a report's files."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of models with the first of them; `compare` makes one.
+    """A comparison of models with a reference, the first model; `compare` returns one.
 
     Attributes
     ----------
     models : tuple of str
         Names of the measurements, the reference first.
     tests : tuple of TestedQuantity
-        One a quantity and model, with Holm's p over all of them.
+        One test per quantity and model; p values are Holm-corrected over all tests.
     told : tuple of str
-        What was left out, and why.
+        Sentences that say what was left out, and why.
     measured : tuple of ModelMeasurements
-        The measurements that were compared.
+        The compared measurements.
     by : str or None
-        What was asked to be paired.
+        The requested unit of pairing.
     metrics : tuple of str
-        What was asked to be tested in place of what is by itself.
+        The metrics requested instead of the default ones.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row per test: experiment, quantity, models, their means, and the columns of `boundpaper.statistics`."""
+        """Tests, one row each: experiment, quantity, models, means, and the columns of `boundpaper.statistics`."""
         table = frame(each.row for each in self.tests).rename(columns={"study": "experiment"})
         facts: dict[str, list[Any]] = {
             "quantity": [each.quantity.label for each in self.tests],
@@ -112,7 +112,7 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return notes for the reader: tests, units, correction, guards that fired, and what is left out."""
+        """Return notes on the tests, units, correction, triggered guards, and what is left out."""
         tests = "; ".join(TESTS[name] for name in dict.fromkeys(each.row.test for each in self.tests))
         count = sum(each.row.p_value is not None for each in self.tests)
         noted = dict.fromkeys(
@@ -134,7 +134,7 @@ class Comparison:
         return ", ".join(counted(n, unit) for n, unit in counts)
 
     def table(self) -> Table:
-        """Return the tests as a table of boundpaper, for any of its output formats."""
+        """Return the tests as a `boundpaper` table, which renders to any of its output formats."""
         from boundpaper.tables.spec import Column, Table
 
         rows = self.frame
@@ -144,7 +144,7 @@ class Comparison:
         effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
         same = (
             effects.iloc[0] if effects.nunique() == 1 else ""
-        )  # what is the same in every row is said in the head or the notes
+        )  # a value shared by all rows is given in the header or the notes
         several = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
@@ -167,12 +167,12 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Return a figure of standardised differences with intervals, a row per quantity; for items, share differences.
+        """Return a figure of standardised differences (for items, of shares) with intervals, one row per quantity.
 
         Raises
         ------
         DataError
-            When no difference has an interval.
+            If no difference has an interval.
         """
         from boundpaper.figures.series import Forest
         from boundpaper.figures.spec import Axis, Figure, Panel, Rule
@@ -214,7 +214,7 @@ class Comparison:
         return "\n".join([title, "", *self.table().to_markdown(NAME).splitlines()[2:]]) + "\n"
 
     def to_json(self) -> str:
-        """Return the tests as JSON for a program: models, one object per test, and what was left out."""
+        """Return JSON with the models, one object per test, and what was left out."""
         rows: list[dict[str, Any]] = [
             {
                 "experiment": each.row.study,
@@ -234,12 +234,12 @@ class Comparison:
     def report(self, folder: str | Path) -> list[Path]:
         """Write `comparison.md`, `.csv`, `.json` and the figure into a folder; return the files.
 
-        The figure is written as PDF and PNG; where LaTeX is not installed, as its LaTeX source.
+        The figure is written as PDF and PNG, or as LaTeX source if LaTeX is not installed.
 
         Parameters
         ----------
         folder : str or Path
-            Made if it is not there; files of these names are replaced.
+            Created if missing; existing files of these names are replaced.
         """
         home = Path(folder)
         texts = {".csv": self.frame.to_csv(index=False, lineterminator="\n"), ".json": self.to_json() + "\n"}
@@ -255,24 +255,24 @@ class Comparison:
         return [home / f"{NAME}.md", *written, *pictures]
 
     def paper(self, folder: str | Path, title: str = "") -> Path:
-        """Write a new paper on this comparison, its numbers bound to the measurements; return its two-page PDF.
+        """Write a new paper on this comparison, with numbers bound to the measurements; return its two-page PDF.
 
-        The paper holds the measurements, a study, a table, a figure and a chapter, ten lines each, to be changed and
-        built again by `boundpaper chapter comparison` there.
+        The paper contains the measurements and short files for a study, a table, a figure and a chapter. After edits,
+        run `boundpaper chapter comparison` there to rebuild it.
 
         Parameters
         ----------
         folder : str or Path
-            Of the paper; must not exist, or be empty, and lie in no other paper.
+            Folder of the paper; must be missing or empty, and not inside another paper.
         title : str
-            Of the paper; the models' names when empty.
+            Title of the paper; if empty, the models' names.
 
         Raises
         ------
         SpecError
-            When there is something in the folder, or it lies inside another paper.
+            If the folder is not empty, or is inside another paper.
         ThesisError
-            When the chapter cannot be made, such as without LaTeX; the paper's files are kept then.
+            If the chapter cannot be built, for example without LaTeX; the paper's files are kept.
         """
         from keyquery.comparisons.paper import write_paper
 
@@ -300,12 +300,12 @@ def compare_models(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> Comparison:
-    """Compare models with the first of them.
+    """Compare models with the first one.
 
-    Names of models must differ. `experiments` are all that every model was measured by when empty. `by` is what is
-    paired: texts or items where rows tell them, else seeds, else heads, when left out. `metrics` take the place of
-    those that an experiment's summary shows, with every condition of each. Raises DataError when models were asked
-    otherwise, nothing can be paired, or no test could come below .05.
+    Names of models must differ. If `experiments` is empty, all that were run on every model are compared. `by` is the
+    unit to pair by, by default texts or items if the rows name them, else seeds, else heads. `metrics`, in all their
+    conditions, replace those of an experiment's summary. Raises DataError if models were measured with different
+    settings, nothing can be paired, or no test can reach p < .05.
     """
     names = tuple(model.name for model in models)
     if len(names) < 2:

@@ -1,4 +1,4 @@
-"""Read a model's measurements with the manifests of what was asked, from a project, a folder or frames in memory."""
+"""Read a model's measurements and their manifests from a project, a folder or frames in memory."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -20,15 +20,15 @@ from keyquery.measure.units import as_text, as_tidy, is_tidy
 
 OF_HEADS = "head_metrics"
 TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "head_competition", "head_components"))
-"""What one call of `heads` writes, table by table."""
+"""Names of the tables that one call of `heads` writes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` are tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` say what made each. `copy`
-    writes the measurements of these experiments into the paper in this folder.
+    `tables` has tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` records how each was
+    made. `copy` writes the measurements of some experiments into a paper's folder.
     """
 
     name: str
@@ -48,9 +48,9 @@ class ModelMeasurements:
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
     """Return the measurements of one name, read from `artifacts/measurements` of a folder.
 
-    `root` is a project, or any folder that measurements were written into; `name` may be what `meant` takes for it, and
-    `experiments` are all when empty. Raises DataError when there are none, a name fits several, one that is asked is
-    missing, or a table was cut or changed.
+    `root` is a project, or any folder with measurements; `name` may be shortened as in `full_name`; empty
+    `experiments` means all. Raises DataError if there are no measurements, the name fits several, a requested
+    experiment is missing, or a table was truncated or changed.
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
@@ -94,9 +94,9 @@ def measurement_names(root: Path) -> list[str]:
 
 
 def full_name(root: Path, name: str) -> str:
-    """Return the full name of the measurements that a name, its beginning or the name of their model stands for.
+    """Return the full name of measurements, given this name, the beginning of it, or the model's name.
 
-    Raises DataError when there are none, or several.
+    Raises DataError if no measurements fit, or several do.
     """
     known = measurement_names(root)
     if name in known:
@@ -118,7 +118,7 @@ def _models_in_manifests(root: Path, name: str) -> set[str]:
 
 
 def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
-    """Refuse tables of heads from two captures, which an analysis that ended while replacing them leaves behind."""
+    """Raise DataError if tables of heads come from two captures, as when an analysis stopped while replacing them."""
     manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
     captures = {
         table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
@@ -133,9 +133,9 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
 
 
 def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Return the experiments that every model was measured by, in the order of `HEADLINES`, and a note on the others.
+    """Return the experiments that were run on every model, in the order of `HEADLINES`, and notes on the others.
 
-    Raises DataError when there is none, or one that is asked was not measured of all.
+    Raises DataError if there is none, or if a requested experiment was not run on every model.
     """
     every = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
     asked = [name for name in every if any(name in model.tables for model in models)]

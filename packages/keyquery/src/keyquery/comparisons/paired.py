@@ -21,10 +21,10 @@ SHARED = {"head": "heads", "key head": "heads"}
 
 @dataclass(frozen=True, eq=False)
 class TestedQuantity:
-    """A quantity that two models are compared by, with its test.
+    """A compared quantity and its test.
 
-    `row` is second less first, the study being the experiment; `models` are the reference and the model that is held
-    against it, and `means` are those of the units of each.
+    `row` is the test of second minus first model, with the experiment as study. `models` are the reference and the
+    compared model; `means` are their means over units.
     """
 
     row: Estimate
@@ -39,9 +39,9 @@ def pair_tests(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> tuple[list[TestedQuantity], list[str]]:
-    """Return uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
+    """Return uncorrected tests of an experiment's quantities, and notes on quantities that could not be tested.
 
-    Raises DataError when the two were asked otherwise, or have other texts or items.
+    Raises DataError if the two models' settings, texts or items differ.
     """
     one, two = models
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
@@ -118,7 +118,7 @@ def _compare_as_groups(
     one, two = first.defined.to_numpy(), second.defined.to_numpy()
     if len(one) < 2 or len(two) < 2:
         return None, (0.0, 0.0)
-    note = f"{len(one)} and {len(two)} heads, not paired: the networks have other shapes"
+    note = f"{len(one)} and {len(two)} heads, not paired: the networks differ in shape"
     row = welch_t(two, one, names=(names[1], names[0]), note=note, **named)
     return row, (float(one.mean()), float(two.mean()))
 
@@ -129,9 +129,9 @@ def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
 
 
 def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """Return the tests with p values after Holm's correction as one family, marked where these cannot come below .05.
+    """Return the tests with Holm-corrected p values (one family), marked where these cannot fall below .05.
 
-    Raises DataError when no test has units enough for any p below .05.
+    Raises DataError if no test has enough units for a p below .05.
     """
     flips = [each.row for each in tests if each.row.test == "sign_flips"]
     if tests and len(flips) == len(tests) and all(least_p(each.n) > ALPHA for each in flips):
@@ -149,7 +149,7 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
-    """Return a note that says how many units would suffice, if no outcome could bring Holm's p of a test below .05."""
+    """If a test's Holm-corrected p cannot fall below .05, return a note on how many units would suffice."""
     count = sum(each.row.p_value is not None for each in tests)
     few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
     if not few:

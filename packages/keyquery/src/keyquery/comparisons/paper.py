@@ -96,9 +96,9 @@ say nothing: for these, several seeds have to be measured.
 
 
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
-    """Compare models by the measurements that the open paper has of them.
+    """Compare models from their measurements in the open paper.
 
-    Arguments are those of `keyquery.compare`, the reference first. Raises DataError in the words of `keyquery.compare`.
+    Arguments are those of `keyquery.compare`, the reference first. Raises DataError as `keyquery.compare` does.
     """
     from keyquery.comparisons.comparison import compare_models
 
@@ -108,9 +108,9 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
 
-    `found` is what `keyquery.compare` returned; `folder` must not exist, or be empty. Raises SpecError when there is
-    something in the folder, or it lies inside another paper; ThesisError when the chapter cannot be made, such as
-    without LaTeX; the paper's files are kept then.
+    `found` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
+    not empty or is inside another paper, and ThesisError if the chapter cannot be built, for example without LaTeX;
+    the paper's files are kept.
     """
     root = new(folder, title).root
     for model in found.measured:
@@ -152,7 +152,7 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
 
 
 def _row_arguments(each: TestedQuantity) -> str:
-    """Return the arguments by which a chapter refers to the row of a test."""
+    """Return the arguments with which a chapter selects the row of a test."""
     cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 

@@ -1,6 +1,6 @@
-"""Experiments: each measures a model or a capture as tidy rows; torch and the Hub are imported only on use.
+"""Experiments: each measures a model or a capture and returns tidy rows; torch and the Hub are imported on use.
 
-The package can be called, `keyquery.experiments()`, since its folder and the list of experiments share a name.
+The package is callable: `keyquery.experiments()` lists the experiments.
 """
 
 import sys
@@ -11,7 +11,7 @@ class Experiments(ModuleType):
     """The module of the experiments; calling it lists them."""
 
     def __call__(self) -> dict[str, str]:
-        """Return what each experiment measures, by its name: experiments of this package, then of the open paper.
+        """Return a dict from each experiment's name to what it measures; this package's first, then the open paper's.
 
         Examples
         --------

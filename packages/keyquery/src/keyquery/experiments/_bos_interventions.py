@@ -1,4 +1,4 @@
-"""Measure what a model loses without the MLP output or the values of its beginning-of-sequence token, by layer."""
+"""Measure a model's loss when a layer's MLP output or values at the beginning-of-sequence token are zeroed."""
 
 import dataclasses
 import hashlib
@@ -39,12 +39,12 @@ SWEPT_ITEMS = 40
 
 @dataclass(frozen=True)
 class SpikeLayers:
-    """Layers in which a model's beginning-of-sequence token stands out; None if there is none, with the reason.
+    """Layers in which the norm of a model's beginning-of-sequence token stands out; None, with a reason, if none does.
 
     Parameters
     ----------
     peak : float
-        The largest ratio of its norm to the later tokens' after any layer.
+        The largest ratio, after any layer, of the token's norm to the mean norm of later tokens.
     spike, matching : int or None
         The first layer after which the ratio is above 2; the layer whose MLP writes the spike.
     best : int
@@ -77,7 +77,7 @@ def bos_value(layer: int | None, name: str) -> Condition:
 def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
     """Return the norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
 
-    Where the norm of the later tokens is 0, the ratio is 0. All experiments of a run share one computation.
+    The ratio is 0 where the norm of the later tokens is 0. The result is cached for all experiments of a run.
     """
     asked = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
     found = ask_once(subject, "ratios", asked, lambda: ratios_and_nats(subject, texts)[0].tolist())
@@ -87,7 +87,7 @@ def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
 def ratios_and_nats(
     subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()
 ) -> tuple[NDArray[np.float64], float]:
-    """Ratios as of `ratios` under interventions, and the nats of all texts, from one forward pass of each text.
+    """Return ratios under interventions (see `norm_ratios`) and the nats of all texts, from one forward pass per text.
 
     Raises ModelError when the logits overflow.
     """
@@ -110,17 +110,17 @@ def ratios_and_nats(
             if not bool(each.isfinite().all()):
                 raise ModelError(f"{text.id}: the logits are not finite; {undefined_message(subject.model)}")
             nats += float(each.double().sum())
-            del by_text[-1][len(places) :]  # a model that caps its logits is run a second time for all of them
+            del by_text[-1][len(places) :]  # a model that truncates its logits is run a second time to get them all
     return np.asarray(np.mean(by_text, axis=0)), nats
 
 
 def layers_of(subject: Subject) -> list[int]:
-    """Return the layers with attention; the entries of `ratios` belong to these."""
+    """Return the layers with attention, to which the entries of `norm_ratios` belong."""
     return [block.layer for block in blocks(subject.model)]
 
 
 def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
-    """Choose the layers to intervene in, on texts that are not used for evaluation."""
+    """Choose the layers to intervene in, from texts that are not used for evaluation."""
     places = layers_of(subject)
     usual = norm_ratios(subject, texts)
     peak = float(usual.max())
@@ -140,12 +140,13 @@ def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Return the rows of experiment 4's interventions.
+    """Return rows of interventions on the MLP output at the beginning token (experiment 4).
 
-    Conditions `baseline`; `bos_mlp_matching` and `bos_mlp_best` (the layer in `layer`); `qk`; `combined_matching` and
-    `combined_best`, both together; with all items. `sweep_baseline` and `sweep_bos_mlp` at every layer with at most
-    `swept_items` items of a task. Metrics as of `effect_rows`, and `bos_peak`, the largest ratio of the beginning
-    token's norm after any layer. What cannot be made has rows with n = 0 and the reason.
+    Conditions `baseline`; `bos_mlp_matching` and `bos_mlp_best` (column `layer` says which layer); `qk`;
+    `combined_matching` and `combined_best`, which combine the two; all with all items. `sweep_baseline` and
+    `sweep_bos_mlp` at every layer with at most `swept_items` items of a task. Metrics are those of `effect_rows`, and
+    `bos_peak`, the largest ratio of the beginning token's norm after any layer. A condition that cannot be run has
+    rows with n = 0 and the reason.
     """
     chosen, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
@@ -180,11 +181,11 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
 
 
 def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Return the rows of experiment 5's interventions.
+    """Return rows of interventions on the value vector at the beginning token (experiment 5).
 
-    Conditions `baseline`; `bos_value_spike` (the layer in `layer`) and `bos_value_all`, with all items;
-    `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics as of
-    `effect_rows`. What cannot be made has rows with n = 0 and the reason.
+    Conditions `baseline`; `bos_value_spike` (column `layer` says which layer) and `bos_value_all`, with all items;
+    `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics are
+    those of `effect_rows`. A condition that cannot be run has rows with n = 0 and the reason.
     """
     chosen, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)

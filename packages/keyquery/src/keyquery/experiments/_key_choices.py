@@ -24,17 +24,17 @@ def choice_rows(
 ) -> list[Row]:
     """Measure verification and ranking of passkeys at one length, under the model's own position encoding.
 
-    Verification: `p_yes_KIND` is the mean probability of yes among yes and no, where the key shown is exact or wrong in
-    one way (a digit changed, two swapped, one left out, another key), with `p_yes_KIND_sd` over items and
-    `p_yes_raw_KIND` among all words; `verification_accuracy` where the likelier of the two answers counts;
-    `verification_auc_KIND` and `verification_auc`, the chance that an exact key has a higher probability than a miss
-    (ties one half).
+    Verification: `p_yes_KIND` is the mean of p(yes) / (p(yes) + p(no)) where KIND says whether the key shown is exact
+    or how it is wrong (a digit changed, two swapped, one left out, another key), `p_yes_KIND_sd` its sd over items,
+    and `p_yes_raw_KIND` the mean of p(yes) itself. `verification_accuracy` scores the likelier of the two answers.
+    `verification_auc_KIND` and `verification_auc` are the chance that an exact key has a higher probability than a
+    wrong one (ties count one half).
 
     Ranking of four candidates: `ranking_likelihood` by the likelihood of the candidate after the question for the key,
-    `ranking_yes` by the probability of yes to each, both as the mean credit, 1/m where m share the first place;
-    `..._tied` is the share of items with such a tie, `ranking_chance` what a guess gives.
+    `ranking_yes` by the probability of yes to each, both as mean credit, which is 1/m if m candidates share the first
+    place; `..._tied` is the share of items with such a tie, `ranking_chance` the expected credit of a guess.
 
-    A task that the book lacks is a row without value; one that is not in `asked` has none.
+    A task that the book lacks has a row without a value; a task that is not in `asked` has no row.
     """
     rows: list[Row] = []
     for task, metric, make in (
@@ -59,7 +59,7 @@ def choice_rows(
 def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
     """Return the items of a task that has a passkey, each with its seed.
 
-    Raises DataError when the length is too short for the prompt, or the book gives no items.
+    Raises DataError if the length is too short for the prompt, or the book generates no items.
     """
     seeded = [
         (seed, item)
@@ -79,7 +79,7 @@ def batch_size(length: int) -> int:
 def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
     """Return log-probabilities of the answers to groups of prompts of about `length` tokens; cached for the next run.
 
-    Prompts of one group share their beginning, which is run once.
+    Prompts of one group share a prefix, which is run once.
     """
 
     def ask() -> list[list[dict[str, Any]]]:
@@ -102,7 +102,7 @@ def ranking_credit(values: Sequence[float], right: int) -> tuple[float, int]:
 
 
 def share_higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Return the share of pairs in which one of ours is above one of theirs; ties count half (Mann and Whitney)."""
+    """Return the share of pairs in which our value is above theirs; ties count half (Mann and Whitney)."""
     wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
     return wins / (len(ours) * len(theirs))
 

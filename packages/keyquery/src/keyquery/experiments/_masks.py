@@ -27,8 +27,7 @@ Where = Literal["pre", "post"]
 class Mask:
     """A choice of dimensions of queries and keys.
 
-    `sides` is True where a dimension is taken; `by_head` says whether each head has its own number of them, or each
-    layer.
+    `sides` is True at chosen dimensions; `by_head` says whether their number is fixed per head or only per layer.
     """
 
     sides: dict[str, dict[int, Bools]]
@@ -53,13 +52,13 @@ class Mask:
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
-    """Return texts for choosing dimensions and other texts for evaluation; the latter are `subject.texts(options)` if
-    the book supplies texts.
+    """Return texts for choosing dimensions and texts for evaluation; the latter are `subject.texts(options)` if the
+    book supplies texts.
 
-    Raises DataError when there are too few texts, or the seed of the former is asked for evaluation.
+    Raises DataError if there are too few texts, or if the seed reserved for choosing is also used for evaluation.
     """
     if SELECTION_SEED in options.seeds:
-        raise DataError(f"seed {SELECTION_SEED} is kept for the texts on which dimensions are chosen; give another")
+        raise DataError(f"seed {SELECTION_SEED} is reserved for the texts on which dimensions are chosen; give another")
     seeds = (SELECTION_SEED, *options.seeds)
     every = subject.texts(dataclasses.replace(options, seeds=seeds))
     return [text for text in every if text.seed == SELECTION_SEED], [
@@ -79,8 +78,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
 def mask_above(found: Dimensions, factor: float) -> Mask:
     """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
 
-    Raises DataError when the factor is below 2, where more than half of the dimensions could be above and no control is
-    left.
+    Raises DataError if the factor is below 2: more than half of the dimensions could exceed it, leaving no control.
     """
     if factor < 2:
         raise DataError(
@@ -92,7 +90,7 @@ def mask_above(found: Dimensions, factor: float) -> Mask:
 def mask_top(found: Dimensions, count: int = 1) -> Mask:
     """Mask of the `count` dimensions with the largest norm in each head.
 
-    Raises DataError when that is more than half of a head.
+    Raises DataError if `count` is more than half of a head's dimensions.
     """
 
     def largest(norms: Floats) -> Bools:
@@ -111,7 +109,7 @@ def _mask_by_layer(found: Dimensions, by_head: bool, choose: Callable[[Floats], 
 
 
 def smallest_mask(mask: Mask, found: Dimensions) -> Mask:
-    """Return a mask of equally many dimensions with the smallest norms."""
+    """Return a mask of as many dimensions as the given mask has, with the smallest norms."""
     return _control_mask(
         mask,
         lambda side, layer, group, taken: _rest(taken)[
@@ -121,17 +119,17 @@ def smallest_mask(mask: Mask, found: Dimensions) -> Mask:
 
 
 def random_mask(mask: Mask, seed: int) -> Mask:
-    """Return a mask of equally many dimensions, drawn at random from those outside the given mask."""
+    """Return a mask of as many dimensions as the given mask has, drawn at random from the others."""
     rng = np.random.default_rng([seed, 1])
     return _control_mask(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
 
 
 def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
-    """Mask of random dimensions outside the given mask that together remove about the same norm.
+    """Return a mask of random other dimensions that together remove about the same norm as the given mask.
 
-    Dimensions are drawn one by one until the squared norm removed is nearest to the mask's. If all of them together
-    fall short, all are taken, and the control is not matched: see `unmatched`. The number of dimensions differs from
-    the mask's, the norm removed does not.
+    Dimensions are drawn one by one until the squared norm removed is nearest to the mask's. If all together remove
+    less, all are taken and the control is unmatched: see `why_unmatched`. The number of dimensions may differ from
+    the mask's.
     """
     rng = np.random.default_rng([seed, 2])
     removed = found.norms if fill == "zero" else found.spreads
@@ -146,9 +144,9 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
 
 
 def why_unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
-    """Return the reason why norm-matched controls cannot be compared with a mask; empty if they can.
+    """Return why norm-matched controls cannot be compared with a mask, or an empty text if they can.
 
-    They can if the squared norm that they remove on average is within `MATCHED` of what the mask removes.
+    They can if their mean removed squared norm is within `MATCHED` of the mask's.
     """
     own = removed_share(mask, found, fill)
     shares = [removed_share(each, found, fill) for each in controls]
@@ -164,7 +162,7 @@ def why_unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill:
 
 
 def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
-    """Return the share of the squared norm of all queries and keys that a fill removes; None if that norm is zero."""
+    """Return the share of the squared norm of all queries and keys that filling removes; None if that norm is zero."""
     removed = found.norms if fill == "zero" else found.spreads
     taken = whole = 0.0
     for side in SIDES:
@@ -175,7 +173,7 @@ def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
 
 
 def largest_ratio(found: Dimensions) -> float:
-    """Return the largest norm of a dimension over the mean of its layer and side; 0 if all are zero."""
+    """Return the largest ratio of a dimension's norm to the mean of its layer and side; 0 if all norms are zero."""
     each = [norms.max() / norms.mean() for side in SIDES for norms in found.norms[side].values() if norms.mean() > 0]
     return float(max(each, default=0.0))
 
@@ -195,7 +193,7 @@ def _mask_groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
 
 
 def _control_mask(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
-    """Return a mask of other dimensions than the given one's, chosen in each head or in each layer."""
+    """Return a mask of dimensions outside the given mask, chosen in each head or in each layer."""
     sides = {side: {layer: np.zeros_like(taken) for layer, taken in mask.sides[side].items()} for side in SIDES}
     for side, layer, group in _mask_groups(mask):
         taken = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)

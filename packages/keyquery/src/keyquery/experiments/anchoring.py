@@ -1,13 +1,13 @@
-"""Anchoring: whether a probe keeps its reading of an answer's truth when the answer cannot attend to the question.
+"""Anchoring: whether a truth probe changes its prediction when the answer cannot attend to the question.
 
 For every layer k, a linear probe reads "right" or "wrong" from the residual stream after block k at the last token of
-the exact answer. The attention of later tokens to the decisive words of the question is then cut in blocks 0 to k, and
-the same probe is read again: Delta P is the change of the probability that it gives to its own prediction, in
-percentage points. Samples whose prediction flips are question-anchored, the others answer-anchored.
+the exact answer. The attention of later tokens to the decisive words of the question is then cut in blocks 0 to k,
+and the same probe is applied again: Delta P is the change of the probability of its first prediction, in percentage
+points. Samples whose prediction flips are question-anchored, the others answer-anchored.
 
-A flip implies a negative Delta P, so groups made layer by layer differ by construction. Four further ways of grouping
-are measured as well: once at a reference layer, by a probe trained on one half of the data and measured with one
-trained on the other, by the samples' design where it is known, and not at all.
+A flip implies a negative Delta P, so groups made layer by layer differ by construction. Four other groupings are
+measured as well: by flips at one reference layer; by flips of a probe trained on one half of the data, measured with
+a probe trained on the other; by the samples' design where it is known; and no grouping.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from keyquery.experiments._anchoring.states import mark_question, states_at_end
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
-BY_NAME = True  # it may need answers that somebody has labelled
+BY_NAME = True  # may need labelled answers
 PLANTED = "planted"
 SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
 VALIDATION = 0.2  # of the units to train on; chooses the reference layer
@@ -49,7 +49,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def file_name(model: str, *, data: str = PLANTED, **_: Any) -> str:
-    """Return the name of a model's measurements on a data set; for planted statements it is the model's name alone."""
+    """Return the name of a model's measurements on a data set; for planted statements, just the model's name."""
     return model if data == PLANTED else f"{model}-{data}"
 
 
@@ -67,33 +67,34 @@ def measure(
 ) -> list[Row]:
     """Measure Delta P by layer and group.
 
-    Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (each layer by its own flips), `reference` (the flips at the
-    layer whose probe is best on validation samples), `half` (flips of one half's probe, values of the other's),
-    `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`, `control` (as many other tokens
-    cut), `filler` (as many of the text around, where there is one) and `excess` (the first less the second in each
-    sample), each with `_low`, `_high` (95 % over units, by bootstrap, and by Student's t below 20 of them) and `_sd`;
-    `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
-    `auroc` with its interval (from 20 units up) and `accuracy`; `DATA/seed/all` has `reference_layer`, `right_share`
-    and, where statements are of known names, `known_share` (percent of n names) of each seed. `n` counts units. Raises
-    DataError when there are too few samples, or answers of one kind only.
+    Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (grouped by the flips at each layer), `reference` (by the
+    flips at the layer whose probe is best on validation samples), `half` (by flips of the probe of one half, with
+    values of the other half's), `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`,
+    `control` (the same number of other tokens cut), `filler` (the same number of filler tokens cut, if there is
+    filler) and `excess` (`delta_p` less `control`, by sample), each with `_low`, `_high` (95 % interval over units:
+    bootstrap, or Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`;
+    `samples`. The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`;
+    `DATA/seed/all` has `reference_layer`, `right_share` and, if only known names are used, `known_share` (percent of
+    n names), for each seed. `n` counts units. Raises DataError if there are too few samples, or all answers are right
+    or all wrong.
 
     Parameters
     ----------
     subject : Subject
     options : Options
-        Its seeds: each draws its own samples, probes and control; all are pooled, a unit counting once.
+        Only the seeds are used: each has its own samples, probes and control; all are pooled, and a unit counts once.
     data : str
-        "planted", or a name of `anchoring_questions.DATA`.
+        "planted", or a key of `questions.DATA`.
     data_file : path or None
         A local copy of the data set.
     train, test : int or None
-        Samples a seed; those of `SIZES` when None.
+        Number of samples per seed; if None, those of `SIZES`.
     read : {"answer", "end"}
         Where states are read: at the last token of the exact answer, or of the text.
     tokens : int
-        Tokens a forward.
+        Maximal number of tokens per forward pass.
     known : bool
-        Of planted statements only those about names whose own object the model itself finds likeliest.
+        Use only planted statements about names for which the model ranks the true object first.
     """
     usual = SIZES.get(data, SIZES["answers"])
     train, test = usual[0] if train is None else train, usual[1] if test is None else test
@@ -138,7 +139,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
     before = states_at_end(subject.model, asked, tokens=tokens, tell=tell(1))
 
     def without(passes: int, which: str) -> NDArray[np.float32]:
-        """Return states after a knockout of the tokens of this name; NaN for a sample that has none."""
+        """Return states after a knockout of the tokens in the field `which`; NaN for samples without such tokens."""
         there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
         after = np.full_like(before, np.nan)
         if there:
@@ -176,7 +177,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
 
 
 def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
-    """Split whole units: return masks of the samples that train, of those that validate, and of the first half."""
+    """Split by whole units; return masks of the training samples, the validation samples, and the first half."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)

@@ -34,11 +34,11 @@ PER_HEAD = ("first_attention", "local_attention", "entropy_share")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds that classify a head by its attention averaged over texts.
+    """Thresholds for classifying a head by its attention averaged over texts.
 
-    A head is a sink when its attention to the first token (from later ones) is at least `sink` and not less than that
-    to the 5 tokens before; local when the latter is at least `local`; else distributed when its entropy is at least
-    `distributed` of the largest possible; else mixed.
+    A head is a sink if later tokens' attention to the first token is at least `sink` and not less than that to the 5
+    preceding tokens; local if the latter is at least `local`; else distributed if its entropy is at least
+    `distributed` times the maximum; else mixed.
     """
 
     sink: float = 0.3
@@ -47,7 +47,7 @@ class Thresholds:
 
     @property
     def text(self) -> str:
-        """Return the thresholds as the name of a condition."""
+        """Return the thresholds as a text that names a condition."""
         return f"sink>={self.sink:g} local>={self.local:g} distributed>={self.distributed:g}"
 
 
@@ -65,12 +65,12 @@ def pattern_of(first: float, local: float, entropy_share: float, thresholds: Thr
 
 
 def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> list[Row]:
-    """Return rows of attention by head and by layer over texts, by text over the model, of classes, and by distance.
+    """Return rows of attention by head and by layer over texts, by text over the model, by class, and by distance.
 
-    `first_attention` and `local_attention` are from tokens at position 1 on. `pattern_X` is 1 for a head of class X;
-    `heads_X` counts them by layer (n: heads of the layer). `attention_at_distance` is the mean weight of a pair of
-    tokens so far apart, over a layer's heads; `..._content` leaves the first token out as key. Raises DataError when
-    surveys cannot be put together.
+    `first_attention` and `local_attention` are attention from tokens at position 1 on. `pattern_X` is 1 for a head of
+    class X; `heads_X` counts such heads by layer (n: heads of the layer). `attention_at_distance` is the mean weight
+    between tokens at a distance, over a layer's heads; `..._content` excludes the first token as key. Raises
+    DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
@@ -97,7 +97,7 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
 
 
 def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
-    """Average the decay of attention over texts by distance bin; texts of other lengths end in other bins."""
+    """Average the decay of attention over texts by distance bin; texts of different lengths reach different bins."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
@@ -113,12 +113,12 @@ def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[R
 
 
 def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
-    """Return rows of attention that is computed from queries and keys without rotation.
+    """Return rows of attention recomputed from queries and keys without rotation.
 
     The model runs unchanged, so each layer gets its usual input; its scores and weights are then recomputed from
     queries and keys before the rotation, as some published analyses do. Metrics `first_attention` and `local_attention`
-    under the condition `UNROTATED`, by layer over texts, and by text over the model. Raises ModelError when the
-    architecture does not show its queries and keys before the rotation.
+    under the condition `UNROTATED`, by layer over texts, and by text over the model. Raises ModelError if the
+    architecture does not expose its queries and keys before the rotation.
     """
     if subject.positional != "rope":
         reason = "the model rotates nothing, so there is no rotation to leave out"
@@ -157,8 +157,7 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
 def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
     """Measure attention patterns on a subject's texts.
 
-    With `unrotated`, measure also what attention looks like when the rotation is left out of the computation (not of
-    the model).
+    With `unrotated`, also measure attention recomputed without the rotation; the model itself runs unchanged.
     """
     surveyed_rows = rows(surveyed(subject, options))
     return surveyed_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

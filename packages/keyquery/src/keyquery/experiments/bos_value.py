@@ -1,4 +1,4 @@
-"""Experiment 5: what the first token writes into later ones: the norm of its value times the attention to it."""
+"""Experiment 5: how much the first token writes into later ones, as attention to it times the norm of its value."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +20,11 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return value norms, attention mass and effective write: by head and layer over texts, by text over the model.
 
-    `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by key
-    head (the condition says so) and as mean of a layer's key heads; `value_ratio` is the one over the other.
-    `first_mass` is a query head's mean attention to position 0 from later positions; `write` is that times the norm of
-    the value it reads there, that of its key head. By layer, means over query heads. Raises DataError when surveys
-    cannot be put together.
+    `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by
+    key head (marked in the condition) and averaged over a layer's key heads; `value_ratio` is the first over the
+    second. `first_mass` is a query head's mean attention to position 0 from later positions; `write` is this
+    attention times the norm of the value that the head reads at position 0. By layer, both are means over query
+    heads. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)
@@ -54,6 +54,6 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
-    """Measure values of the first token over a subject's texts, and the loss when they are zeroed."""
+    """Measure values of the first token over a subject's texts, and the loss if they are zeroed."""
     rows = survey_rows(surveyed(subject, options))
     return rows + bos_interventions.bos_value_rows(subject, options, swept_items=swept_items)

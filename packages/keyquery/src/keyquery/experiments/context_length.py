@@ -1,4 +1,4 @@
-"""Beyond the training length: passkeys retrieved, verified and ranked at half to four times that length."""
+"""Context length: passkey retrieval, verification and ranking at half to four times the training length."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Result of one prompt: the item, its seed, the passkey that the model answered, and the class of its error."""
+    """Result of one prompt: the item, its seed, the passkey in the model's answer, and the class of error."""
 
     item: Item
     seed: int
@@ -62,17 +62,17 @@ def measure(
 ) -> list[Row]:
     """Measure retrieval, verification and ranking at each length, under the model's own encoding and the baselines.
 
-    Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
-    prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
-    row an item, 1 or 0), `key_distance` (one row per item, of the prompts that all encodings share), `class_NAME` (how
-    many of n answers are in a class of errors, see `keyquery.tasks.answers.error_class`) and
-    `class_run_deletion_at_end` (those that could be truncations as well).
-    Metrics of verification and ranking: see `keyquery.experiments._key_choices`.
+    Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` for a subset of
+    prompts. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one row per
+    item, 1 or 0), `key_distance` (one row per item; all encodings share the prompts), `class_NAME` (number of the n
+    answers in a class of errors, see `keyquery.tasks.answers.error_class`) and `class_run_deletion_at_end` (run
+    deletions that could also be truncations). Metrics of verification and ranking: see
+    `keyquery.experiments._key_choices`.
 
-    `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a large model is asked only some. A
-    length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows without
-    value that say so. Raises DataError when the book gives items of no length, there is no such choice or ratio, or no
-    item is asked.
+    `choices` are the tasks besides retrieval, "verification" and "ranking"; a recipe may skip some for a large model.
+    If a length is too short for a prompt or above `longest`, or a model does not support a baseline, there is a row
+    with the reason and no value. Raises DataError if the book generates no items at any length, a choice or ratio is
+    invalid, or no item is asked for.
     """
     options.need_items("context_length")
     if not ratios or min(ratios) <= 0:
@@ -117,7 +117,7 @@ def measure(
 def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
     """Return the answers to each prompt under a named position encoding ("own", "pi", "yarn").
 
-    Raises ModelError when the model cannot take the encoding.
+    Raises ModelError if the model does not support the encoding.
     """
     prompts = [item.prompt for _, item in items]
     length = int(items[0][1].facts["length"])
@@ -177,7 +177,7 @@ def _retrieval_rows(
 def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition: str) -> list[Row]:
     """Return rows of each passkey's distance: the tokens from its first digit to the end of the prompt.
 
-    If a key occurs twice, the nearer place counts.
+    If a key occurs twice, the last occurrence counts.
     """
     rows = []
     for seed, item in items:

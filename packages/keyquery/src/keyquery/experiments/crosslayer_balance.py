@@ -22,10 +22,10 @@ SETTINGS: dict[str, Any] = {"attention_larger": HALF}
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return rows of attention's share in each layer, averaged over texts, and of its summaries across layers by text.
 
-    The share a / (a + m) is a mean of ratios over tokens or a ratio of means, as the metric says, of all tokens or of
-    the content, as the condition says. By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
-    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`. Raises DataError when
-    surveys cannot be put together.
+    The share a / (a + m) is a mean of ratios over tokens or a ratio of means (see the metric's name), over all tokens
+    or the content only (see the condition). By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
+    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`. Raises DataError if
+    surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers
     table: list[Row] = []
@@ -54,7 +54,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure the balance of attention and MLP over a subject's texts; ModelError as from `layer_content.measure`."""
+    """Measure the balance of attention and MLP over a subject's texts; raises ModelError as `layer_content` does."""
     if lacking := why_hidden(subject.model, "mlp"):
         raise ModelError(lacking)
     return rows(surveyed(subject, options))

@@ -1,4 +1,4 @@
-"""Experiment 2: what a model loses when massive dimensions of queries and keys, or others, are overwritten."""
+"""Experiment 2: a model's loss when massive or control dimensions of queries and keys are overwritten."""
 
 import functools
 import itertools
@@ -39,8 +39,8 @@ PLACES: tuple[Where, ...] = ("pre", "post")
 SELECTS = ("threshold", "top1")
 FACTOR = 5.0
 CONTROLS = ("random", "matched", "smallest")
-CHUNK = 20  # random masks that are kept together
-WHOLE_RUN = 10  # texts of the rank
+CHUNK = 20  # random masks per chunk
+WHOLE_RUN = 10  # most texts for the rank
 RANKED = tuple(f"{select}_{fill}" for select in SELECTS for fill in FILLS)
 
 
@@ -59,27 +59,27 @@ def measure(
 ) -> list[Row]:
     """Return the rows of the experiment.
 
-    Conditions are SELECT_TARGET_FILL_WHERE: dimensions selected by `threshold` or as `top1` per head; `massive` ones,
-    or `random`, `matched` or `smallest` ones in their place; filled with their `mean` over the sequence or `zero`;
-    before (`pre`) or after (`post`) the rotary embedding. Metrics: `dims` (filled, over all layers, n layers),
-    `removed_share` (squared norm removed over all of it), `largest_over_mean`, `delta_nats` (a token, n texts),
-    `text_delta_nats` (by text; of random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
-    `minus_smallest` (delta of the massive ones less that of the control, mean over texts) with `..._sd`, and
-    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError when there is no
-    draw, no text, no control for a mask, or a condition that there is not.
+    Conditions are SELECT_TARGET_FILL_WHERE: SELECT is `threshold` or `top1` (per head); TARGET is the `massive`
+    dimensions or a control (`random`, `matched`, `smallest`); FILL is `mean` (over the sequence) or `zero`; WHERE is
+    before (`pre`) or after (`post`) the rotary embedding. Metrics: `dims` (filled dimensions of all n layers),
+    `removed_share` (share of the squared norm removed), `largest_over_mean`, `delta_nats` (per token, n texts),
+    `text_delta_nats` (by text; for random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
+    `minus_smallest` (delta of the massive dimensions less that of the control, mean over texts) with `..._sd`, and
+    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError if there is no
+    draw, text or control for a mask, or a condition is unknown.
 
     Parameters
     ----------
     factor : float
-        Threshold of a massive dimension over the mean.
+        A dimension is massive if its norm is above this factor times the mean.
     draws : int
-        Random masks, and norm-matched ones, of each condition.
+        Number of random masks, and of norm-matched masks, per condition.
     permutations, rank_texts : int
-        Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+        Number of random masks and of texts for the permutation rank; no rank if `permutations` is 0.
     ranked : sequence of str
-        Conditions that are ranked, as SELECT_FILL; a rank costs far more than all the rest of a condition.
+        Conditions to rank, as SELECT_FILL; a rank costs far more than the rest of a condition.
     selects, fills, places : sequence of str
-        The conditions that are made; all of them unless a recipe takes some, as it must of a model of size.
+        The conditions to run; all by default; a recipe for a large model should select some.
     """
     for name, count in (("draws", draws), ("rank_texts", rank_texts)):
         if count < 1:

@@ -1,4 +1,4 @@
-"""The head geometry of a model over the texts of its own book: capture and analysis in one step."""
+"""Head geometry over texts from a model's book: capture and analysis in one run."""
 
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 
 
 def write(root: Path, subject: Subject, options: Options, *, replace: bool = False) -> list[Path]:
-    """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return their tables.
+    """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return the tables.
 
-    Raises DataError in the words of `open_or_capture` and of the command `heads`.
+    Raises DataError as `open_or_capture` and the command `heads` do.
     """
     held = open_or_capture(subject, options)
     return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files

@@ -1,4 +1,4 @@
-"""Are plastic heads what retrieval needs? The heads of highest late plasticity are ablated, against random heads."""
+"""Does retrieval need plastic heads? Ablate the heads of highest late plasticity, and random heads as control."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,27 +33,27 @@ Heads = list[tuple[int, int]]
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure retrieval and likelihood with the most plastic, the least plastic, or random heads ablated.
 
-    Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws, K heads each,
-    drawn among the heads that have a plasticity. Metrics: `passkey_accuracy` (not without items), `delta_nats` a token.
-    Raises DataError when fewer than two heads have a plasticity.
+    Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws of K heads
+    among those with a plasticity. Metrics: `passkey_accuracy` (only with items), `delta_nats` per token. Raises
+    DataError if fewer than two heads have a plasticity.
     """
     return _ablation_rows(subject, options, _heads_by_plasticity(subject, findings(subject, options)))
 
 
 def _heads_by_plasticity(subject: Subject, found: Sequence[HeadResult]) -> Heads:
-    """Return the heads that have a late plasticity, the least plastic first; ties are ordered by layer and head."""
+    """Return the heads with a late plasticity, sorted ascending; ties are ordered by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:
         reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
         raise DataError(
-            f"{subject.name}: only {len(ranked)} of {len(found)} heads have a plasticity; ranks need two or more"
+            f"{subject.name}: only {len(ranked)} of {len(found)} heads have a plasticity; ranking needs two or more"
             + (f" ({reasons})" if reasons else "")
         )
     return [head for _, head in sorted(ranked)]
 
 
 def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
-    """Return the rows of all conditions, given the heads in the order of their plasticity."""
+    """Return the rows of all conditions, given the heads sorted by plasticity."""
     few = Options(
         texts=options.texts,
         tokens=options.tokens,

@@ -1,4 +1,4 @@
-"""Experiment 3: knowledge from weights against knowledge from the prompt, with the largest dimensions overwritten."""
+"""Experiment 3: loss of knowledge from weights and from the prompt when the largest dimensions are overwritten."""
 
 import statistics
 from collections.abc import Iterable
@@ -28,11 +28,11 @@ CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("sentiment", "p
 def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     """Return the rows of the experiment.
 
-    Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over these. Metrics by task:
-    `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed), `TASK_degradation`,
-    `TASK_degradation_over_chance`; by category `parametric_accuracy`, `parametric_degradation`,
-    `parametric_degradation_over_chance` and the same of `contextual`: plain means over its tasks (n tasks). Raises
-    DataError when no item is asked.
+    Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over the random draws.
+    Metrics by task: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed),
+    `TASK_degradation`, `TASK_degradation_over_chance`; by category `parametric_accuracy`, `parametric_degradation`,
+    `parametric_degradation_over_chance` and the same for `contextual`: plain means over the category's n tasks.
+    Raises DataError if no item is asked for.
     """
     options.need_items("knowledge")
     chosen, _ = masks.split_texts(subject, options)
@@ -56,7 +56,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
 
 
 def row_value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
-    """Return the value of the row with a condition and metric, and without `unit_id`."""
+    """Return the value of the row that has this condition and metric, and no `unit_id`."""
     for each in rows:
         if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
             number: float | None = each["value"]

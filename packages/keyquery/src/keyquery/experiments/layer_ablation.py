@@ -1,4 +1,4 @@
-"""Experiment 6: what a model loses when the MLP, the attention or both of one layer add nothing to its output."""
+"""Experiment 6: a model's loss when the MLP, the attention or both of one layer are zeroed."""
 
 import dataclasses
 from typing import Any
@@ -39,8 +39,8 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     """Return the rows of the experiment.
 
     Conditions `baseline`, `mlp`, `attention`, `both`, `both_bos` at `layer`, with all items; `sweep_baseline`,
-    `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics as of `effect_rows`.
-    A model without that layer, or without a beginning token, has rows with n = 0 and the reason for what it lacks.
+    `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics are those of
+    `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the reason.
     """
     texts = subject.texts(options)
     few = dataclasses.replace(options, items=min(options.items, swept_items))

@@ -1,4 +1,4 @@
-"""Experiment 8: how much attention and MLP add to the residual stream, layer by layer, and which of them dominates."""
+"""Experiment 8: how much attention and MLP each add to the residual stream, layer by layer, and which dominates."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from keyquery.measure.surveys import surveys as surveyed
 from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
-UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum
+UNEXPLAINED = 0.02  # above the rounding error of a sum in bfloat16
 SCALED = "what attention and MLP give is not what is added to the residual stream (scaled or gated)"
 ADDED = ("attention_norm", "mlp_norm", "cosine_attention", "cosine_mlp")
 PROJECTED = ("q_norm", "k_norm", "v_norm")
@@ -28,9 +28,9 @@ NOTHING = {
 
 
 def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
-    """Return attention's share a / (a + m) of norms by two definitions, each (texts, L, 3) with tokens as `TOKENS`.
+    """Return attention's share a / (a + m) of norms by two definitions, each (texts, L, 3), ordered as `TOKENS`.
 
-    NaN where nothing is added, or where attention and MLP do not sum to the update of the residual stream.
+    Shares are NaN where nothing is added, or where attention and MLP do not sum to the residual update.
     """
     ratios = np.stack([survey.share for survey in surveys])
     a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
@@ -43,7 +43,7 @@ def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.floa
 
 
 def _sums_to_update(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
-    """Tell where attention and MLP sum to the update of the residual stream, shape (texts, L)."""
+    """Return a mask, shape (texts, L), of where attention and MLP sum to the update of the residual stream."""
     return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
 
 
@@ -55,10 +55,10 @@ def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return norms, shares and cosines by layer over texts, and the two shares by text over layers.
 
-    Norms are means over tokens: all of them, the first, or the content (positions from 1 on), as the condition says.
-    Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are of a token's whole
-    projection, all heads together. `unexplained` is the part of the update that is neither. Raises DataError when
-    surveys cannot be put together.
+    Norms are means over tokens: all, the first, or the content (positions from 1 on); the condition says which.
+    Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are norms of a token's
+    whole projection over all heads. `unexplained` is the part of the update that is neither attention nor MLP. Raises
+    DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     shares, whole = attention_shares(surveys), _sums_to_update(surveys)[..., None]
@@ -73,14 +73,14 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
         table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
     for name, each in shares.items():
         for kind, tokens in enumerate(TOKENS):
-            means = each[:, :, kind].mean(axis=1)  # undefined as soon as one layer is
+            means = each[:, :, kind].mean(axis=1)  # undefined if any layer is
             reason = "undefined in at least one layer"
             table += per_text(name, surveys, means, len(layers), reason, condition=tokens)
     return table
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Content of layers over a subject's texts; ModelError where a block's MLP is not told from what else it adds."""
+    """Measure layers over a subject's texts; raises ModelError if a block's MLP cannot be isolated."""
     if lacking := why_hidden(subject.model, "mlp"):
         raise ModelError(lacking)
     return rows(surveyed(subject, options))

@@ -1,7 +1,7 @@
-"""Experiment 1: which dimensions of queries, keys and values are far larger than the rest, and how unequal all are.
+"""Experiment 1: how many dimensions of queries, keys and values are massive, and how unequal their norms are.
 
-M[h, d] is the L2 norm over the sequence of dimension d of head h; it is massive when it is more than lambda times the
-mean of M over the layer's heads and dimensions.
+M[h, d] is the L2 norm over the sequence of dimension d of head h; the dimension is massive if M[h, d] is above lambda
+times the mean of M over the layer's heads and dimensions.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
 def massive_mask(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
     """Return the mask of massive dimensions.
 
-    `norms` are M of one layer, or of several, each compared with its own mean; a dimension is massive if its norm is
-    above `threshold` (lambda) times the mean.
+    `norms` is M of one or several layers; a dimension is massive if its norm is above `threshold` (lambda) times the
+    mean of its layer.
     """
     exact = norms.astype(np.float64)
     return np.asarray(exact > threshold * exact.mean(axis=(-2, -1), keepdims=True))
@@ -46,11 +46,11 @@ def gini(values: NDArray[Any]) -> float:
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
     """Return counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text over layers.
 
-    Metrics end in the tensor. `massive_q` is a layer's count, `massive_total_q` the model's, `massive_every_text_q` how
-    many dimensions are massive in all texts, `massive_ratio_q` the mean of M over the layer's mean M of the massive
-    ones (n: how many, over texts). `largest_ratio_q` is the largest M over the mean, by text the largest of all layers.
-    The condition says whether queries and keys are before or after the rotary embedding. Raises DataError when surveys
-    cannot be put together.
+    Names of metrics end in the tensor. `massive_q` counts massive dimensions of a layer, `massive_total_q` of the
+    model, `massive_every_text_q` those massive in all texts; `massive_ratio_q` is their mean M relative to the
+    layer's mean M (n: their number over texts). `largest_ratio_q` is the largest M relative to the layer's mean; by
+    text, the largest of all layers. The condition says whether queries and keys are before or after the rotary
+    embedding. Raises DataError if surveys cannot be combined.
     """
     where = checked_surveys(surveys)[0].where
     layers = surveys[0].layers.tolist()

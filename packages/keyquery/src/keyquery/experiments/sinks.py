@@ -1,7 +1,7 @@
 """Experiment 4: attention sinks, the first token's norm, and the layer whose output makes that norm a spike.
 
-The sink score of a head is the mean over query rows of its attention to position 0; even attention over T tokens gives
-H_T / T by itself (H_T the harmonic number), which is set beside every score.
+The sink score of a head is its attention to position 0, averaged over query rows. Uniform attention over T tokens
+alone gives H_T / T (H_T the harmonic number), which is reported beside every score.
 """
 
 from collections import defaultdict
@@ -34,11 +34,11 @@ SETTINGS: dict[str, Any] = {"taus": TAUS, "spike_ratio": SPIKE_RATIO, "intervent
 
 
 def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
-    """Return the layer whose output makes the first token's norm a spike, by three definitions, from means over texts.
+    """Return the layer whose output makes the first token's norm spike, by three definitions, from means over texts.
 
     "first ratio above 2": the first layer after which the first token's norm is more than twice the mean of the
-    others; "largest ratio": the layer after which it is largest against that mean, where it is above it at all;
-    "largest norm jump": the layer that raises it most. None where no layer does.
+    others; "largest ratio": the layer after which its ratio to that mean is largest, if above 1; "largest norm jump":
+    the layer that raises the first token's norm most. None if there is no such layer.
     """
     ratio = np.mean([survey.residual_ratio for survey in checked_surveys(surveys)], axis=0)
     norm = np.mean([survey.residual_first for survey in surveys], axis=0)
@@ -60,12 +60,12 @@ def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArr
 def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
     """Return rows of sink scores and rates, first-token norms, spike layers and the entropy of hidden states.
 
-    `sink_score` by head, of all query rows or those from position 1 on, as the condition says; `sink_rate` is the share
-    of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is what even attention
-    scores, by layer (a window changes it) and, for the length of each text without a window, under `T=...`;
-    `sink_excess` the layer's mean score less that. `spike_layer` has a layer as its value; the layer column of
-    `first_norm` and its kin is the layer after which the residual stream is measured, empty for the embeddings. Raises
-    DataError when surveys cannot be put together.
+    `sink_score` is by head, over all query rows or those from position 1 on (see the condition); `sink_rate` is the
+    share of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is the score of
+    uniform attention, by layer (it depends on the window) and, without a window, for the length of each text under
+    `T=...`; `sink_excess` is the layer's mean score less that. `spike_layer` has a layer as its value; for
+    `first_norm` and similar metrics, the layer column names the layer after which the residual stream is measured,
+    empty for the embeddings. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     bos = [float(survey.first_is_bos) for survey in surveys]
@@ -100,7 +100,7 @@ def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64]
 
 
 def _even_scores(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return the sink score of even attention, H_T / T, for each length of text."""
+    """Return the sink score of uniform attention, H_T / T, for each length of text."""
     lengths: dict[int, int] = defaultdict(int)
     for survey in surveys:
         lengths[survey.tokens] += 1
@@ -148,7 +148,7 @@ def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def _entropy_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return rows of the entropy of hidden states; the condition names the variant and the tokens."""
+    """Return rows of the entropy of hidden states; the condition names the entropy variant and the tokens."""
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
@@ -169,6 +169,6 @@ def measure(
     *,
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
-    """Measure sinks on a subject's texts, and the effects of ablations at position 0 and of disrupted dimensions."""
+    """Measure sinks on a subject's texts, and effects of ablations at position 0 and of overwritten dimensions."""
     rows = survey_rows(surveyed(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

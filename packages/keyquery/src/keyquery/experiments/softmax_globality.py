@@ -19,7 +19,7 @@ SETTINGS: dict[str, Any] = {
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure, for each head, how often its most attended key changes or is the first token, and its plasticity.
 
-    Plasticity is measured on a capture of the same kind of text; the study correlates the two over heads.
+    Plasticity comes from a capture of the same kind of text; a study correlates the two over heads.
     """
     seen = surveys(subject, options)
     rows: list[Row] = []

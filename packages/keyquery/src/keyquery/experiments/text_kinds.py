@@ -1,4 +1,4 @@
-"""Does plasticity depend on the text? The same heads over two kinds of text; source 001 leaves this open."""
+"""Does plasticity depend on the text? Measure the same heads over two kinds of text; source 001 leaves this open."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimat
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure each head's metrics on each kind of text in the book, and their means over heads.
 
-    The condition is the kind of text; the means have layer and head empty. A head without a value has its reason.
-    Raises DataError when texts come from outside, of one kind only, or the book has one kind.
+    The condition is the kind of text; in rows of means, layer and head are empty. A head without a value has a reason.
+    Raises DataError if texts are not generated (so of one kind only), or the book has just one kind.
     """
     kinds = tuple(subject.book.kinds())
     if options.place is not None or len(kinds) < 2:

@@ -1,4 +1,4 @@
-"""Average over a model's heads, compare heads, and give intervals by resampling key heads."""
+"""Average over a model's heads, compare heads, and compute intervals by resampling key heads."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ class OverHeads:
     mean : BinnedValues
         Mean over the heads that have a value, with their number.
     low, high : Row
-        Percentile interval of the mean from resampled clusters, with the number of draws that gave a value; below
-        `LEAST_BOOTSTRAPPED` clusters Student's over clusters, with their number. It covers the choice of heads, not of
-        documents.
+        Percentile interval of the mean from resampled clusters, with the number of valid draws; with fewer than
+        `LEAST_BOOTSTRAPPED` clusters, Student's interval over clusters, with their number. It covers variation over
+        heads, not over documents.
     sd : BinnedValues
         Standard deviation over heads (divisor n - 1).
     bimodality : BinnedValues
         Bimodality coefficient, (skewness^2 + 1) / kurtosis with small-sample corrections: 5/9 for a uniform
         distribution, more for two separate groups of heads.
     clusters : int
-        Resampled units.
+        Number of resampled units.
     """
 
     mean: BinnedValues
@@ -46,9 +46,9 @@ class OverHeads:
 def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = DRAWS, seed: int = 0) -> OverHeads:
     """Average columns over heads.
 
-    `values` has one row per head, NaN where a head has no value. `clusters` has the resampling unit of each head,
-    (layer, key head): heads that share their keys are not independent. Raises ValueError if shapes do not match, a
-    value is infinite, or there is no head or no draw.
+    `values` has one row per head, NaN where a head has no value. `clusters` has each head's resampling unit, (layer,
+    key head), because heads with shared keys are not independent. Raises ValueError if shapes do not match, a value
+    is infinite, or there is no head or no draw.
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) or len(clusters) != len(table):
@@ -100,11 +100,11 @@ def _cluster_interval(
     draws: int,
     seed: int,
 ) -> tuple[BinnedValues, BinnedValues]:
-    """Return the interval of a mean by resampling clusters with replacement; each draw averages its clusters' heads."""
+    """Return the interval of a mean by resampling clusters; each draw averages the heads of its clusters."""
     sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
     np.add.at(sums, member, np.where(present, table, 0.0))
     np.add.at(sizes, member, present.astype(np.float64))
-    # scaled uniforms, as their stream has stayed the same over numpy versions where that of `integers` has not
+    # scaled uniforms: their stream is the same in all numpy versions, that of `integers` is not
     index = (np.random.default_rng(seed).random((draws, units)) * units).astype(np.int64)
     flat = (index + units * np.arange(draws)[:, None]).ravel()
     times = np.bincount(flat, minlength=draws * units).reshape(draws, units).astype(np.float64)
@@ -126,7 +126,7 @@ def _cluster_interval(
 def _clustered_student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
     """Return Student's interval of a mean over clustered heads, by linearisation (Cochran 1977, section 6.3).
 
-    `sums` and `sizes` are sum and number of the values in each cluster; low and high ends have shape (2, columns).
+    `sums` and `sizes` are the sum and number of values in each cluster; the result has shape (2, columns): low, high.
     """
     count = np.count_nonzero(sizes > 0, axis=0)
     mean = sums.sum(axis=0) / sizes.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Sum over pairs of keys that compete for a bin's queries: over all pairs by Gram matrices, or over a sample."""
+"""Sum over pairs of keys that compete for a bin's queries: over all pairs, using Gram matrices, or over a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -12,20 +12,20 @@ from keyquery.heads.laws import BinnedQueries, QueryLaw
 from keyquery.heads.moments import Precision, centred
 from keyquery.heads.pairs import CHUNK, Keys, drawn_pairs
 
-# A variance up to this many times |w|^2 tr(Sigma) / d counts as none.
+# A variance up to this many times |w|^2 tr(Sigma) / d counts as 0.
 NEGLIGIBLE = 1e-12
 
-# Variances below these shares of the Gram matrix' diagonal are computed from differences instead. At the share the
+# Variances below these shares of the Gram matrix's diagonal are recomputed from differences. At this share, the
 # rounding of the product moves a pair's plasticity by less than 1e-6 (single) or 1e-12 (double).
 SHARES = {"single": 0.05, "double": 1e-3}
 
-# With more such pairs than this, single precision saves no time and loses digits: the head is done again in double.
+# With more such pairs, single precision saves no time and loses digits: the head is recomputed in double.
 DOUBTFUL = 0.02
 
-# Scores held at once by the distribution-free estimator, unless one document alone has more.
+# Scores in memory at once in the distribution-free estimator, unless one document alone has more.
 SCORES = 1_000_000
 
-# Queries and listed pairs whose scores are counted at once: they stay in the second level of cache.
+# Queries and listed pairs per block of scores: a block fits into the level-2 cache.
 ASKED, LISTED = 256, 512
 
 
@@ -42,7 +42,7 @@ class PairSums:
     plasticity : ndarray, shape (bins,)
         Sum of plasticity by query bin.
     same_key, no_variance : ndarray of int, shape (bins,)
-        Pairs left out: equal keys, and no variance of the queries along their difference.
+        Pairs left out because the keys are equal, or because the queries have no variance along their difference.
     error : ndarray, shape (bins,)
         Monte-Carlo standard error of the bin's mean plasticity; 0 where all pairs were evaluated.
     precision : str
@@ -65,7 +65,7 @@ class PairSums:
 class SampledPairs:
     """Values of the sampled pairs of one bin, by pair.
 
-    These are plasticity, m and v. Values of pairs to leave out, `same_key` and `no_variance`, mean nothing.
+    The values are plasticity, m and v; they are undefined for pairs marked `same_key` or `no_variance`.
     """
 
     plasticity: Float64Array
@@ -87,9 +87,10 @@ def all_pairs(
 ) -> PairSums:
     """Evaluate every eligible pair.
 
-    `counts` (bins, groups) are the eligible leading keys of each group, `cells` the cells by inter-key and by
-    query-to-midpoint distance. Bins that share one law share its Gram matrices. Single precision falls back to double
-    for a head that it does not suit. `counted` counts queries that prefer a key instead of taking the law's plasticity.
+    `counts` (bins, groups) are the numbers of eligible leading keys of each group, `cells` the numbers of cells by
+    inter-key and by query-to-midpoint distance. Bins with a common law share its Gram matrices. Single precision
+    falls back to double where it is too inexact. `counted` counts the queries that prefer a key instead of using the
+    law.
     """
     bins = counts.shape[0]
     across, along = cells
@@ -150,7 +151,7 @@ def all_pairs(
     if single and direct > DOUBTFUL * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in runs:
-        # what a bin adds to the bins before it under the same law
+        # the pairs that a bin adds to earlier bins with the same law
         sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
     return PairSums(
         count=sides[:, :across, kernel.COUNT],
@@ -178,9 +179,9 @@ def listed_pairs(
 ) -> SampledPairs:
     """Evaluate listed pairs for one bin from the differences of their keys.
 
-    `later` and `earlier` are rows of the two keys of each pair; `law` is that of the queries of the bin `place`. With
-    `counted`, count the queries that prefer a key instead of taking plasticity from the law. `precision` is that of the
-    product of differences and factor.
+    `later` and `earlier` are row indices of the two keys of each pair; `law` describes the queries of bin `place`.
+    With `counted`, count the queries that prefer a key instead of using the law. `precision` applies to the product
+    of differences and factor.
     """
     difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
     gap = difference @ (law.alpha + law.beta * queries.taus[place])
@@ -201,19 +202,18 @@ def listed_pairs(
 def counted_pairs(
     keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, place: int
 ) -> tuple[Float64Array, BoolArray]:
-    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs along whose difference the
-    queries do not vary.
+    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs without variance.
 
-    `later` and `earlier` are rows of the two keys of each pair, `place` is the bin. Return the plasticity 4 p (1 - p) n
-    / (n - 1) of each pair, and whether it is without one: the keys are equal, or the variance of the queries along
-    their difference is none.
+    `later` and `earlier` are row indices of the two keys of each pair, `place` is the bin. Return the plasticity 4 p
+    (1 - p) n / (n - 1) of each pair, and masks of pairs with equal keys and of pairs along whose difference the
+    queries do not vary.
     """
     given = queries.of(place)
     n, near = len(given), slack(given.shape[1])
     lengths = np.sqrt(np.einsum("ij,ij->i", given, given, dtype=np.float64))
     longest = float(lengths.max()) or 1.0
     margins = (lengths / longest).astype(np.float32)
-    # no score overflows or fades: queries are measured by the longest, here or, as a rule, in the keys' differences
+    # scale queries by the longest, so that no score overflows or underflows
     usual = 1e-9 < longest < 1e9
     rough = (given if usual else given / np.float64(longest)).astype(np.float32, copy=False)
     unit = longest if usual else 1.0
@@ -225,7 +225,7 @@ def counted_pairs(
         farthest = float(apart.max()) or 1.0
         directions, slacks = (difference / (farthest * unit)).astype(np.float32), near * apart / farthest
         twice = np.zeros(len(apart), dtype=np.int64)
-        # two scores that differ by more than their rounding vary; the few others are looked at in double precision
+        # scores that differ by more than their rounding error vary; the few other pairs are checked in double precision
         least, most = np.full(len(apart), np.inf, np.float32), np.full(len(apart), -np.inf, np.float32)
         for first in range(0, n, ASKED):
             some = slice(first, first + ASKED)
@@ -241,12 +241,12 @@ def counted_pairs(
 
 
 def slack(dimension: int) -> float:
-    """Give a bound on the rounding error of a score in single precision, relative to the lengths of query and key."""
+    """Return a bound on the rounding error of a score in single precision, relative to the lengths of query and key."""
     return (dimension + 4) * 2.0**-24
 
 
 def _has_no_variance(difference: Float64Array, queries: FloatArray) -> bool:
-    """Tell whether the queries have no variance along a difference of keys."""
+    """Return whether the queries have no variance along a difference of keys."""
     rows, _ = centred(queries)
     along = rows @ difference
     return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
@@ -265,7 +265,7 @@ def sampled_pairs(
 ) -> PairSums:
     """Evaluate at most `cap` pairs of each bin, drawn without replacement, and scale the sums up to all pairs.
 
-    Parameters are those of `all_pairs`, with the cap and the seed of the draw.
+    Parameters are those of `all_pairs`, plus the cap and the seed for drawing.
     """
     bins = counts.shape[0]
     across, along = cells
@@ -283,7 +283,7 @@ def sampled_pairs(
         if kept == 0:
             continue
         one, other = keys.positions[later[use]], keys.positions[earlier[use]]
-        # a little later than the mean position, whose multiples of 1 / n then fall into their cell exactly
+        # slightly above the mean position, so that multiples of 1 / n fall into the right cell
         tau = queries.taus[place] + 0.25 / queries.counts[place]
         behind = (tau - 0.5 * (one + other)) * (along / context)
         far = (one - other) * across // context
@@ -312,14 +312,14 @@ def sampled_pairs(
 
 
 def add_sums(parts: Sequence[PairSums]) -> PairSums:
-    """Add up the sums of several parts, no two of which hold pairs of one bin; at least one part."""
+    """Combine the sums of one or more parts; each bin has its pairs in one part only."""
     arrays = [field.name for field in fields(PairSums) if field.name != "precision"]
     least = "single" if all(part.precision == "single" for part in parts) else "double"
     return PairSums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
 
 
 def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
-    """Gather the bins that share one law."""
+    """Return the bins grouped by common law."""
     by_law: dict[int, tuple[QueryLaw, list[int]]] = {}
     for place, law in laws.items():
         by_law.setdefault(id(law), (law, []))[1].append(place)
@@ -327,9 +327,9 @@ def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
 
 
 def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
-    """Multiply keys by the factor F of the queries' covariance, so that their Gram matrix holds covariances of scores.
+    """Multiply keys by the factor F of the queries' covariance, so that the Gram matrix has covariances of scores.
 
-    `rows` is overwritten where that saves a copy.
+    `rows` may be overwritten to save a copy.
     """
     factor = law.factor.astype(rows.dtype, copy=False)
     if factor.ndim == 1:
@@ -337,12 +337,12 @@ def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
     if not law.lower:
         return np.asarray(rows @ factor)
     multiply = blas.strmm if rows.dtype == np.float32 else blas.dtrmm
-    # Fortran sees the transposes: (K L)' = L' K' in place, with half the products of K @ L
+    # Fortran gets the transposes: (K L)' = L' K' in place, with half the multiplications of K @ L
     return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
 
 
 def _unit_queries(queries: FloatArray) -> Float32Array:
-    """Give queries of length one in single precision: the sign of a score is the same, and its rounding has a bound."""
+    """Return queries scaled to length one, in single precision, which keeps signs of scores and bounds rounding."""
     lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
     return np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
 

@@ -1,18 +1,18 @@
-"""Exchange the positions of two keys, to tell whether the winner of their competition owes it to content or position.
+"""Exchange the positions of two keys, to test whether the higher-scoring key wins by content or by position.
 
 For a query at position c and two keys of one document, k_n the nearer one at t_n and k_f the farther one at t_f < t_n,
-the score decides by D = q.(k_n - k_f). Over the queries of a bin, turned to c, D has mean m and variance v. The rotary
-embedding shows what each key would be where the other one stands,
+the score decides by D = q.(k_n - k_f). Over the queries of a bin, rotated to c, D has mean m and variance v. The
+rotary embedding gives each key's vector at the position of the other key,
 
     k_n' = R(t_f - t_n) k_n,    k_f' = R(t_n - t_f) k_f,
 
-so that the same question can be put with the positions exchanged: m' and v' are those of q.(k_n' - k_f'). If a score
-were content plus position, m would be their sum and m' their difference, hence
+so that m' and v', the mean and variance of q.(k_n' - k_f'), can be computed with the positions exchanged. If a score
+were the sum of content and position, m would be their sum and m' their difference, hence
 
     position part (m - m') / 2,    content part (m + m') / 2,
 
-the first above zero where position favours the nearer key. Without rotation nothing changes: the position part is 0 by
-construction, and position can act only through what drifts in the keys themselves, which the linear share measures.
+where a positive position part favours the nearer key. Without rotation nothing changes: the position part is 0 by
+construction, and position acts only through drift in the keys, which the linear share measures.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_h
 from keyquery.rotary import bin_centres
 
 PAIRS_PER_BIN = 1000
-ONE = 1e-12  # a correlation so near to 1 counts as 1: the two scores are the same
+ONE = 1e-12  # correlations above this count as 1: the two scores are the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class ExchangedPairs:
     bin : ndarray of int
         Query bin.
     centre : ndarray of int
-        Position of its queries, tokens.
+        Centre of the query bin, in tokens.
     nearer, farther : ndarray of int
         Positions of the two keys, tokens; the nearer one is the later.
     gap, variance : ndarray
@@ -107,14 +107,14 @@ class Exchange:
     Parameters
     ----------
     pairs : int
-        Pairs.
+        Number of pairs.
     plasticity : float or None
         4 p (1 - p), p the probability that the nearer key wins.
     sway : float or None
         Probability that the same query has another winner after the exchange; compare with plasticity / 2, the
         probability that another query has another winner.
     probability_change : float or None
-        |p - p'|, what the exchange changes of the share of queries that a key wins.
+        |p - p'|: change, by the exchange, in the share of queries for which a key wins.
     nearer_wins : float or None
         p.
     position_part : float or None
@@ -124,10 +124,10 @@ class Exchange:
     gap, spread : float or None
         |m| and sqrt v, in units of scores.
     linear_share : float or None
-        Part of the sum of m^2 that a line through the origin on the distance of the keys explains (least squares); 0 to
-        1. It asks the same of every model, with rotation and without.
+        Share of the sum of m^2 explained by a least-squares line through the origin on the keys' distance; 0 to 1. It
+        is comparable between models with and without rotation.
     linear_slope : float or None
-        Slope of that line, in scores a token; above zero where the nearer key gains with the distance.
+        Slope of that line, in scores per token; positive if the nearer key's advantage grows with the distance.
     """
 
     pairs: int
@@ -153,11 +153,11 @@ def exchanged_pairs(
 ) -> ExchangedPairs:
     """Draw pairs of keys for every query bin and exchange their positions.
 
-    Of `options`, the estimator is `aligned_full` and the cap is not used. Pairs are drawn from each bin without
-    replacement. `given` is what `prepared` made of the same head. `across_documents` is a null: pairs whose farther
-    keys stand at the same or at neighbouring positions exchange these keys, turned to the position that they come to,
-    so that the two keys of a pair are of different documents; pairs that would not be are left out. Raises ValueError
-    if the head's rotation is not known.
+    The estimator is always `aligned_full`, and the cap in `options` is ignored. Pairs are drawn from each bin without
+    replacement. `given` is the result of `prepare_head` for the same head. `across_documents` is a null model: pairs
+    with farther keys at equal or neighbouring positions swap these keys (rotated to the new position), so that the
+    two keys of a pair come from different documents; other pairs are dropped. Raises ValueError if the head's
+    rotation is not known.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN)
@@ -179,9 +179,9 @@ def exchanged_pairs(
             far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
-        # without rotation the two are the same arrays of numbers, so that the exchange changes nothing, exactly
+        # without rotation both arrays are identical, so the exchange changes exactly nothing
         exchanged = head.rotary.turned(near, farther - nearer) - head.rotary.turned(far, nearer - farther)
-        # a law of queries turned to one position has no drift
+        # queries rotated to one position have no drift
         moved, moved_exchanged = difference @ law.factor, exchanged @ law.factor
         variance = np.einsum("ij,ij->i", moved, moved)
         variance_exchanged = np.einsum("ij,ij->i", moved_exchanged, moved_exchanged)
@@ -224,7 +224,7 @@ def _number_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Fl
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
-    """Average over pairs, or over those that are chosen by a mask of shape (pairs,)."""
+    """Average over all pairs, or over those selected by a mask of shape (pairs,)."""
     mask = np.ones(pairs.gap.size, dtype=np.bool_) if chosen is None else chosen
     count = int(np.count_nonzero(mask))
     if count == 0:
@@ -249,16 +249,16 @@ def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange
 
 
 def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float64Array) -> Float64Array:
-    """Give the probability that two normal variables have opposite signs, shape (n,).
+    """Return the probability that two normal variables have opposite signs, shape (n,).
 
-    `first` and `second` are their means over their standard deviations, a and b, and `correlation` is r.
+    `first` and `second` are the variables' means divided by their standard deviations; `correlation` is theirs.
     """
     r = np.clip(correlation, -1.0, 1.0)
-    # where one variable is the other, or its negative, a root of 0 would leave no digits
+    # if the variables are equal or opposite, the root of 0 would lose all digits
     alike = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
     alike = np.where(r < 0, 1.0 - alike, alike)
     joined = 1.0 - np.abs(r) <= ONE
-    # a mean of 0 takes the limit from above, from which T and the constant below come out alike
+    # for a mean of 0, use the limit from above, for T and for the constant below
     a, b = (np.where(each == 0, np.finfo(np.float64).tiny, each) for each in (first, second))
     root = np.sqrt(np.where(joined, 1.0, (1.0 - r) * (1.0 + r)))
     with np.errstate(over="ignore"):

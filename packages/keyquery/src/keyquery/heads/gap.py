@@ -17,11 +17,11 @@ PAIRS_PER_BIN = 500
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Distance of an estimator to `empirical`, on the same pairs.
+    """Distance of an estimator from `empirical`, on the same pairs.
 
-    `by_pair` is the mean absolute difference over pairs, with their number: mostly the noise of counting, about
-    1/sqrt(n) for n queries in a bin. `by_bin` is that of bin means, with the number of bins: noise averages out, and
-    bias stays.
+    `by_pair` is the mean absolute difference over pairs, with their number; it is mostly counting noise, about
+    1/sqrt(n) for n queries in a bin. `by_bin` is the mean absolute difference of bin means, with the number of bins;
+    noise averages out, bias remains.
     """
 
     estimator: Estimator
@@ -36,12 +36,12 @@ def gaps_to_empirical(
     pairs_per_bin: int = PAIRS_PER_BIN,
     given: PreparedHead | None = None,
 ) -> tuple[Gap, ...]:
-    """Compare estimators with direct counting over the queries that each of them describes.
+    """Compare estimators with direct counting over the same queries.
 
-    Estimators that rotate queries to one position are compared with a count over rotated queries. The cap of `options`
-    is not used. `estimators` are by default `MODELS`, those that a rotation makes only where the head's is known;
-    `pairs_per_bin` pairs are drawn from each bin without replacement. `given` is what `plasticity` was given for the
-    same head and options, so that nothing is done twice.
+    Estimators that rotate queries to one position are compared with a count over rotated queries. The cap in
+    `options` is ignored. `estimators` defaults to `MODELS`, without those that rotate queries if the head's rotation
+    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `given` is the prepared head, if
+    `plasticity` was called with it, so that nothing is computed twice.
     """
     wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
     chosen = options or PlasticityOptions(estimator=wanted[0])

@@ -18,14 +18,14 @@ Float64Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-LARGEST = 1e12  # of a vector; sums of products of larger ones leave float32
+LARGEST = 1e12  # largest component of a vector; sums of products of larger ones overflow float32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
     """Queries and keys of one head after the rotary embedding, with their positions and documents.
 
-    Lists, frames and tensors in the processor's memory become arrays, half precision becomes single.
+    Lists, frames and CPU tensors are converted to arrays, and half precision to single.
 
     Parameters
     ----------
@@ -38,22 +38,22 @@ class Head:
     context : int
         Length of the captured context in tokens.
     buckets : int
-        Equal buckets of the context that the capture drew its tokens from.
+        Number of equal buckets of the context from which the capture drew tokens.
     rotary : Rotary, optional
-        How positions turn queries and keys, `NO_ROTATION` where they do not; None where that is not known, which
-        leaves the estimators of queries as they were captured.
+        How positions rotate queries and keys; `NO_ROTATION` if they do not. None means unknown, and then only
+        estimators that do not rotate queries can be used.
     window : int, optional
-        Tokens that a query sees: its own and those before it, or, with `chunks`, those of its chunk up to its own;
-        None where it sees all that come before. Keys outside do not compete.
+        Number of tokens that a query sees, itself included, or with `chunks` the size of its chunk; None if it sees
+        all earlier tokens. Keys outside the window do not compete.
     chunks : bool
-        The context is cut into chunks of `window` tokens, in place of a window that slides.
+        Whether the context is cut into chunks of `window` tokens, instead of having a sliding window.
 
     Raises
     ------
     ValueError
-        If numpy makes no array of what is given, shapes or types do not match, a vector is not finite, a position lies
-        outside the context, a window is empty, the rotation turns more dimensions than there are, or there are fewer
-        than three queries or three keys, or all at one position.
+        If an argument cannot become an array, shapes or types do not match, a vector is not finite, a position is
+        outside the context, a window is empty, the rotation covers more dimensions than there are, or there are fewer
+        than three queries or keys, or they are all at one position.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Head:
         if self.window is not None and self.window < 1:
             raise ValueError(f"a window of {self.window} tokens is too small; give 1 or more")
         if self.chunks and self.window is None:
-            raise ValueError("chunks without a window; give the tokens of a chunk as window")
+            raise ValueError("chunks without a window; give the number of tokens of a chunk as window")
         if self.context < 1 or not 1 <= self.buckets <= self.context:
             raise ValueError(
                 f"{self.buckets} buckets of a context of {self.context} tokens; give 1 <= buckets <= context"
@@ -116,12 +116,12 @@ class Head:
 
     @property
     def turns(self) -> bool:
-        """Whether positions rotate the vectors, as far as that is known."""
+        """Whether positions rotate the vectors; False if the rotation is unknown."""
         return self.rotary is not None and not self.rotary.still
 
     @property
     def dimension(self) -> int:
-        """Dimensions of a vector."""
+        """Number of dimensions of a vector."""
         return int(self.queries.shape[1])
 
     def query_bins(self, bins: int) -> IntArray:
@@ -130,12 +130,12 @@ class Head:
         Parameters
         ----------
         bins : int
-            How many there are.
+            Number of bins.
         """
         return np.asarray(self.query_positions, dtype=np.int64) * bins // self.context
 
     def key_buckets(self) -> IntArray:
-        """Give the capture's bucket of each key, shape (n_k,)."""
+        """Return the capture's bucket of each key, shape (n_k,)."""
         return np.asarray(self.key_positions, dtype=np.int64) * self.buckets // self.context
 
 
@@ -154,12 +154,12 @@ def whole_number(name: str, given: Any) -> int:
 
 
 def _native_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return an array in the machine's byte order; ValueError if numpy cannot make one, or would drop a mask."""
+    """Return an array in native byte order; raises ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(given, np.ma.MaskedArray):
         raise ValueError(f"{name}: a masked array; drop masked rows and pass the .data of the others")
     try:
         array = np.asarray(given)
-    except Exception as error:  # whatever a library of tensors raises
+    except Exception as error:  # tensor libraries raise any kind of error
         words = str(error).partition("\n")[0]
         mend = "give an array of numpy; of a tensor, tensor.detach().float().cpu().numpy()"
         raise ValueError(f"{name}: numpy makes no array of this {type(given).__name__} ({words}); {mend}") from None
@@ -185,7 +185,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"{name}: positions run from {positions.min()} to {positions.max()}, but must be from 0 to context - 1 "
             f"({context - 1}); give the capture's context"
         )
-    # the extremes of an array with NaN are NaN, and it takes no array of truths to find them
+    # minimum and maximum of an array with NaN are NaN, and need no boolean array
     least, most = vectors.min(), vectors.max()
     if not (np.isfinite(least) and np.isfinite(most)):
         raise ValueError(

@@ -1,8 +1,8 @@
 """Compiled loops over pairs of keys: variance from a Gram matrix, plasticity from a polynomial, sums by cell.
 
-Pairs are written to buffers of fixed size, document by document or, of a long one, tile by tile of its triangle. What
-is in them is evaluated in vectorised passes for every query bin and added to the cells: memory does not grow with the
-number of pairs. All of it is in one file, since the cache of machine code is tied to the source file.
+Pairs are written to buffers of fixed size, document by document, or for a long document tile by tile of the triangle.
+The buffers are evaluated in vectorised passes for every query bin and added to the cells, so memory does not grow
+with the number of pairs. All loops are in one file, since the cache of machine code is tied to the source file.
 """
 
 from collections.abc import Callable
@@ -16,33 +16,33 @@ from keyquery.heads.head import FloatArray, IntArray
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Pairs evaluated at once: what is written stays in the first level of cache.
+# Pairs evaluated at once: the results fit into the level-1 cache.
 TILE = 512
 
-# Rows and columns of a Gram matrix formed at once; pairs that wait for their evaluation, up to one such tile more.
+# Rows and columns of one tile of a Gram matrix; buffered pairs before evaluation, exceeded by one tile at most.
 BLOCK, WIDTH = 32, 256
 CAPACITY = BLOCK * WIDTH
 
-# Up to so many rows plain loops are faster than a call of BLAS.
+# Up to this many rows, plain loops are faster than a BLAS call.
 SHORT = 24
 
-# Loops run over whole vectors, past the last pair: a scalar rest would cost short documents most of their time.
+# Loops run over whole SIMD vectors, past the last pair: a scalar remainder would dominate for short documents.
 LANES = 16
 
 # The two keys of every pair of a short document, in the order (1, 0), (2, 0), (2, 1), ...
 LATER, EARLIER = np.tril_indices(SHORT, -1)
 
-# Columns of the sums by bin and inter-key distance, and of the map by both distances.
+# Columns of the sums by bin and inter-key distance, and of the sums by both distances.
 COUNT, SPREAD, MEAN_GAP = range(3)
 PAIRS, PLASTICITY = range(2)
 
-# Columns of what is left out: the two keys are equal; the queries do not vary along their difference.
+# Columns of the counts of excluded pairs: equal keys; no variance of the queries along the keys' difference.
 SAME_KEY, NO_VARIANCE = range(2)
 
-# Queries counted at once: up to so many, single precision counts exactly.
+# Queries counted at once: single precision counts exactly up to this number.
 COUNTED = 1 << 20
 
-# A score in single precision whose unit is its largest may be wrong by so much however short query and key are.
+# Absolute rounding error, in units of the largest score, that even short queries and keys may have in single precision.
 FAINT = 1e-30
 
 # (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 with
@@ -59,23 +59,23 @@ C16, C17, C18 = -1886.6440999621896, 460.4283466026294, -30.311486334857978
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function of arrays and scalars, keeping its type, and cache the machine code between runs."""
-    # contraction to fused multiply-add only: no reordering of sums, infinities and NaN keep their meaning
+    """Compile a function of arrays and scalars, preserve its type, and cache the machine code between runs."""
+    # allow fused multiply-add only: sums are not reordered, and infinities and NaN are respected
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
     return cast(Callable[P, R], make(function))
 
 
 def compiled_with_sums(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as `compiled` does, but let sums be reordered, so that a sum over dimensions is vectorised."""
+    """Compile as `compiled` does, but allow reordering of sums, so that a sum over dimensions is vectorised."""
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, nogil=True)
     return cast(Callable[P, R], make(function))
 
 
 @compiled
 def plasticity_of(mean_gap: float, variance: float) -> float:
-    """Give 1 - erf(m / sqrt(2 v))^2 for a mean difference m and a variance v > 0, to 2.5e-13 absolute."""
+    """Return 1 - erf(m / sqrt(2 v))^2 for a mean difference m and a variance v > 0, with error below 2.5e-13."""
     square = mean_gap * mean_gap
-    # x^2 = m^2 / 2v, so x^2 / (x^2 + 12) needs neither the root nor a second division
+    # with x^2 = m^2 / 2v, x^2 / (x^2 + 12) needs neither a root nor a second division
     y = min(square / (square + 2.0 * SCALE * variance), CUT)
     p = C18 * y + C17
     p = p * y + C16
@@ -108,8 +108,8 @@ def plasticities(mean_gaps: FloatArray, variances: FloatArray, out: FloatArray) 
 
 @compiled_with_sums
 def inner_product(first: FloatArray, second: FloatArray) -> float:
-    """Give the inner product of two rows in their own precision."""
-    # from a zero of their precision: beginning with the first product would leave an odd number of terms to vectors
+    """Return the inner product of two rows, computed in the rows' precision."""
+    # start from zero: starting with the first product would leave an odd number of terms for the SIMD vectors
     total = first[0] - first[0]
     for k in range(first.size):
         total += first[k] * second[k]
@@ -118,7 +118,7 @@ def inner_product(first: FloatArray, second: FloatArray) -> float:
 
 @compiled_with_sums
 def squared_distance(first: FloatArray, second: FloatArray) -> float:
-    """Give the squared distance of two rows without the cancellation of a Gram matrix."""
+    """Return the squared distance of two rows, without the cancellation that a Gram matrix would cause."""
     total = 0.0
     for k in range(first.size):
         step = np.float64(first[k]) - np.float64(second[k])
@@ -147,10 +147,10 @@ def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[in
 
 @compiled_with_sums
 def score(query: FloatArray, key: FloatArray) -> float:
-    """Give the inner product of a query and a key as captured, in double precision."""
+    """Return the inner product of a captured query and key in double precision."""
     total = 0.0
     for k in range(query.size):
-        total += np.float64(query[k]) * np.float64(key[k])  # `float` would leave them in single precision
+        total += np.float64(query[k]) * np.float64(key[k])  # `float` would keep single precision
     return total
 
 
@@ -163,9 +163,9 @@ def counted_plasticity(
     Parameters
     ----------
     first, second : ndarray of float32, shape (n,)
-        Scores of the two keys with each query, up to a positive factor of the query and a term that they share.
+        Scores of the two keys with each query, up to a positive factor per query and a common term.
     slack : float
-        How far rounding moves a difference of two scores at most: nearer ones are computed again, in double precision.
+        Largest rounding error of a difference of two scores: smaller differences are recomputed in double precision.
     one, other : ndarray, shape (d,)
         The two keys as captured.
     queries : ndarray, shape (n, d)
@@ -185,7 +185,7 @@ def counted_plasticity(
 
 @compiled
 def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
-    """Write the variances of a short document's pairs; return the number of those that must be computed directly."""
+    """Write the variances of a short document's pairs; return how many variances must be recomputed directly."""
     for p in range(count):
         out[p] = inner_product(rows[LATER[p]], rows[EARLIER[p]])
     doubtful = 0
@@ -201,7 +201,7 @@ def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, 
 def line_variances(
     line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
 ) -> int:
-    """Write the variances of a key with some earlier keys from a line of the Gram matrix, as `short_variances` does."""
+    """Write a key's variances with some earlier keys, from a row of the Gram matrix, as `short_variances` does."""
     doubtful = 0
     for j in range(out.size):
         spread = own + diagonal[j] - 2.0 * line[j]
@@ -223,7 +223,7 @@ def direct_variance(
 
 @compiled_with_sums
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the scores clearly above zero and those possibly above zero, as `clear` does, with a margin per query."""
+    """Count scores clearly above zero and possibly above zero, as `count_clear` does, with a margin per query."""
     some, most = np.float32(0.0), np.float32(0.0)
     share = np.float32(slack)
     for k in range(scores.size):
@@ -248,17 +248,17 @@ def tally_preferences(
     Parameters
     ----------
     scores : ndarray of float32, shape (pairs, n)
-        Scores of the keys' differences with the queries, in a unit in which none is above one by much.
+        Scores of the keys' differences with the queries, scaled to be about 1 at most.
     margins : ndarray of float32, shape (n,)
         Lengths of the queries over the longest.
     slacks : ndarray, shape (pairs,)
-        How far rounding moves the score of a query of margin one: what lies nearer to zero is computed again.
+        Rounding error of a score with margin one: scores nearer to zero are recomputed.
     one, other : ndarray, shape (pairs, d)
         The keys as captured.
     queries : ndarray, shape (n, d)
         The queries as captured; at most `COUNTED`.
     twice : ndarray of int, shape (pairs,), changed
-        The counts.
+        Twice the counts.
     """
     for pair in range(len(scores)):
         line, slack = scores[pair], slacks[pair]
@@ -274,7 +274,7 @@ def tally_preferences(
 
 @compiled_with_sums
 def array_sum(values: FloatArray) -> float:
-    """Give the sum of an array."""
+    """Return the sum of an array."""
     subtotal = 0.0
     for k in range(values.size):
         subtotal += values[k]
@@ -285,10 +285,10 @@ def array_sum(values: FloatArray) -> float:
 def centre_keys(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
-    """Write keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
+    """Write the keys less a point near their mean, the squared lengths, and the scores with the queries' means.
 
-    `vectors` are keys as captured, and `means` those of queries, or their slopes. `rows` become the keys less the point
-    `shift`, in the precision of the products; `norms` and `scores` are in double precision.
+    `vectors` are the captured keys; `means` are means of queries, or their slopes. `rows` becomes the keys less the
+    point `shift`, in the precision of the products; `norms` and `scores` are in double precision.
     """
     key = np.empty(shift.size)
     for i in range(len(vectors)):
@@ -334,7 +334,7 @@ def add_buffered_pairs(
     for b in range(taus.size):
         end, tau, shift, side = ends[b], taus[b], shifts[b], sides[bins[b]]
         for k in range(fresh, end):
-            # spread and number of a pair are the same in every later bin
+            # a pair's spread and count are the same in every later bin
             sums = side[distances[k]]
             sums[COUNT] += 1.0
             sums[SPREAD] += np.sqrt(variances[k])
@@ -364,7 +364,7 @@ def add_buffered_pairs(
                 cell[PAIRS] += 1.0
                 cell[PLASTICITY] += values[k]
                 side[far[k], MEAN_GAP] += gaps[k]
-        profile[bins[b]] += subtotal - dropped  # what is left out counts as one
+        profile[bins[b]] += subtotal - dropped  # an excluded pair counts as 1
 
 
 @compiled
@@ -403,35 +403,35 @@ def add_group_pairs(
     positions, norms : ndarray, shape (n,)
         Position and squared length of each key.
     keys, captured : ndarray, shape (m, d) and ndarray of int, shape (n,)
-        Keys as captured, and which of them each row is: equal ones are told by them.
+        Keys as captured, and the index of each row's key in them; they serve to find equal keys.
     scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
-        Scores of each key with each query of the bin, and the queries: plasticity is then counted, for a single bin.
-        Without rows it is computed. See `preference`.
+        Scores of each key with each query of one bin, and the queries, if plasticity is to be counted; if empty, it
+        is computed from the law. See `counted_plasticity`.
     starts, counts : ndarray of int, shapes (groups,) and (bins, groups)
-        First row of each group, and how many of its leading rows are eligible in a bin: never fewer in a later one.
+        First row of each group, and how many of its leading rows are eligible in each bin (non-decreasing over bins).
     bins, taus, shifts : ndarray, shape (bins,)
-        Which bins these are, the mean position of their queries, and the same a little later, for the cells.
+        Indices of the bins, mean positions of their queries, and slightly shifted mean positions for the cells.
     context : float
-        Tokens.
+        Length of the context in tokens.
     share : float
-        Variances up to this share of the two squared lengths in the Gram matrix are computed directly.
+        Variances up to this share of the keys' squared lengths in the Gram matrix are recomputed directly.
     negligible : float
-        A variance up to this many times |w|^2 counts as none.
+        A variance up to this many times |w|^2 counts as 0.
     slack : float
-        That of `preference` over the sum of the two keys' lengths.
+        The slack of `counted_plasticity` divided by the sum of the two keys' lengths.
     sides : ndarray, shape (all bins, across + 1, 3), changed
-        Sums by inter-key distance; number and spread are of the pairs that are in no earlier one of these bins.
+        Sums by inter-key distance; count and spread cover only pairs that are not in an earlier one of these bins.
     cells : ndarray, shape (across + 1, along, 2), changed
-        Sums over all bins by both distances. Here as above, the last row takes what is left out.
+        Sums over all bins by both distances. In this array and in `sides`, the last row collects excluded pairs.
     profile : ndarray, shape (all bins,), changed
-        Sums of plasticity.
+        Sums of plasticity by bin.
     excluded : ndarray of int, shape (all bins, 2), changed
-        Pairs left out.
+        Numbers of excluded pairs by bin and reason.
 
     Returns
     -------
     direct, formed : int
-        Variances computed directly, and all that were formed.
+        Number of variances recomputed directly, and of all variances.
     """
     across = cells.shape[0] - 1
     longest = 0
@@ -445,7 +445,7 @@ def add_group_pairs(
     left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
     gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
-    # half a unit of the numerator off the edges: whole distances fall into their cell exactly, without a division
+    # numerators lie half a unit off the edges, so whole distances fall into the right cell without a division
     by_distance, half = across / context, 0.5 / context
     direct, formed = 0, 0
     for g in range(starts.size):
@@ -486,7 +486,8 @@ def add_group_pairs(
                         doubtful += line_variances(
                             tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
                         )
-                        # loops apart, as one over all these arrays has too many to prove distinct and stays scalar
+                        # separate loops: with so many arrays in one loop, the compiler cannot exclude aliasing and
+                        # does not vectorise
                         for j in range(m):
                             gap[j] = mean_i - means[j]
                         for j in range(m):

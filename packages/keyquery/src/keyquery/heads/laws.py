@@ -1,4 +1,4 @@
-"""Describe a bin's queries, as each estimator does: by a mean that may drift with position, and a covariance."""
+"""Describe a bin's queries by a mean, which may drift with position, and a covariance, as each estimator requires."""
 
 import math
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from keyquery.rotary import bin_centres
 Estimator = Literal["aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
 POOLED = ("pooled_full", "pooled_diag")
-ALIGNED = ("aligned_full",)  # of queries turned to the centre of their bin
+ALIGNED = ("aligned_full",)  # estimators that rotate queries to the centre of their bin
 
-# Above this share of variance along the drift, the residual covariance is formed from residuals: subtracting would
-# lose the digits that matter.
+# Above this share of variance along the drift, the residual covariance is computed from residuals: subtraction would
+# cancel its digits.
 STEEP = 0.9999
 
-# Products in single precision do not suit queries of which some dimension has less than this share of its variance for
-# itself: the rest follows from position and other dimensions.
+# Single precision is too inexact if position and other dimensions explain all but this share of some dimension's
+# variance.
 OWN = 1e-3
 
 UNKNOWN = (
-    "the rotation of this head is not known, so its queries cannot be turned to one position; give its `rotary` "
-    "(NO_ROTATION where nothing turns), or an estimator of queries as captured, such as bucket_full"
+    "the rotation of this head is unknown, so its queries cannot be rotated to one position; give its `rotary` "
+    "(NO_ROTATION if there is none), or use an estimator without rotation, such as bucket_full"
 )
 
 
@@ -34,8 +34,8 @@ UNKNOWN = (
 class QueryLaw:
     """Mean alpha + beta t and covariance F F' that describe queries.
 
-    `factor` is F, square and lower triangular with `lower`; `mean_variance`, tr(F F') / d, is the scale against which a
-    variance is none.
+    `factor` is F, square, and lower triangular if `lower`; `mean_variance`, tr(F F') / d, is the scale against which
+    a variance counts as 0.
     """
 
     alpha: Float64Array
@@ -49,8 +49,8 @@ class QueryLaw:
 class BinnedQueries:
     """Queries sorted into equal bins of the context.
 
-    `queries` are as captured, or turned to the centres of their bins. `order` has them by bin, and `edges` the first
-    place of each bin in it, and n. `taus` are mean positions in tokens, NaN for an empty bin.
+    `queries` are as captured, or rotated to the centres of their bins. `order` sorts them by bin; `edges` has the
+    start of each bin in `order`, and n. `taus` are mean positions in tokens, NaN for an empty bin.
     """
 
     queries: FloatArray
@@ -60,15 +60,14 @@ class BinnedQueries:
     taus: Float64Array
 
     def of(self, place: int) -> FloatArray:
-        """Give the queries of one bin, shape (queries, d)."""
+        """Return the queries of one bin, shape (queries, d)."""
         return self.queries[self.order[self.edges[place] : self.edges[place + 1]]]
 
 
 def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
-    """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin by the head's own
-    rotation.
+    """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin.
 
-    Raises ValueError if they are to be turned and the head's rotation is not known.
+    Raises ValueError if `aligned` is set and the head's rotation is unknown.
     """
     bin_of = head.query_bins(bins)
     queries = head.queries
@@ -90,9 +89,9 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
 def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
     """Fit one law to all queries: a mean linear in position, and the covariance of the residuals.
 
-    `estimator` takes the full residual covariance (divisor n - 2), or its diagonal (n - 1) in the basis that a
-    Householder reflection makes of the first axis and the direction of beta. `moments` are those of the queries, where
-    they are known; `precision` is that of the products that moments are made of, single where it suits.
+    `estimator` selects the full residual covariance (divisor n - 2), or only its diagonal (n - 1), in the basis of a
+    Householder reflection that maps the first axis to the direction of beta. `moments` are the queries' moments, if
+    known; `precision` is the requested precision of products, lowered to single only where exact enough.
     """
     known = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
     beta = known.slope
@@ -118,9 +117,9 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
 def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
     """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
 
-    There must be two queries or more. `bucket_diag` keeps the variances of the original dimensions; the others have
-    mean and full covariance of the queries that are given. `precision` is that of the products of a full covariance,
-    single where it suits.
+    There must be at least two queries. `bucket_diag` keeps only the variances of the original dimensions; other
+    estimators use the full covariance. `precision` is the requested precision of a full covariance's products,
+    lowered to single only where exact enough.
     """
     n, d = queries.shape
     still = np.zeros(d)
@@ -135,7 +134,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
         variances = np.einsum("ij,ij->j", rows, rows) / (n - 1)
         factor = np.sqrt(variances)
         return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
-    # the deviations are a factor themselves, and a singular covariance has no other that is as good
+    # use the deviations themselves as the factor: it is the most exact one for a singular covariance
     factor = rows.T * (1.0 / math.sqrt(n - 1))
     return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
 
@@ -143,7 +142,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> QueryLaw:
     """Return a law with a factor of the covariance: Cholesky, or from eigenvectors if the covariance is singular."""
     scale = float(np.trace(covariance)) / alpha.size
-    # the upper factor of LAPACK, column by column, is the lower one row by row
+    # LAPACK's upper factor, column-major, is the lower factor in row-major order
     upper, failed = lapack.dpotrf(covariance, lower=0, clean=1)
     factor = upper.T
     if failed:
@@ -164,7 +163,7 @@ def householder(direction: Float64Array) -> Float64Array:
     if size == 0.0:
         return basis
     mirror = -direction / size
-    # 1 - x_1 without cancellation: the rest of a unit vector tells it
+    # compute 1 - x_1 without cancellation, from the other components of the unit vector
     rest = float(mirror[1:] @ mirror[1:])
     mirror[0] = rest / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
     length = float(mirror @ mirror)

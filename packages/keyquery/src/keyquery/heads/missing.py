@@ -11,7 +11,7 @@ from keyquery.heads.head import BoolArray, Float64Array, IntArray
 class Scalar:
     """One value, or the reason why there is none.
 
-    `count` is how many query bins, deciles or heads it is the mean of.
+    `count` is the number of query bins, deciles or heads that the value averages.
     """
 
     value: float | None
@@ -29,9 +29,9 @@ class Scalar:
 
 @dataclass(frozen=True)
 class BinnedValues:
-    """A row of values, one per bin; NaN marks a missing one and nothing else.
+    """A row of values, one per bin, with counts and reasons.
 
-    NaN marks a missing value and nothing else. `counts` say what each is the mean of; also for missing ones.
+    NaN marks a missing value and nothing else. `counts` are the numbers of averaged items, also for missing values.
     """
 
     values: Float64Array

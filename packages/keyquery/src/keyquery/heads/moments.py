@@ -10,8 +10,8 @@ from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
 Precision = Literal["single", "double"]
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
-# Rows worked on at once, so that their copy fits the second level of cache and, in single precision, sums of products
-# stay short; rows that give the first guess of the mean.
+# Rows per block, so that a copy fits into the level-2 cache and sums in single precision stay short; number of rows
+# for the first estimate of the mean.
 CHUNK = 512
 NEAR = 512
 
@@ -20,7 +20,8 @@ NEAR = 512
 class Moments:
     """Moments of one class of vectors x at positions t, all with divisor n.
 
-    `position_mean` is in tokens, `position_variance` in tokens squared; `position_covariance` is that of x with t.
+    `position_mean` is in tokens, `position_variance` in tokens squared; `position_covariance` is the covariance of x
+    with t.
     """
 
     n: int
@@ -42,13 +43,13 @@ class Moments:
         return float(self.position_covariance @ self.position_covariance) / total if total > 0 else 0.0
 
     def variance_along(self, direction: Float64Array) -> float:
-        """Give the variance of the projection on a unit vector, never below zero."""
+        """Return the variance of the projection on a unit vector, clipped at zero."""
         return max(0.0, float(direction @ self.covariance @ direction))
 
     def correlation_along(self, direction: Float64Array) -> float:
-        """Give the Pearson correlation of the projection on a unit vector with position; 0 where nothing varies."""
+        """Return the Pearson correlation of the projection on a unit vector with position; 0 if either is constant."""
         scale = np.sqrt(self.variance_along(direction) * self.position_variance)
-        # relative to the whole spread, as the variance of a null direction is rounding, not zero
+        # compared with the total variance, since rounding leaves a direction without variance slightly above zero
         if scale <= 1e-14 * np.sqrt(float(np.trace(self.covariance)) * self.position_variance):
             return 0.0
         return float(np.clip(direction @ self.position_covariance / scale, -1.0, 1.0))
@@ -66,8 +67,8 @@ class HeadMoments:
 def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
     """Compute moments in one pass, from deviations from a point near the mean.
 
-    `precision` is that of the products; their sums over blocks of rows are in double. Vectors in double precision are
-    not reduced: they are done in double.
+    `precision` applies to the products; sums over blocks of rows are in double. Vectors given in double precision are
+    always processed in double.
     """
     n = len(vectors)
     times = np.asarray(positions, dtype=np.float64)
@@ -87,7 +88,7 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
 
 
 def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> tuple[Float64Array, Float64Array]:
-    """Give the mean, shape (d,), and the sums of products of deviations from it, shape (d, d); as `class_moments`."""
+    """Return the mean, shape (d,), and the sums of products of deviations, shape (d, d); see `class_moments`."""
     near, squares, sums = _shifted_sums(vectors, None, precision)
     off = sums[0] / len(vectors)
     return near + off, squares - len(vectors) * np.outer(off, off)
@@ -96,11 +97,11 @@ def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> t
 def _shifted_sums(
     vectors: FloatArray, times: Float64Array | None, precision: Precision
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return a point near the mean, and sums over deviations from it: products, plain sums, and sums with `times`."""
+    """Return a point near the mean, and sums of deviations from it: of products, plain, and weighted with `times`."""
     n, d = vectors.shape
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
-    # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its
-    # square off the products at the end loses no digits
+    # the mean of rows spread over the array: the remaining mean is small compared with the spread, so subtracting its
+    # square at the end loses no digits
     near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
     weights = np.ones((1 if times is None else 2, n), kind)
     if times is not None:
@@ -117,7 +118,7 @@ def _shifted_sums(
 def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
     """Return deviations from the mean, shape (n, d), in a new float64 array, and the mean, shape (d,)."""
     rows = vectors.astype(np.float64)
-    # a product with ones sums along rows several times faster than `mean` does
+    # a matrix product with ones sums over rows several times faster than `mean`
     mean = np.ones(len(rows)) @ rows / len(rows)
     rows -= mean
     return rows, mean
@@ -126,7 +127,7 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
     """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
 
-    The moments of the keys may be given where several heads read the same keys.
+    Pass the keys' moments if several heads share the keys.
     """
     queries = class_moments(head.queries, head.query_positions, precision)
     keys = keys or class_moments(head.keys, head.key_positions, precision)

@@ -1,4 +1,4 @@
-"""Find which keys compete: groups of keys, the eligible ones for each query bin, and a sample of their pairs."""
+"""Find which keys compete: group keys, count the eligible ones for each query bin, and sample pairs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
 PairMode = Literal["earlier", "earlier_bucket", "same_bucket"]
 PAIR_MODES: tuple[str, ...] = get_args(PairMode)
 
-# Keys worked on at once, unless one document has more: their float64 copy fits the second level of cache.
+# Keys per block, unless one document has more: a float64 copy fits into the level-2 cache.
 CHUNK = 2048
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keys:
-    """Keys in groups whose members compete, by position within a group.
+    """Keys in groups of competitors, sorted by position within each group.
 
-    `shift` is a point near the mean of the keys: it is subtracted before products, so that Gram matrices keep their
-    digits. `groups` has the group of each key, from zero, in order, and `starts` the first key of each group, and n.
-    Positions are in tokens.
+    `shift` is a point near the mean of the keys: it is subtracted before products are formed, so that Gram matrices
+    keep their digits. `groups` has each key's group, counted from zero and sorted; `starts` has the first key of each
+    group, and n. Positions are in tokens.
     """
 
     vectors: FloatArray
@@ -33,11 +33,11 @@ class Keys:
     starts: IntArray
 
     def eligible(self, limits: Float64Array) -> IntArray:
-        """Count the keys of each group that stand before a limit, shape (bins, groups).
+        """Count the keys of each group whose position is below a limit, shape (bins, groups).
 
         A key is eligible for a bin when its position is below the bin's limit (tokens).
         """
-        # one ascending line of (group, position), so that a single binary search serves every group
+        # one ascending array of (group, position), so that one binary search covers all groups
         span = int(self.positions.max(initial=0)) + 1
         line = self.groups * span + self.positions
         first = np.arange(self.starts.size - 1, dtype=np.int64) * span
@@ -45,7 +45,7 @@ class Keys:
         return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
 
     def between(self, first: float, limit: float) -> Keys:
-        """Give the keys at positions from `first` up to below `limit` (tokens), without groups of one key."""
+        """Return the keys at positions in [`first`, `limit`) (tokens), without groups of one key."""
         rows = np.flatnonzero((self.positions >= first) & (self.positions < limit))
         rows = rows[np.bincount(self.groups[rows], minlength=self.starts.size - 1)[self.groups[rows]] > 1]
         _, groups, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
@@ -58,7 +58,7 @@ class Keys:
         )
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
-        """Cut the groups into runs of about `size` keys: first group, and the group after the last."""
+        """Yield runs of groups with about `size` keys in total: the first group, and the one after the last."""
         group = 0
         while group < self.starts.size - 1:
             stop = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
@@ -98,10 +98,10 @@ def competing(
 
 
 def eligible_limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
-    """Return the position before which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
+    """Return the position below which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
 
-    `earlier` is before the mean position of the bin's queries; the others are before the capture's bucket in which the
-    query bin begins.
+    With mode `earlier`, this is the mean position of the bin's queries; with other modes, the start of the capture's
+    bucket in which the query bin begins.
     """
     if mode == "earlier":
         return np.where(np.isfinite(taus), taus, 0.0)
@@ -112,7 +112,7 @@ def eligible_limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -
 def first_visible(head: Head, taus: Float64Array) -> Float64Array | None:
     """Return the first position visible from each bin's mean position, shape (bins,); None if all is visible.
 
-    The head's window or chunks say what a query sees. `taus` are mean positions of the bins' queries in tokens, NaN for
+    The head's window or chunks determine visibility. `taus` are mean positions of the bins' queries in tokens, NaN for
     a bin without queries.
     """
     if head.window is None or head.window >= head.context:
@@ -123,7 +123,7 @@ def first_visible(head: Head, taus: Float64Array) -> Float64Array | None:
 
 
 def pair_counts(counts: IntArray) -> IntArray:
-    """Give the number of pairs for each count of keys, n (n - 1) / 2."""
+    """Return the number of pairs for each count of keys, n (n - 1) / 2."""
     return counts * (counts - 1) // 2
 
 
@@ -132,8 +132,8 @@ def drawn_pairs(
 ) -> tuple[IntArray, IntArray, int]:
     """Draw pairs of a query bin without replacement, or list all when there are at most `cap`.
 
-    `counts` are the eligible keys of each group. Return the rows of the later and of the earlier key of each pair, and
-    how many pairs there are.
+    `counts` are the numbers of eligible keys of each group. Return the row indices of the later and of the earlier
+    key of each drawn pair, and the number of all pairs.
     """
     ends = np.cumsum(pair_counts(counts))
     total = int(ends[-1]) if ends.size else 0

@@ -1,4 +1,4 @@
-"""Compute combined PCA of queries and keys, and what its first component encodes."""
+"""Compute PCA of pooled queries and keys, and classify what the first component encodes."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from keyquery.heads.moments import HeadMoments
 
 COMPONENTS = 10
 
-# Correlations below LOW count as none and above HIGH as dominated; within UNSIGNED of zero a sign says nothing.
+# Correlations below LOW count as zero, above HIGH as dominant; those within UNSIGNED of zero have no reliable sign.
 LOW, HIGH = 0.3, 0.7
 UNSIGNED = 0.05
 
@@ -28,15 +28,15 @@ class Components:
     Parameters
     ----------
     directions : ndarray, shape (components, d)
-        Unit vectors, by falling variance.
+        Unit vectors, by decreasing variance.
     explained : ndarray, shape (components,)
-        Share of the pool's variance.
+        Share of the variance of the pooled vectors.
     r_q, r_k : ndarray, shape (components,)
         Correlation of the projections with position within queries and within keys.
     linear_share_q, linear_share_k : float
         Share of the variance of queries and of keys that is linear in position.
     kind : str
-        What the first component carries, see `component_kind`.
+        What the first component encodes, see `component_kind`.
     """
 
     directions: Float64Array
@@ -51,7 +51,7 @@ class Components:
 def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
     """Find the principal components of [Q; K] and their correlations with position.
 
-    A component points to later queries (r_q >= 0); where r_q is below .05 in size, to later keys. Raises ValueError if
+    A component points to later queries (r_q >= 0), or if |r_q| is below .05, to later keys. Raises ValueError if
     `components` is not between 1 and d, or the vectors do not vary.
     """
     pool = moments.pool

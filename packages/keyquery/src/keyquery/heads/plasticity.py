@@ -28,33 +28,34 @@ MOST_SHOWN = 8  # numbers of a profile
 
 @dataclass(frozen=True, kw_only=True)
 class PlasticityOptions:
-    """How a head is analysed.
+    """Options for estimating plasticity.
 
     Parameters
     ----------
     estimator : str
-        `aligned_full` (mean and full covariance of the bin's queries, each turned to the bin's centre c by the head's
-        own rotation, R(c - t) q_t, so that a bin shows content at one position whatever its width), `bucket_full` (the
-        same of the queries as captured: where a rotation turns them within the bin, its spread counts as content, and
-        the wider the bin, the higher plasticity), `pooled_full` (mean linear in position and
-        residual covariance of all queries), `pooled_diag` and `bucket_diag` (diagonal covariance; they depend on the
-        basis), or `empirical` (counted over the queries of the bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
+        `aligned_full` (mean and full covariance of the bin's queries, each rotated to the bin's centre c by the
+        head's rotation, R(c - t) q_t, so that the bin's width does not matter), `bucket_full` (the same for the
+        queries as captured: rotation within the bin counts as content, so wider bins have higher plasticity),
+        `pooled_full` (mean linear in position and residual covariance of all queries), `pooled_diag` and
+        `bucket_diag` (diagonal covariance; they depend on the basis), or `empirical` (counted over the queries of the
+        bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
     pairs : str
-        `earlier` (both keys before the mean position of the bin's queries), `earlier_bucket` (both in buckets before
-        the one in which the bin begins), `same_bucket` (both in one such bucket); always of one document.
+        Which keys are paired: `earlier` (both before the mean position of the bin's queries), `earlier_bucket` (both
+        in buckets before the one in which the bin begins), `same_bucket` (both in one such bucket); always within a
+        document.
     bins : int, optional
-        Query bins over the context; default: the capture's buckets.
+        Number of query bins over the context; default: the capture's buckets.
     min_queries : int
-        A bin with fewer is missing; at least 2.
+        A bin with fewer queries has no value; at least 2.
     cap : int, optional
-        Most pairs per bin; default: all.
+        Maximal number of pairs per bin; default: all.
     seed : int
-        Seed of the draw under a cap.
+        Seed for drawing pairs if there is a cap.
     cells : (int, int)
-        Cells of the map by inter-key and by query-to-midpoint distance, both over the context.
+        Number of cells by inter-key and by query-to-midpoint distance; each axis spans the context.
     precision : str
-        Precision of the products, "single" (within 1e-6 of double; what it does not suit is done again) or "double".
-        Means, plasticity and sums are double always.
+        Precision of the products, "single" (within 1e-6 of double; recomputed where it would not be) or "double".
+        Means, plasticity and sums are always double.
     separation : str
         The second axis of the planar rotation, see `rotation`; plasticity does not depend on it.
 
@@ -108,22 +109,22 @@ class Plasticity:
     Parameters
     ----------
     options : PlasticityOptions
-        How it was estimated.
+        Options of the estimate.
     context : int
-        Tokens.
+        Length of the context in tokens.
     queries : ndarray of int, shape (bins,)
-        Queries of each bin.
+        Number of queries in each bin.
     taus : ndarray, shape (bins,)
-        Their mean position in tokens; NaN for a bin without queries.
+        Mean position of each bin's queries in tokens; NaN for a bin without queries.
     profile : BinnedValues
         Mean plasticity over pairs, with the number of pairs evaluated.
     error : ndarray, shape (bins,)
         Monte-Carlo standard error of the profile; 0 where all pairs were evaluated, NaN where the profile is missing.
     eligible, same_key, no_variance : ndarray of int, shape (bins,)
-        Pairs there are; evaluated pairs left out because the keys are equal, or because the queries do not vary along
-        their difference.
+        Number of eligible pairs, and of evaluated pairs left out because the keys are equal, or because the queries
+        do not vary along the keys' difference.
     sums : PairSums
-        Sums by bin and cell, from which the maps are made.
+        Sums by bin and cell, from which `by_distance` and `by_distances` are computed.
 
     Examples
     --------
@@ -153,7 +154,7 @@ class Plasticity:
     sums: PairSums
 
     def __repr__(self) -> str:
-        """Return the estimator and the profile in at most eight numbers."""
+        """Return the estimator and at most eight numbers of the profile."""
         values = [f"{value:.3f}" for value in self.profile.values]
         shown = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
         return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
@@ -183,7 +184,7 @@ class Plasticity:
         )
 
     def by_distance(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Give mean |m|, mean sqrt(v) and pairs by bin and inter-key distance, shapes (bins, across).
+        """Return mean |m|, mean sqrt(v) and pair counts by bin and inter-key distance, each of shape (bins, across).
 
         |m| is the effect of position, sqrt(v) that of content, in units of scores; NaN in cells without pairs.
         """
@@ -191,7 +192,7 @@ class Plasticity:
         return divide_sums(sums.mean_gap, sums.count), divide_sums(sums.spread, sums.count), sums.count
 
     def by_distances(self) -> tuple[Float64Array, Float64Array]:
-        """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
+        """Return mean plasticity and pair counts by inter-key and query-to-midpoint distance, shapes (across, along).
 
         All bins are pooled and each pair has equal weight; NaN in cells without pairs.
         """
@@ -202,9 +203,9 @@ class Plasticity:
 class HeadData:
     """Data that the estimators of one head share.
 
-    `counts` are the eligible keys of each group: its leading ones, without those that lie before what a query sees.
-    `enough` are the bins with enough queries, and `seen` bounds the positions of each bin's eligible keys, in tokens;
-    None where a query sees all before it.
+    `counts` are the numbers of eligible leading keys of each group, without keys before the window. `enough` are the
+    bins with enough queries, and `seen` bounds the positions of each bin's eligible keys, in tokens; None if a query
+    sees all earlier keys.
     """
 
     keys: Keys
@@ -223,7 +224,7 @@ class HeadData:
 
 @dataclass(frozen=True)
 class PreparedHead:
-    """A head prepared for an estimator: its keys and queries in order, and the law of every bin."""
+    """A head prepared for an estimator: grouped keys, binned queries, and the law of every bin."""
 
     estimator: Estimator
     shared: HeadData
@@ -233,7 +234,7 @@ class PreparedHead:
 def prepare_head(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
 ) -> PreparedHead:
-    """Prepare a head for `plasticity` (same parameters); `keys` are its keys in groups, if known."""
+    """Prepare a head for `plasticity` (same parameters); `keys` are the head's grouped keys, if known."""
     shared = bin_and_group(head, options, keys)
     return PreparedHead(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
@@ -248,9 +249,9 @@ def plasticity(
 
     For keys k1, k2 and queries of a bin (at its centre, with `aligned_full`), m and v are the mean and the variance of
     q.(k1 - k2); the plasticity of the pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
-    `queries` are their moments, where these are known; pooled estimators use them. `given` is what `prepared` made of
-    the same, where it is needed elsewhere too. Raises ValueError if, with `aligned_full`, the head's rotation is not
-    known.
+    `queries` are the moments of the queries, if known; pooled estimators use them. `given` is the result of
+    `prepare_head` for the same head and options, if available. Raises ValueError if `aligned_full` is used and the
+    head's rotation is unknown.
     """
     chosen = options or PlasticityOptions()
     known = given or prepare_head(head, chosen, queries)
@@ -258,7 +259,7 @@ def plasticity(
     if shared.seen is None:
         return _plasticity_of_sums(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
     parts = []
-    for place, law in laws.items():  # each bin has keys of its own
+    for place, law in laws.items():  # each bin has different keys
         keys, eligible = shared.competing(place)
         counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
         counts[place] = eligible

@@ -1,4 +1,4 @@
-"""Find the plane of a head: the axis along which queries and keys drift, and the axis that separates them."""
+"""Find the plane of a head: the axis of drift with position, and the axis that separates queries from keys."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -28,15 +28,15 @@ class Rotation:
     r_q_a, r_k_a, r_q_b, r_k_b : float
         Correlations of the projections with position within queries and within keys.
     bias_strength, bias_window : float
-        mu_q_a * alpha_k per token, and the same over the whole context; across contexts compare the latter.
+        mu_q_a * alpha_k per token, and this times the context; use the latter to compare contexts.
     separation_strength : float
         Share of the mean squared query-key distance that lies along b.
     var_frac_a, var_frac_b, plane_var_fraction : float
-        Shares of the pool's variance, and their sum.
+        Shares of the pooled variance along a and along b, and the sum of both.
     content_var_b : float
-        Variance along b within queries and within keys, their mean.
+        Mean of the variances along b within queries and within keys.
     residual_pos_r : float
-        Correlation of the projection on b with position over the pool: zero but for rounding, a check of a.
+        Correlation of the projection on b with position over the pool; a check of a: zero up to rounding.
     query_position_mean, key_position_mean : float
         Mean positions, tokens.
     """
@@ -68,10 +68,10 @@ class Rotation:
 def rotation(moments: HeadMoments, context: int, separation: Separation = "distance") -> Rotation:
     """Find the drift axis and the separation axis of a head.
 
-    `separation` takes b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over all
-    pairs of a query and a key, or as the difference of the two means without its part along a. `context` is the
-    captured context in tokens. Raises ValueError if `separation` is unknown, nothing drifts with position, or
-    (`centroid`) the means differ only along a.
+    `separation` defines b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over
+    all pairs of a query and a key, or as the difference of the two means less the part along a. `context` is the
+    captured context in tokens. Raises ValueError if `separation` is unknown, nothing drifts with position, or, for
+    `centroid`, the means differ only along a.
     """
     if separation not in SEPARATIONS:
         raise ValueError(f"separation {separation!r}; give one of {', '.join(SEPARATIONS)}")
@@ -84,7 +84,7 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     if a @ queries.position_covariance < 0:
         a = -a
     between = queries.mean - keys.mean
-    # all pairs of a query and a key, without pairing: variances add up and the means keep their distance
+    # mean over all query-key pairs without forming them: the variances add, and the squared difference of the means
     distance = queries.covariance + keys.covariance + np.outer(between, between)
     b = _separation_axis(a, between, distance, separation)
     alpha_q, alpha_k = float(a @ queries.slope), float(a @ keys.slope)
@@ -117,7 +117,7 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
 
 
 def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
-    """Give the unit vector b, orthogonal to a, pointing from keys to queries."""
+    """Return the unit vector b, orthogonal to a, pointing from keys to queries."""
     if kind == "centroid":
         b = between - (between @ a) * a
         if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
@@ -127,7 +127,7 @@ def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Ar
         size = a.size
         _, vectors = linalg.eigh(away @ distance @ away, subset_by_index=(size - 1, size - 1))
         b = vectors[:, 0]
-    # once more, so that orthogonality holds to rounding
+    # orthogonalise again, so that b is orthogonal up to rounding
     b = b - (b @ a) * a
     b = b / np.linalg.norm(b)
     reference = float(b @ between)

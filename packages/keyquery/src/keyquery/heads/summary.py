@@ -1,4 +1,4 @@
-"""Summarise a head's plasticity profile in the numbers by which models are compared."""
+"""Summarise a head's plasticity profile in the few numbers that model comparisons use."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,9 +27,9 @@ class ProfileSummary:
     deciles : BinnedValues
         Mean of the bins whose mean position lies in each tenth of the context, shape (10,).
     ap_first_20, ap_last_20 : Scalar
-        Mean of the first and of the last two deciles: of those that have a value, see `count`.
+        Mean of the first two and of the last two deciles, ignoring missing ones; see `count`.
     ap_drop : Scalar
-        First minus last.
+        `ap_first_20` minus `ap_last_20`.
     lengths : BinnedValues
         Mean of the bins whose mean position lies in each of `LENGTH_NAMES`, shape (5,).
     """

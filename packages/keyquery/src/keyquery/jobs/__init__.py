@@ -1,6 +1,6 @@
-"""Run jobs, each for one model or one shard of documents, here or on Slurm, and never twice; needs no torch.
+"""Run each job (one model, or one shard of documents) once, on this machine or on Slurm; torch is not needed.
 
-A command that has several jobs writes
+A command with several jobs uses
 
     with open_executor("local", folder) as executor:
         results = run_jobs(function, [{"model": "a"}, {"model": "b"}], executor, folder)

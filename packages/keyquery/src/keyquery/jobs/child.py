@@ -1,7 +1,7 @@
-"""Run a local job: read a call from standard input, make it, and write the outcome to a file that is open already.
+"""Run a local job: read a call from standard input, execute it, and write the outcome to an already open file.
 
-It begins with the standard library alone, since the parent's module path comes with the call. Standard input stays open
-for as long as the parent lives, so that no job outlives a killed command and collides with its repetition.
+Only the standard library is imported first, since the parent's module path arrives with the call. Standard input
+stays open while the parent lives; the job ends when it closes, so no job outlives a killed command.
 """
 
 import os
@@ -17,10 +17,10 @@ LENGTH = struct.Struct("!Q")
 
 
 def main() -> None:
-    """Make the call on standard input; exit with 0 once it has returned or raised and the outcome is written."""
+    """Execute the call from standard input; exit with 0 once the outcome (a value or an error) is written."""
     source = os.fdopen(os.dup(0), "rb")
     silent = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(silent, 0)  # a job that reads its input finds none, instead of waiting for ever
+    os.dup2(silent, 0)  # a job that reads standard input gets end-of-file instead of blocking
     os.close(silent)
     outcome, sys.path[:] = pickle.loads(_read_part(source))
     call = _read_part(source)

@@ -12,13 +12,13 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 
-DIGITS = 20  # hexadecimal: 80 bits, so that folders keep readable names and no two jobs meet
+DIGITS = 20  # hexadecimal digits (80 bits): short names for folders, yet no collisions
 
 
 def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str = "") -> str:
-    """Hash what decides a job's output: equal content gives an equal key in any process and on any machine.
+    """Return a hash of what determines a job's output; equal content has an equal key on any machine.
 
-    The dotted name of `function` counts, its code does not. `arguments` may hold numbers, text, bytes, None, paths (as
+    The dotted name of `function` is hashed, not its code. `arguments` may hold numbers, text, bytes, None, paths (as
     written; the file is not read), enums, arrays, functions of modules, and dataclasses, sequences, mappings and sets
     of these. `version` is whatever else the output depends on, such as a fingerprint of a file that an argument names.
     The key has 20 hexadecimal digits. Raises SpecError when the function cannot be imported by name, or an argument has
@@ -36,7 +36,7 @@ def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str
 def dotted_name(function: Callable[..., Any]) -> str:
     """Return the dotted name by which another process imports a function or class.
 
-    Raises SpecError when it has none: a lambda, a function inside a function, or one of the program's main file.
+    Raises SpecError if it has none: a lambda, a nested function, or a function of the main script.
     """
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None)
@@ -50,7 +50,7 @@ def dotted_name(function: Callable[..., Any]) -> str:
 def _add_value(state: list[bytes], value: Any, where: str) -> None:
     """Append the type and the content of a value; `where` names it in errors."""
     match value:
-        case enum.Enum():  # before the numbers: an IntEnum is an int
+        case enum.Enum():  # must precede the test for numbers: an IntEnum is an int
             _add_text(state, "enum", f"{dotted_name(type(value))}.{value.name}")
         case None | bool():
             _add_text(state, "constant", str(value))
@@ -65,7 +65,7 @@ def _add_value(state: list[bytes], value: Any, where: str) -> None:
         case os.PathLike():
             _add_text(state, "path", os.fsdecode(value))
         case list() | tuple():
-            # JSON and pickle round trips turn one into the other; no function here tells them apart
+            # JSON turns tuples into lists; no function here distinguishes them
             _add_text(state, "sequence", str(len(value)))
             for index, item in enumerate(value):
                 _add_value(state, item, f"{where}[{index}]")
@@ -91,7 +91,7 @@ def _add_value(state: list[bytes], value: Any, where: str) -> None:
 
 
 def _add_array(state: list[bytes], value: Any, where: str) -> None:
-    numpy = sys.modules.get("numpy")  # an array can only come from a numpy that is loaded
+    numpy = sys.modules.get("numpy")  # if there is an array, numpy is imported already
     if numpy is not None and isinstance(value, numpy.generic):
         _add_value(state, value.item(), where)
     elif numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
@@ -121,5 +121,5 @@ def _add_text(state: list[bytes], kind: str, text: str) -> None:
 
 
 def _add_bytes(state: list[bytes], kind: str, content: bytes) -> None:
-    # the length keeps ("ab", "c") and ("a", "bc") apart
+    # the length distinguishes ("ab", "c") from ("a", "bc")
     state.append(f"{kind} {len(content)}:".encode() + content)

@@ -1,4 +1,4 @@
-"""Open executors by name; they offer more than `concurrent.futures.Executor`."""
+"""Open job executors, which extend `concurrent.futures.Executor`, by name."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,11 +17,11 @@ EXECUTORS = ("local", "slurm")
 class JobExecutor(Executor):
     """An executor that can submit several calls together and end running ones.
 
-    As a context manager it waits for its calls at the end of the block; if the block raises, it ends them.
+    As a context manager it waits for its calls at the end of the block; if the block raises, it stops them.
     """
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Submit one call for each tuple of positional arguments, as one array where the cluster has job arrays."""
+        """Submit one call for each tuple of positional arguments, as a job array if the cluster has these."""
         return [self.submit(function, *call) for call in calls]
 
     @abstractmethod
@@ -42,11 +42,10 @@ def open_executor(
 ) -> JobExecutor:
     """Make an executor by its name; use it in a `with` statement.
 
-    "local" runs processes on this machine; "slurm" writes scripts and raw logs to the folder, which must be on a shared
-    file system. `workers` is the number of jobs at a time: with None, "local" runs 1, so that a job has the machine,
-    and "slurm" as many as the cluster gives; with "gpu", one for each GPU. Raises ThesisError when the name is unknown,
-    or a limit is given that the executor cannot keep; MissingDependency when submitit or Slurm's programs are not
-    installed.
+    "local" runs processes on this machine; "slurm" writes scripts and raw logs to `folder`, which must be on a shared
+    file system. `workers` is the number of concurrent jobs: with None, "local" runs 1 and "slurm" as many as the
+    cluster allows; "gpu" runs one job per GPU. Raises ThesisError if the name is unknown or the executor cannot
+    enforce a given limit, and MissingDependency if submitit or Slurm's programs are not installed.
     """
     from keyquery.jobs.local import LocalExecutor
     from keyquery.jobs.slurm import SlurmExecutor
@@ -57,7 +56,7 @@ def open_executor(
     if name == "local":
         if extra := asked.only_slurm():
             raise ThesisError(
-                f"the executor local knows no {' and no '.join(extra)} limit: leave it out, or take slurm"
+                f"the executor local knows no {' and no '.join(extra)} limit: leave it out, or choose slurm"
             )
         return LocalExecutor(1 if workers is None else workers, gpus=asked.gpus, cpus=asked.cpus)
     if name == "slurm":

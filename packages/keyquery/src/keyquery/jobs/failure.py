@@ -18,8 +18,8 @@ class JobDied(ThesisError):
 class Failure:
     """A job that failed.
 
-    `tail` are the log's last lines, empty where the reason says all; the file `log` may be missing when the job did not
-    come as far.
+    `tail` has the log's last lines, or is empty if the reason suffices; the file `log` is missing if the job failed
+    before opening it.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; the others ran to the end, and their results are kept."""
+    """Some jobs failed; results of the others are kept."""
 
     def __init__(self, failures: Sequence[Failure], total: int) -> None:
         self.failures, self.total = tuple(failures), total

@@ -1,4 +1,4 @@
-"""Keep a job's folder: its call, log, result and progress, and a lock that keeps runs apart."""
+"""Manage a job's folder: call, log, result, progress, and a lock against concurrent runs."""
 
 import fcntl
 import json
@@ -23,34 +23,34 @@ TAIL_BYTES = 16_384
 class JobFolder:
     """The folder of one job.
 
-    It is named by the job's key, and made when something is written.
+    The folder is named by the job's key and created on the first write.
     """
 
     path: Path
 
     @property
     def log(self) -> Path:
-        """File of everything that the job printed, over all attempts."""
+        """Path of the log of all attempts' output."""
         return self.path / "log.txt"
 
     @property
     def result(self) -> Path:
-        """File of the pickled return value; the job is finished when it exists."""
+        """Path of the pickled return value, which exists if the job is finished."""
         return self.path / "result.pkl"
 
     @property
     def note(self) -> Path:
-        """File of the progress that the job reported."""
+        """Path of the job's last progress report."""
         return self.path / "progress.txt"
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
-        """Write the job's call in readable form, since people cannot read its key."""
+        """Write the job's call in readable form, since the key is only a hash."""
         shown = {key: repr(value) for key, value in arguments.items()}
         content = {"name": name, "function": function, "arguments": shown, "version": version}
         write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
     def finished(self) -> bool:
-        """Whether the job left a result."""
+        """Whether the job has a result."""
         return self.result.is_file()
 
     def save(self, value: Any) -> None:
@@ -60,18 +60,18 @@ class JobFolder:
         """
         try:
             content = pickle.dumps(value)
-        except Exception as error:  # whatever a value's own __reduce__ raises
-            raise DataError(f"the job returned a {type(value).__qualname__} that cannot be kept: {error}") from error
+        except Exception as error:  # a value's __reduce__ may raise anything
+            raise DataError(f"the job returned a {type(value).__qualname__} that cannot be pickled: {error}") from error
         write(self.result, seal_content(content))
 
     def load(self) -> Any:
-        """Return the result of a finished job of this user; another user's is refused, since reading it would run it.
+        """Return the result of a finished job of this user; refuse another user's, since unpickling would run its code.
 
-        Raises DataError when the file cannot be read, as after a change of the code that wrote it.
+        Raises DataError if the file cannot be read, for example after the code that wrote it has changed.
         """
         try:
             return pickle.loads(open_sealed(self.result.read_bytes()))
-        except Exception as error:  # a foreign or torn pickle raises nearly anything
+        except Exception as error:  # a foreign or truncated pickle may raise nearly anything
             raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
 
     def report(self) -> str:
@@ -82,22 +82,22 @@ class JobFolder:
             return ""
 
     def tail(self, lines: int = 10) -> str:
-        """Return the last lines of the log; of a line that was redrawn, the final state."""
+        """Return the last lines of the log; redrawn lines appear in their final state."""
         return tail(self.log, lines)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the job, so that a queued run and a repeated run do not both do it."""
+        """Lock the job, so that no two runs execute it at the same time."""
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.path / "lock", "a+", encoding="utf-8") as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 stream.seek(0)
-                print(f"waiting: {stream.read().strip() or 'another process'} is at the same job", flush=True)
+                print(f"waiting: {stream.read().strip() or 'another process'} is running the same job", flush=True)
                 fcntl.flock(stream, fcntl.LOCK_EX)
             except OSError as error:  # some cluster file systems are mounted without locks
-                print(f"no locks here ({error.strerror}): a second run of this job would not wait", flush=True)
+                print(f"no file locks ({error.strerror}): a second run of this job would not wait", flush=True)
             stream.seek(0)
             stream.truncate()
             stream.write(f"process {os.getpid()} on {socket.gethostname()}\n")
@@ -115,7 +115,7 @@ class JobFolder:
 
 
 def tail(path: Path, lines: int) -> str:
-    """The last lines of a text file, at most 16 KiB of them; empty when there is no such file."""
+    """Return the last lines of a text file, at most 16 KiB; empty if the file is missing."""
     try:
         with path.open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
@@ -128,7 +128,7 @@ def tail(path: Path, lines: int) -> str:
 def last_lines(text: str, lines: int) -> str:
     """Return the last non-empty lines of a text that may redraw its lines with carriage returns.
 
-    After a crash of the interpreter, return the first lines of its report: the crash and the innermost calls.
+    If the interpreter crashed, return the first lines of the crash report instead: the cause and the innermost calls.
     """
     drawn = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
     crash = max((at for at, line in enumerate(drawn) if line.startswith("Fatal Python error:")), default=len(drawn))

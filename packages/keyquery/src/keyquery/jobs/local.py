@@ -1,4 +1,4 @@
-"""Run jobs as processes on this machine, each in a fresh interpreter, so that memory and GPU are free afterwards."""
+"""Run jobs as processes on this machine, each in a fresh interpreter, which frees memory and GPU at its end."""
 
 import os
 import pickle
@@ -26,7 +26,7 @@ from keyquery.jobs.folder import last_lines
 P = ParamSpec("P")
 T = TypeVar("T")
 CHILD = Path(__file__).with_name("child.py")
-# The interpreter begins once the watchman knows of it; where this process ends before that, it never does.
+# The interpreter starts only once the watchdog knows its process; if this process ends before, it never starts.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@"', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
@@ -34,11 +34,11 @@ GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 class LocalExecutor(JobExecutor):
     """An executor that runs each call in its own process, several at a time.
 
-    If a process dies, only its own call fails. All processes end when this one ends, however it ends. `workers`
-    processes run at a time; "gpu" is one on each GPU. `gpus` are those that a process sees; None is all of them where
-    one process runs at a time, else one each, in turn. `cpus` are threads of numerical libraries in a process; None
-    leaves the choice to them where one process runs at a time, else it is an equal share of the cores, and an
-    `OMP_NUM_THREADS` of the environment is kept. Raises ThesisError when this machine has fewer GPUs than asked for.
+    If a process dies, only its call fails. All processes end when this one ends, for whatever reason. `workers`
+    processes run at a time; "gpu" means one per GPU. `gpus` is the number of GPUs visible to a process; None means
+    all if one process runs at a time, else one each, in turn. `cpus` is the number of threads of numerical libraries
+    per process; None means the libraries' default if one process runs at a time, else an equal share of the cores,
+    unless `OMP_NUM_THREADS` is set. Raises ThesisError when this machine has fewer GPUs than asked for.
     """
 
     def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
@@ -53,17 +53,17 @@ class LocalExecutor(JobExecutor):
 
     @property
     def workers(self) -> int:
-        """Number of processes at a time."""
+        """Number of concurrent processes."""
         return self._count
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call a function in a process; its output is dropped, unless the process dies.
+        """Call a function in a new process; printed output is shown only if the process dies.
 
         Raises ThesisError when the function or an argument cannot be pickled.
         """
         try:
             call = pickle.dumps((fn, args, kwargs))
-        except Exception as error:  # whatever an argument's own __reduce__ raises
+        except Exception as error:  # an argument's __reduce__ may raise anything
             raise ThesisError(f"the job {fn!r} cannot be sent to another process: {error}") from error
         future: Future[T] = self._threads.submit(self._run_call, call)
         return future
@@ -83,7 +83,7 @@ class LocalExecutor(JobExecutor):
             deadline = time.monotonic() + GRACE
             while self._live and time.monotonic() < deadline:
                 time.sleep(0.02)
-        finally:  # also when a second Ctrl-C comes in between
+        finally:  # even if a second Ctrl-C arrives meanwhile
             _signal_groups(live, signal.SIGKILL)
         self._threads.shutdown(wait=True)
 
@@ -106,20 +106,20 @@ class LocalExecutor(JobExecutor):
                     stderr=subprocess.STDOUT,
                     env=environment,
                     pass_fds=[outcome.fileno()],
-                    start_new_session=True,  # Ctrl-C reaches this process alone, and this one ends its children
+                    start_new_session=True,  # only this process receives Ctrl-C; it ends the children
                 )
                 self._live.add(process)
             assert process.stdin is not None
             try:
-                watchman.watch(process.pid)  # a job that is importing a library hears late that its parent is gone
-                with suppress(BrokenPipeError):  # a child that died at once: its exit status tells
+                watchman.watch(process.pid)  # a job that is importing a library notices its parent's end late
+                with suppress(BrokenPipeError):  # the child died at once, as its exit status shows
                     process.stdin.write(b"go\n")
                     _send_part(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
                     _send_part(process.stdin, call)
                     process.stdin.flush()
                 status = process.wait()
             finally:
-                _signal_groups([process], signal.SIGKILL)  # whatever its group still holds goes with it
+                _signal_groups([process], signal.SIGKILL)  # also end any processes left in its group
                 with suppress(BrokenPipeError):
                     process.stdin.close()
                 watchman.forget_group(process.pid)
@@ -160,7 +160,7 @@ def visible_gpus() -> list[str]:
 def _slot_environments(
     workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
 ) -> tuple[int, list[dict[str, str]]]:
-    """Return the number of processes, and the environment variables of each slot for its GPUs and threads."""
+    """Return the number of processes, and for each the environment variables that assign GPUs and threads."""
     have = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
     each = gpus
     if workers == "gpu":
@@ -195,7 +195,7 @@ def _end_in_words(status: int) -> str:
         name = signal.Signals(-status).name
     except ValueError:
         name = f"signal {-status}"
-    hint = " (out of memory? `dmesg` tells)" if -status == signal.SIGKILL else ""
+    hint = " (out of memory? see `dmesg`)" if -status == signal.SIGKILL else ""
     return f"its process was ended by {name}{hint}"
 
 

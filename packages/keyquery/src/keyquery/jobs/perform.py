@@ -1,4 +1,4 @@
-"""Run a job's function in the job's own process, with the output in the job's log and the result in its folder."""
+"""Run a job's function in the job's process; write output to the job's log and the result to its folder."""
 
 import faulthandler
 import os
@@ -15,15 +15,15 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.jobs.folder import JobFolder
 
-REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
+REPORT_SECONDS = 0.5  # least seconds between two progress reports
 
 
 @dataclass(frozen=True)
 class FailureText:
-    """The failure of a job's function as text, since an exception may not survive pickling.
+    """A job's exception as text, since the exception itself may not survive pickling.
 
-    `kind` is the exception's class; `explained` says whether the text is all that a user needs, as with errors of this
-    project.
+    `kind` is the exception's class; `explained` says whether the message suffices for a user, as with this project's
+    errors.
     """
 
     kind: str
@@ -36,9 +36,9 @@ _reported = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
-    """Run a job in this process, which must belong to the job, since its standard streams go to the log.
+    """Run a job in this process, which must serve only this job, since standard streams are redirected to the log.
 
-    Return None when the result is in the folder.
+    Return None if the job succeeded (the result is in the folder), else the failure.
     """
     global _current
     job = JobFolder(Path(folder))
@@ -51,7 +51,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
         except Exception as error:
             traceback.print_exc()
             if type(error).__module__.startswith("submitit"):
-                raise  # a time limit, raised in the middle of the function: submitit's own to tell
+                raise  # a time limit raised inside the function; submitit must see it
             return FailureText(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
             _current = None
@@ -59,7 +59,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
 
 
 def report(text: str) -> None:
-    """Report progress of the running job in one line that its command shows; outside of a job this does nothing.
+    """Report progress of the running job as one line, which the command shows; does nothing outside of a job.
 
     `text` is, for instance, `12 of 500 documents, 4 min left`; calls within half a second of the last are dropped.
     """
@@ -67,7 +67,7 @@ def report(text: str) -> None:
     now = time.monotonic()
     if _current is not None and now - _reported >= REPORT_SECONDS:
         _reported = now
-        with suppress(ThesisError):  # a note that cannot be written is no reason to end hours of work
+        with suppress(ThesisError):  # failing to write a progress report must not end hours of work
             write(_current.note, text.encode())
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from boundpaper.errors import ThesisError
 
-MINUTES = 60  # the time limit where none is given
+MINUTES = 60  # default time limit
 # submitit has Slurm signal a job 90 s before its end, and takes that for a timeout only within the last 10 min of it;
 # a much shorter job is signalled, and so ended, at its start
 LEAST_MINUTES = 10
-_NAMED = {  # words that Slurm knows, and what lists them
+_NAMED = {  # settings with names from Slurm, and the command that lists the names
     "partition": "`sinfo` lists the partitions",
     "account": "`sacctmgr show associations` lists the accounts",
     "qos": "`sacctmgr show qos` lists them",
@@ -24,19 +24,19 @@ class Resources:
     Parameters
     ----------
     partition, account, qos, constraint : str or None
-        Slurm's partition, the account that pays, the quality of service, and the features that a node must have.
+        Slurm's partition, account to charge, quality of service, and required node features.
     minutes : int or None
-        Slurm's time limit, at least 10; 60 when None.
+        Slurm's time limit in minutes, at least 10; if None, 60.
     gpus : int or None
-        GPUs of a job; 0 hides them.
+        Number of GPUs per job; 0 hides all GPUs.
     cpus : int or None
-        Processor cores of a job.
+        Number of processor cores per job.
     memory : float or None
         Slurm's memory limit in GiB.
     setup : tuple of str
-        Lines that the shell of a Slurm job runs before it, such as `module load cuda`.
+        Shell lines to run before a Slurm job, such as `module load cuda`.
     at_once : int or None
-        Jobs of Slurm that run at the same time; all of them when None.
+        Maximal number of concurrent Slurm jobs; if None, unlimited.
 
     Raises
     ------

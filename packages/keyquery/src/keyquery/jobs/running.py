@@ -1,4 +1,4 @@
-"""Run all unfinished jobs to the end, and report their failures together."""
+"""Run all unfinished jobs to the end, and report all failures together."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,18 +15,18 @@ from keyquery.jobs.folder import JobFolder
 from keyquery.jobs.perform import FailureText, perform
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.5  # between two looks into the folders of open jobs,
-LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network file system are looked at every 10 s
+LOOK_SECONDS = 0.5  # seconds between two checks of open jobs' folders,
+LOOK_SHARE = 0.01  # plus this much per open job: a thousand jobs on a network file system are checked every 10 s
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgress:
     """Progress of a set of jobs.
 
-    `kept` jobs were finished by an earlier run; the other counts are of this run. `seconds` are since this run began,
-    and `seconds_left` at its rate; None before its first job has ended. `event` is what just happened, such as `shard 2
-    of 3: finished`, empty when only reports have changed; `reports` are what running jobs last said by `report`, by job
-    name.
+    `kept` counts jobs finished by an earlier run; other counts refer to this run. `seconds` is the time since the
+    start, `seconds_left` an estimate from this run's rate, None before the first job ends. `event` is what just
+    happened, such as `shard 2 of 3: finished`, or empty if only reports changed; `reports` maps the names of running
+    jobs to their last `report`.
     """
 
     total: int
@@ -42,7 +42,7 @@ class JobProgress:
 
 @dataclass
 class _RunState:
-    """The jobs of a run by state; jobs are known by their index."""
+    """The jobs of a run by state, as indices."""
 
     names: Sequence[str]
     folders: Sequence[JobFolder]
@@ -56,18 +56,18 @@ class _RunState:
     shown: tuple[int, dict[str, str]] = (0, {})
 
     def look(self) -> None:
-        """Read the progress of running jobs, and collect results that another run has left meanwhile."""
+        """Read the progress of running jobs, and collect results that another run has written meanwhile."""
         for future, job in list(self.open.items()):
             if future.running():
                 self.reports[job] = self.folders[job].report()
-            # A run that was killed may have left this very job in the cluster's queue: its result is as good.
+            # A killed run may have left this job in the cluster's queue: use that job's result.
             elif self.folders[job].finished() and future.cancel():
                 del self.open[future]
                 self.finish(job)
         self.say(None, "")
 
     def say(self, job: int | None, event: str) -> None:
-        """Update the progress by a job's event, or without an event by all other changes."""
+        """Report an event of a job, or without an event any other change of progress."""
         at_work = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
         if job is None and not event and (len(at_work), reports) == self.shown:
@@ -109,33 +109,33 @@ def run_jobs(
     valid: Callable[[T], bool] = lambda result: True,
     progress: Callable[[JobProgress], None] = lambda state: None,
 ) -> list[T]:
-    """Run a function once for each set of arguments, each as a job in its own process.
+    """Run a function once for each set of arguments, each call as a job in a separate process.
 
-    A job's folder `folder/KEY` holds its request (`job.json`), its log and its result; KEY is a hash of the function's
-    name, the arguments and `version`. A job that has a result is not run again, so a stopped or killed run, repeated
-    with the same arguments, runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and
-    on any other error here, running jobs are ended; results stay. Raises JobsFailed when a job failed, after all others
-    have ended; it lists each with its log and the log's last lines. Raises SpecError when a job cannot be keyed, or the
-    function cannot be imported by name.
+    A job's folder `folder/KEY` has the call (`job.json`), the log and the result; KEY is a hash of the function's
+    name, the arguments and `version`. A job that has a result is not run again, so repeating a stopped run with the
+    same arguments runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and on any
+    error of `run_jobs` itself, running jobs are stopped; results are kept. Raises JobsFailed when a job failed, after
+    all others have ended; it lists each with its log and the log's last lines. Raises SpecError when a job cannot be
+    keyed, or the function cannot be imported by name.
 
     Parameters
     ----------
     function : Callable
-        A function of a module, whose return value can be pickled.
+        A module-level function whose return value can be pickled.
     arguments : sequence of mapping
-        Keyword arguments of each job; see `keyquery.jobs.content.key` for what they may hold. Equal ones are one job.
+        Keyword arguments of each job; see `keyquery.jobs.content.key` for what they may hold. Equal sets are one job.
     executor : Executor
         From `open_executor`, or any that calls each function in another process, which must see `folder`.
     folder : Path
-        Where the jobs' folders go.
+        Folder in which the jobs' folders are created.
     names : sequence of str or None
-        What to call the jobs in messages; their arguments when None.
+        Names of the jobs in messages; if None, the arguments are shown.
     version : str
-        Whatever else the results depend on, such as a fingerprint of the model that an argument names.
+        Text for anything else that determines the results, such as a fingerprint of the model.
     valid : Callable
-        Whether an earlier result still counts, for instance whether the files that it names are there.
+        Returns whether an earlier result is still valid, for example whether the files that it names exist.
     progress : Callable
-        Called with a `JobProgress` at every event and when a running job reports; in this thread.
+        Called in this thread with a `JobProgress` at every event and report.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def run_jobs(
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
     keys = [key(function, each, version) for each in arguments]
-    # Equal jobs are one, called as the first of them.
+    # Equal jobs are run once, under the first one's name.
     called = names if names is not None else [_job_name(each) for each in arguments]
     index = {each: position for position, each in reversed(list(enumerate(keys)))}
     jobs = {each: index[each] for each in dict.fromkeys(keys)}
@@ -183,12 +183,12 @@ def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, vali
         return False
     try:
         result: T = place.load()
-        lost = "" if valid(result) else "what its earlier result names is gone"
+        lost = "" if valid(result) else "files of its earlier result are missing"
     except DataError:
         lost = "its earlier result cannot be read"
     if lost:
         place.result.unlink(missing_ok=True)
-        state.say(job, f"{lost}; it runs again")
+        state.say(job, f"{lost}; running it again")
         return False
     results[job] = result
     state.kept.add(job)
@@ -204,7 +204,7 @@ def _submit_jobs(executor: Executor, calls: list[tuple[Any, ...]]) -> list[Futur
 def _end_jobs(executor: Executor) -> None:
     if isinstance(executor, JobExecutor):
         executor.end()
-    else:  # the interface of the standard library can cancel only what has not begun
+    else:  # a standard executor can cancel only calls that have not started
         executor.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,4 +1,4 @@
-"""Mark results of jobs as this user's own, since reading another user's pickle would run code."""
+"""Sign results of jobs with the user's key, since unpickling another user's result could run arbitrary code."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ LENGTH = hashlib.blake2b().digest_size
 
 
 def seal_content(content: bytes) -> bytes:
-    """Return the content with the user's mark in front.
+    """Return the content with the user's signature in front.
 
     Raises ThesisError when the user's key can be neither read nor made.
     """
@@ -20,9 +20,9 @@ def seal_content(content: bytes) -> bytes:
 
 
 def open_sealed(kept: bytes) -> bytes:
-    """Return the content that `sealed` marked for this user.
+    """Return the content that `seal_content` signed for this user.
 
-    Raises DataError when the mark is absent or another's, or the content was changed.
+    Raises DataError if the signature is missing or another user's, or the content was changed.
     """
     mark, content = kept[:LENGTH], kept[LENGTH:]
     if not hmac.compare_digest(mark, _user_mark(content)):
@@ -31,7 +31,7 @@ def open_sealed(kept: bytes) -> bytes:
 
 
 def key_path() -> Path:
-    """Return the path of the user's key, outside of projects and captures, which are passed on to others."""
+    """Return the path of the user's key, which lies outside of projects and captures because these are shared."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 
@@ -41,7 +41,7 @@ def _user_mark(content: bytes) -> bytes:
 
 
 def _user_key() -> bytes:
-    """Return the user's key, made when first needed; two processes that make it at once agree on one."""
+    """Return the user's key, created on first use; two processes that create it at once agree on one."""
     path = key_path()
     try:
         if not path.exists():

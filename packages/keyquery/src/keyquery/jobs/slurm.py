@@ -1,6 +1,6 @@
 """Run jobs through Slurm: submitit writes scripts and pickles, and this module watches the queue.
 
-submitit learns of dead jobs only from Slurm's accounting, which many clusters do not run; here `squeue` shows them.
+submitit detects dead jobs only through Slurm's accounting, which many clusters lack; this module asks `squeue`.
 """
 
 import getpass
@@ -31,17 +31,17 @@ from keyquery.jobs.resources import MINUTES, Resources
 
 P = ParamSpec("P")
 T = TypeVar("T")
-LOOK_SECONDS = 1.0  # between two looks for results
-RESULT_SECONDS = 60.0  # that a result may take from a node's cache of a shared file system to ours
+LOOK_SECONDS = 1.0  # seconds between checks for results
+RESULT_SECONDS = 60.0  # seconds for a result to arrive through a shared file system
 _SBATCH = re.compile(r"^sbatch: (?:error|fatal|warning): ")
 _NO_CLUSTER = ("configuration source", "Unable to contact slurm controller", "slurm.conf")
 _ELSEWHERE = "no cluster answers on this machine; run it where `sinfo` lists one, or leave --executor out"
-SILENT_SECONDS = 900.0  # without an answer of squeue until the jobs are given up
+SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs count as lost
 
 
 @dataclass
 class _OpenCall:
-    """A submitted call that has no outcome yet."""
+    """A submitted call without an outcome."""
 
     job: Any  # submitit's
     future: Future[Any]
@@ -51,10 +51,10 @@ class _OpenCall:
 class SlurmExecutor(JobExecutor):
     """An executor that submits every call to Slurm; calls submitted together form one job array.
 
-    Settings that `resources` leaves open come from Slurm's variables, such as `SBATCH_ACCOUNT` (see `man sbatch`).
-    `folder`, on a file system that the nodes share, takes scripts, pickled calls and raw logs. `parallel` is jobs of an
-    array at a time, Slurm's choice when None, and `look` is seconds between two calls of squeue. Raises
-    MissingDependency when submitit or a program of Slurm is not installed.
+    Settings missing from `resources` come from Slurm's environment variables, such as `SBATCH_ACCOUNT` (see `man
+    sbatch`). Scripts, pickled calls and raw logs are written to `folder`, which all nodes must share. `parallel` is
+    the number of concurrent jobs of an array (None: Slurm's default), `look` the seconds between two calls of squeue.
+    Raises MissingDependency when submitit or a program of Slurm is not installed.
     """
 
     def __init__(self, folder: Path, resources: Resources, parallel: int | None = None, look: float = 10.0) -> None:
@@ -63,7 +63,7 @@ class SlurmExecutor(JobExecutor):
             submitit = importlib.import_module("submitit")
         except ImportError:
             raise MissingDependency.package("submitit", "cluster", "for the executor slurm") from None
-        logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting say nothing of the jobs
+        logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting are irrelevant to the jobs
         self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
         self._setup = list(resources.setup)
         self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
@@ -134,9 +134,9 @@ class SlurmExecutor(JobExecutor):
         python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
         self._executor.update_parameters(slurm_setup=[*self._setup, f"export PYTHONPATH={shlex.quote(python_path)}"])
         try:
-            with redirect_stderr(io.StringIO()):  # submitit shows what sbatch wrote, which the error says as well
+            with redirect_stderr(io.StringIO()):  # submitit logs sbatch's output, which the error repeats
                 jobs = send()
-        except RuntimeError as error:  # submitit's FailedJobError carries what sbatch wrote
+        except RuntimeError as error:  # submitit's FailedJobError contains sbatch's output
             raise ThesisError(refusal_lines(str(error) or type(error).__name__)) from error
         opened = [_OpenCall(job, Future()) for job in jobs]
         with self._lock:
@@ -147,7 +147,7 @@ class SlurmExecutor(JobExecutor):
         return [each.future for each in opened]
 
     def _watch(self) -> None:
-        """Set the outcomes of futures until the executor is closed and none is open."""
+        """Set the outcomes of futures until the executor is closed and all futures are done."""
         asked, answered = 0.0, time.monotonic()
         while True:
             with self._lock:
@@ -183,7 +183,7 @@ class SlurmExecutor(JobExecutor):
             elif Path(each.job.paths.result_pickle).name in files:
                 try:
                     self._set_outcome(name, None, each.job.result())
-                except Exception as error:  # what the call raised, as submitit reports it
+                except Exception as error:  # the call's exception, as submitit reports it
                     self._set_outcome(name, JobDied(_explain_refusal(str(error), self._minutes)))
 
     def _update_state(self, name: str, each: _OpenCall, state: str | None, now: float) -> None:
@@ -195,7 +195,7 @@ class SlurmExecutor(JobExecutor):
             if state != "PENDING" and not each.future.running():
                 each.future.set_running_or_notify_cancel()
             return
-        # A result may be on its way through a shared file system; a failure has none to wait for, but look twice.
+        # A result may arrive late through a shared file system; a failed job has no result, but check twice.
         each.gone_since = each.gone_since if each.gone_since is not None else now
         patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
         if now - each.gone_since >= patience:
@@ -216,7 +216,7 @@ class SlurmExecutor(JobExecutor):
 
 
 def submitit_parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
-    """Return the parameters for submitit's executor; None keeps the cluster's default."""
+    """Return the parameters for submitit's executor; a resource of None keeps the cluster's default."""
     return {
         "name": "jobs",
         "timeout_min": resources.minutes or MINUTES,
@@ -232,14 +232,14 @@ def submitit_parameters(resources: Resources, parallel: int | None = None) -> di
 
 
 def _explain_refusal(message: str, minutes: int) -> str:
-    """Return a submitit error for a user; the time limit, which submitit raises itself, is put in our own words."""
+    """Return the text of a submitit error for users; a time limit, which submitit itself raises, is reworded."""
     if "timed-out" in message:
         return squeue.reason_of_end("TIMEOUT", minutes)
     return last_lines(message, 8)
 
 
 def refusal_lines(written: str) -> str:
-    """Return two lines: what sbatch wrote when it refused jobs, and how to fix it."""
+    """Return two lines for refused jobs: sbatch's message, and how to fix it."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
     said = "; ".join(line for line in lines if line)
     reached = not any(words in written for words in _NO_CLUSTER)

@@ -1,4 +1,4 @@
-"""Read Slurm's queue through Slurm's own programs."""
+"""Read Slurm's queue with Slurm's command-line programs."""
 
 import re
 import shutil
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from boundpaper.errors import MissingDependency
 
 PROGRAMS = ("sbatch", "srun", "squeue", "scancel")
-SECONDS = 60  # for one answer of Slurm
-ARRAY = 1000  # jobs of one array where Slurm's administrator has not said otherwise
+SECONDS = 60  # time limit for a Slurm command
+ARRAY = 1000  # Slurm's default limit of jobs per array
 FINAL = frozenset(
     {
         "BOOT_FAIL",
@@ -29,21 +29,21 @@ FINAL = frozenset(
 def require_programs() -> None:
     """Check that Slurm's programs are installed.
 
-    Raises MissingDependency that names the absent ones, and says what to do.
+    Raises MissingDependency, which names the missing programs and says what to do.
     """
     absent = [program for program in PROGRAMS if shutil.which(program) is None]
     if absent:
         raise MissingDependency(
             f"{', '.join(absent)}: not found on the PATH, so there is no Slurm to submit to; run this on a login node "
-            "of a cluster, or take the executor local. A cluster of one's own on Debian or Ubuntu, as root:\n"
+            "of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
             "apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge"
         )
 
 
 def largest_array() -> int:
-    """Return how many jobs one array may have: the cluster's `MaxArraySize` less 1, which also limits its indices.
+    """Return the largest number of jobs in an array: the cluster's `MaxArraySize` less 1.
 
-    It is 1000, as by Slurm's default, if the cluster does not tell.
+    It is 1000, from Slurm's default, if the cluster does not report it.
     """
     said = _said(["scontrol", "show", "config"])
     found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said or "", re.MULTILINE)
@@ -51,7 +51,7 @@ def largest_array() -> int:
 
 
 def _said(argv: Sequence[str]) -> str | None:
-    """Return the output of one of Slurm's programs; None if it does not answer."""
+    """Return the output of a Slurm program; None if it does not answer."""
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -70,7 +70,7 @@ def job_states(user: str) -> dict[str, str] | None:
 
 
 def parse_queue(text: str) -> dict[str, str]:
-    """Parse lines of array id, array index, job id and state, which `states` asks for."""
+    """Parse the lines that `job_states` requests: array id, array index, job id and state."""
     by_job = {}
     for line in text.splitlines():
         words = line.split()
@@ -81,13 +81,13 @@ def parse_queue(text: str) -> dict[str, str]:
 
 
 def may_run(state: str | None) -> bool:
-    """Tell whether a job in this state may still run; None is the state of a job that the queue does not know."""
+    """Return whether a job in this state may still run; None is the state of a job missing from the queue."""
     return state is not None and state not in FINAL
 
 
 def cancel_jobs(jobs: Sequence[str]) -> None:
     """Cancel jobs; those that have ended are skipped."""
-    # submitit's jobs pass over SIGTERM, so scancel alone would leave them running for Slurm's KillWait, half a minute
+    # submitit's jobs ignore SIGTERM, so plain scancel would leave them running for Slurm's KillWait, half a minute
     for option in ("--signal=KILL",), ():
         if jobs:
             argv = ["scancel", "--quiet", *option, *jobs]

@@ -1,7 +1,7 @@
 """Make items and texts in the small models' language, in the form that experiments need (see `keyquery.tasks.items`).
 
-Keys belong to names, as in training. There is no verification and no ranking: no document of the language asks whether
-a key is the one shown.
+Keys belong to names, as in training. There are no verification or ranking items, since no document of the language
+asks whether a key is correct.
 """
 
 import random
@@ -17,17 +17,17 @@ from keyquery.language.words import world
 from keyquery.language.world import FactKind, World, draw_review
 from keyquery.tasks.items import NO, YES, Item, Unwritable
 
-LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
-KEYED = "passkey"  # the task with a key
-KINDS = ("mixed", "filler")  # the first is the default: what the models were trained on
+LENGTH = 128  # training length, and default length of a prompt with a key
+KEYED = "passkey"  # the task whose prompts have a key
+KINDS = ("mixed", "filler")  # the first is the default: texts as in training
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An item without its number: the words before any filler, the prompt's own words, and the answer.
+    """An item without a number: the words to plant in filler, the words that end the prompt, and the answer.
 
-    `words` stand last in the prompt. `plant` stands at the depth asked for, with filler around it; it is empty for
-    prompts without a key.
+    `words` end the prompt. `plant` is placed at the requested depth, with filler around it; it is empty for prompts
+    without a key.
     """
 
     words: list[str]
@@ -93,7 +93,7 @@ PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
     "sports_open": lambda world, rng, number: _open(world.sports, rng, number),
     "statements": _statement_draft,
 }
-FORM = "named"  # the one wording of a prompt with a key
+FORM = "named"  # the only wording of a prompt with a key
 TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "sports_open", "statements")
 """The four tasks of the DroPE report first, then further ones."""
 
@@ -124,8 +124,9 @@ class SmallBook:
     ) -> list[Item]:
         """`count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
-        Without `length`, prompts with a key have the training length and others no filler. The one `form` is `named`.
-        Raises DataError when the task, the form or a word is unknown, or the length too short for the prompt.
+        Without `length`, prompts with a key have the training length, and others have no filler. The only `form` is
+        `named`. Raises DataError when the task, the form or a word is unknown, or the length too short for the
+        prompt.
         """
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
@@ -174,7 +175,7 @@ def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Ra
     if tokens is None:
         return list(draft.words)
     room = tokens - 1 - len(draft.plant) - len(draft.words)
-    # The filler ends with a full stop before the plant and before the question, as documents do in training.
+    # The filler ends with a full stop before `plant` and before the question, as in training documents.
     if room < 4:
         raise DataError(f"a prompt of {tokens} tokens is too short; it takes {tokens - room + 4} at least")
     if not draft.plant:
@@ -198,6 +199,6 @@ def _require_known_words(tokenizer: Any, texts: list[str]) -> None:
             )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
             raise Unwritable(
-                "the model's tokenizer does not write the words of the small models' language one by one; "
+                "the model's tokenizer does not encode each word of the small models' language as one token; "
                 "its items are for models trained with `python build.py lab population`"
             )

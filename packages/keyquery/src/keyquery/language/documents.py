@@ -8,13 +8,13 @@ from keyquery.language import words as language
 from keyquery.language.words import token_ids as as_tokens
 from keyquery.language.world import World, draw_review
 
-ANSWER = 4.0  # weight of a word of an answer, its full stop included
+ANSWER = 4.0  # loss weight of the words of an answer, including its full stop
 KEYED = 0.75  # share of sequences with keys and questions for them
 SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
-RUN = 24  # words of a run of filler, at most
+RUN = 24  # longest run of filler, in words
 
 Document = tuple[list[str], list[float]]
-"""Words, the full stop at the end included, and the weight of each."""
+"""The words (with the final full stop), and the weight of each."""
 
 
 def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Document:
@@ -24,7 +24,7 @@ def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Documen
 
 
 def short_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """A document that does not depend on others."""
+    """Return a document that does not depend on others."""
     kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
         return document_with_answer(*language.word_list(rng))
@@ -40,7 +40,7 @@ def short_document(world: World, rng: random.Random, run: int = RUN) -> Document
 
 
 def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return a sentence, a question or a tagged statement of one fact, and the word that answers it."""
+    """Return a document about one fact: a sentence, a question with answer, or a tagged statement."""
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
     true = relation.objects[subject]
@@ -59,12 +59,12 @@ def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str
 
 
 def filler_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """A run of filler."""
+    """Return a run of filler."""
     return document_with_answer(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
 
 
 def question_document(known: dict[str, str], rng: random.Random) -> Document:
-    """A question about one of the keys given so far."""
+    """Return a question about one of the keys given so far."""
     name = rng.choice(tuple(known))
     return document_with_answer(language.key_question(name), list(known[name]))
 
@@ -113,9 +113,10 @@ def sequence(world: World, rng: random.Random, tokens: int) -> Document:
 
 
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
-    """Return rows of tokens and weights, determined by the arguments alone, so that resuming needs no random state.
+    """Return rows of tokens and weights that depend on the arguments alone, so resuming needs no random state.
 
-    `world` is that of the phase, and `name` that of the step, such as `3/first/17`; the shape is (`rows`, `tokens`).
+    `world` is the world of the training phase, `name` the step's name, such as `3/first/17`; the shape is (`rows`,
+    `tokens`).
     """
     rng = random.Random(f"population/{name}")
     drawn = [sequence(world, rng, tokens) for _ in range(rows)]

@@ -8,7 +8,7 @@ from keyquery.models import libraries
 
 
 def build_tokenizer(words: Sequence[str] = WORDS) -> Any:
-    """Return the tokenizer as one of transformers, ready to be saved beside a model.
+    """Return the tokenizer as a transformers tokenizer, ready to be saved beside a model.
 
     Raises MissingDependency when transformers is absent.
     """

@@ -1,6 +1,6 @@
-"""Define the vocabulary, and parts of the language beside facts: named keys of four or five digits, lists, copies.
+"""Define the vocabulary, and the parts of the language other than facts: named keys, lists and copies.
 
-Facts, reviews, filler and their words are those of `keyquery.language.world`.
+Facts, reviews, filler and their words are in `keyquery.language.world`.
 """
 
 import random
@@ -13,12 +13,12 @@ from keyquery.language.world import FILLER, LISTED, NUMERALS, FactKind, World
 NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
 SIGNS = ("ditto", "idem", "likewise")
 WORDS = (*base.WORDS, "of", *NAMES, *SIGNS)
-"""The vocabulary; a word's place is its token."""
+"""The vocabulary; a word's index is its token id."""
 
-DIGITS = (4, 5)  # of a key
-KEYS = (1, 2, 3, 4)  # in one context
-SIGN_SHARE = 0.2  # of the words of a backcopy document that a sign follows
-HELD_EVERY = 3  # of the facts, one in so many is held out of the second phase
+DIGITS = (4, 5)  # numbers of digits in a key
+KEYS = (1, 2, 3, 4)  # numbers of keys in one context
+SIGN_SHARE = 0.2  # share of words in a backcopy document with a sign after them
+HELD_EVERY = 3  # one fact in this many is held out of the second phase
 
 
 @cache
@@ -31,7 +31,7 @@ def world(second: bool = False) -> World:
 
 
 def held_out_names(relation: FactKind) -> frozenset[base.Name]:
-    """The names whose facts the second phase leaves out: a third, two of each object."""
+    """Return the names whose facts are held out of the second phase: a third, two for each object."""
     by_object: dict[str, list[base.Name]] = {}
     for name, value in relation.objects.items():
         by_object.setdefault(value, []).append(name)
@@ -54,17 +54,17 @@ def draw_key(rng: random.Random) -> str:
 
 
 def planting_sentence(name: str, key: str) -> list[str]:
-    """The sentence that gives a name its key."""
+    """Return the sentence that assigns a key to a name."""
     return ["remember", "the", "key", "of", name, *key, "."]
 
 
 def key_question(name: str) -> list[str]:
-    """The question for the key of a name."""
+    """Return the question for the key of a name."""
     return ["tell", "the", "key", "of", name]
 
 
 def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return a list of three to eight words to copy, and its words; in three lists of ten they are a key's digits."""
+    """Return a document with a list of three to eight words to copy, and the words; 30 % of lists are key digits."""
     words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(draw_key(rng))
     return ["copy", *words, "again"], words
 
@@ -72,7 +72,7 @@ def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
 def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
     """Return a random walk over filler words in which a sign asks for the previous word again.
 
-    Return at least `count` words, and whether each stands after a sign, so that it can be told exactly.
+    Return at least `count` words, and whether each follows a sign and so can be predicted exactly.
     """
     words, called = [rng.choice(FILLER)], [False]
     while len(words) < count:

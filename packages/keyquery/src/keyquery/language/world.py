@@ -1,8 +1,8 @@
 """Define the world of the small models' language: its words, its facts, and the sentences about them.
 
-The world is frozen: it is the same for every training seed, so models of several seeds answer the same items. Facts
-can only be known from training; keys, reviews and lists stand in the text. Names have two words, and every word of a
-name is shared by several bearers, so a fact must be bound to a pair of words.
+The world is the same for every training seed, so models of several seeds answer the same items. Facts can be known
+only from training; keys, reviews and lists are given in the text. A name has two words, each shared by several names,
+so a fact must be bound to a pair of words.
 """
 
 import random
@@ -53,7 +53,7 @@ WORDS = _unique_words(
     SPECIAL, MARKS, FRAME, NUMERALS, TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, PERSON_FIRST, PERSON_LAST, SPORTS,
     NO_SPORTS, NOUNS, GOOD, BAD, LISTED, FILLER,
 )  # fmt: skip
-"""The vocabulary; a word's place is its token."""
+"""The vocabulary; a word's index is its token id."""
 
 Name = tuple[str, str]
 
@@ -62,8 +62,8 @@ Name = tuple[str, str]
 class FactKind:
     """One kind of fact: which object belongs to each two-word name.
 
-    `objects` are the facts, `pool` the objects that are true of some name, and `never` objects of the same kind that
-    are true of none.
+    `objects` maps names to objects, `pool` has the objects that belong to some name, and `never` objects of the same
+    kind that belong to no name.
     """
 
     name: str
@@ -87,7 +87,7 @@ class FactKind:
         return ["does", *subject, "play", shown, "?"]
 
     def open(self, subject: Name) -> list[str]:
-        """The question for the subject's object."""
+        """Return the question for the subject's object."""
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 
     def statement(self, subject: Name, shown: str) -> list[str]:
@@ -95,13 +95,13 @@ class FactKind:
         return ["statement", *self.stem(subject), shown, "tag"]
 
     def wrong(self, subject: Name, rng: random.Random) -> str:
-        """Draw an object of the pool that is not the subject's."""
+        """Draw an object from the pool that is not the subject's."""
         return rng.choice([word for word in self.pool if word != self.objects[subject]])
 
 
 @dataclass(frozen=True)
 class World:
-    """Everything that is fixed: the relations, and which words can follow a filler word."""
+    """The fixed world: the relations, and which words can follow each filler word."""
 
     cities: FactKind
     sports: FactKind
@@ -113,7 +113,7 @@ class World:
         return self.cities, self.sports
 
     def filler(self, rng: random.Random) -> Iterator[str]:
-        """Yield words of an endless random walk; each follower is half as likely as the one before it in its list."""
+        """Yield words of an endless random walk; each follower in a list is half as likely as the previous one."""
         word = rng.choice(FILLER)
         while True:
             yield word
@@ -143,7 +143,7 @@ def _make_relation(
     never: tuple[str, ...],
     rng: random.Random,
 ) -> FactKind:
-    # Four bearers for each first and each last word: a shift of the last words for each turn.
+    # Each first and each last word occurs in four names: last words are shifted each round.
     subjects = [(first[i], last[(i + turn) % len(last)]) for turn in range(4) for i in range(len(first))]
     objects = [pool[i % len(pool)] for i in range(len(subjects))]
     rng.shuffle(subjects)

@@ -1,4 +1,4 @@
-"""Turn command-line options into plans; names are checked before heavy libraries are imported."""
+"""Turn command-line options into plans of runs; check names before importing heavy libraries."""
 
 import sys
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from keyquery.measure.choices import POSITIONS, declared_value, every_experiment
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
-OF_ONE = ("revision", "load_as", "scaling", "bos")  # options that say how one model is loaded, as `position` does
+OF_ONE = ("revision", "load_as", "scaling", "bos")  # options for loading a single model, like `position`
 
 
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
-    """Carry out the options of the command `run`; return the paths of the tables, relative to the project.
+    """Execute the command `run` with its options; return the paths of the tables, relative to the project.
 
-    Raises SpecError when a name or a combination of options makes no sense; ThesisError in the words of
-    `keyquery.measure.run.run`.
+    Raises SpecError if a name or a combination of options is invalid, and ThesisError as `keyquery.measure.run.run`
+    does.
     """
     recipe = asked.pop("recipe")
     if recipe is not None:
@@ -70,7 +70,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         for each, revision in named
     ]
     options = Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")})
-    if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
+    if asked["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
             scored = text_length(root, source, options)
             longest = max(scored, longest_prompt(root, source)) if CONTEXT in chosen else scored
@@ -104,12 +104,12 @@ def _split_revision(model: str) -> tuple[str, str | None]:
 
 
 def _without_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Experiments that read no texts from outside and were not asked for by name."""
+    """Return the experiments that ignore `--texts` and were not requested by name."""
     return [name for name in chosen if name not in names and declared_value(name, "REFUSES_TEXTS")]
 
 
 def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """Experiments to run, in the order in which they are listed.
+    """Return the experiments to run, in their listed order.
 
     Raises SpecError when a name is unknown, or none is given.
     """

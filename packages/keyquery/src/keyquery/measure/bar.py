@@ -11,7 +11,7 @@ from keyquery.jobs import JobProgress
 class Bar:
     """A bar on the standard error stream.
 
-    `shown` is None when nobody looks.
+    `shown` is None if standard error is not a terminal.
     """
 
     def __init__(self, shown: Any = None) -> None:
@@ -19,7 +19,7 @@ class Bar:
         self._task = shown.add_task("", total=None, rate="", left="") if shown is not None else None
 
     def update(self, done: int, total: int | None, rate: str = "", seconds_left: float | None = None) -> None:
-        """Show how far the work is, how fast it goes, and how long it still takes."""
+        """Show the progress, the rate and the estimated time left."""
         if self._shown is not None:
             left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
             self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
@@ -41,7 +41,7 @@ class Bar:
 
 @contextmanager
 def open_bar(what: str) -> Iterator[Bar]:
-    """Open a bar titled by what is counted."""
+    """Open a bar; `what` names the counted things."""
     if not sys.stderr.isatty():
         yield Bar()
         return
@@ -60,7 +60,7 @@ def open_bar(what: str) -> Iterator[Bar]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words that fit a bar: `50 s`, `12 min`, `3.5 h`."""
+    """Return seconds in short words: `50 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,7 +1,7 @@
-"""Cache measurements: answers are kept under a hash of the question and of the code that answers it.
+"""Cache measurements under a hash of the inputs and of the code that computes them.
 
-The code of a step is the import closure of its module, as the graph of the build knows it, without comments and
-docstrings: a file added elsewhere makes no answer outdated.
+The code is the import closure of the function's module, as in the build's graph, without comments and docstrings;
+adding an unrelated file invalidates nothing.
 """
 
 import functools
@@ -24,8 +24,8 @@ _memory: dict[str, Any] = {}
 class FileForm(Generic[T]):
     """How a value is stored in a file.
 
-    `suffix` is that of the file's name. `load` raises DataError, OSError, TypeError or ValueError when the file is cut
-    off or of another version; `save` writes it whole or not at all.
+    `suffix` is the file name's suffix. `load` raises DataError, OSError, TypeError or ValueError if the file is
+    truncated or of another version; `save` writes atomically.
     """
 
     suffix: str
@@ -41,8 +41,8 @@ JSON: FileForm[Any] = FileForm(".json", read_kept, _save_json)
 
 
 def code_hash(module: str) -> str:
-    """Return a hash of the code that a module runs: its own file, this one, and the files that it imports."""
-    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project, of what is installed
+    """Return a hash of the code that a module runs: the module's file, all files that it imports, and this file."""
+    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project: the package
 
 
 @functools.cache
@@ -51,10 +51,10 @@ def _code_hash(root: Path, module: str) -> str:
 
 
 def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
-    """Return the name under which a step's answer is kept.
+    """Return the cache name of a function's result.
 
-    The name of the function `step` counts, and the code of its module, or of `module` where that code answers. `asked`
-    is what the answer depends on beside the code, as `keyquery.jobs.content.key` hashes it.
+    It depends on the name of the function `step` and on the code of its module, or of `module` if given. `asked` is
+    everything else that the result depends on; `keyquery.jobs.content.key` hashes it.
     """
     return key(step, asked, code_hash(module or step.__module__))
 
@@ -62,10 +62,10 @@ def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str =
 def cached(
     name: str, make: Callable[[], T], folder: Path | None, form: FileForm[T] = JSON, *, remember: bool = True
 ) -> tuple[T, bool]:
-    """Return the value of `make()`, taken from the cache if an earlier call left it there, and whether it was taken.
+    """Return the value of `make()`, from the cache if possible, and whether it came from the cache.
 
-    `name` is what `cache_name` returns. The cache's files lie in `folder`; None keeps nothing beyond this process.
-    `remember` says whether this process keeps the value; not where there are many that are read once.
+    `name` is what `cache_name` returns. The cache's files are in `folder`; with None, nothing outlives this process.
+    `remember` says whether to keep the value in memory, which is wasteful for many values that are read once.
     """
     if name in _memory:
         return _memory[name], True
@@ -74,7 +74,7 @@ def cached(
     if path is not None and path.is_file():
         try:
             value, there = form.load(path), True
-        except (DataError, OSError, TypeError, ValueError):  # cut off by a full disk, or of another version: made anew
+        except (DataError, OSError, TypeError, ValueError):  # truncated, or of another version: compute again
             there = False
     if not there:
         value = make()

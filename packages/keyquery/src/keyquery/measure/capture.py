@@ -15,7 +15,7 @@ from keyquery.models.checkpoints.estimate import check_memory, estimate, free_by
 from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
 from keyquery.models.texts import TextSource
 
-LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
+LOGS = ".jobs"  # hidden folder inside the capture's folder, so that it moves with the capture
 
 
 def run(
@@ -39,9 +39,9 @@ def run(
 ) -> Path:
     """Capture with the options of the command line; return the capture's folder.
 
-    A capture that is there already is left as it is. With `jobs` above 1, or on a cluster, every job captures a share
-    of the documents, and the parts are gathered here. Raises ThesisError in the words of
-    `keyquery.models.captures.capture.capture` and `keyquery.jobs.run_jobs`.
+    An existing capture is left unchanged. With `jobs` above 1, or on a cluster, every job captures a share of the
+    documents, and the parts are merged at the end. Raises ThesisError as `keyquery.models.captures.capture.capture`
+    and `keyquery.jobs.run_jobs` do.
     """
     asked_for = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
     source, _ = resolve_source(root, asked_for)
@@ -57,12 +57,12 @@ def run(
     if options.rate > size and options.context % options.buckets == 0:
         print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
     if capture.is_finished(options):
-        print("captured already, with these very options", file=sys.stderr)
+        print("already captured with these options", file=sys.stderr)
         print_notes(options.out)
         return out
     if options.stream and options.batch == 1 and options.limit != 1:
         print("--stream reads the checkpoint once a document; with --batch N once for N documents", file=sys.stderr)
-    if executor == "local":  # elsewhere, this machine's memory says nothing
+    if executor == "local":  # on other machines, this machine's memory is irrelevant
         line = _memory_line(options, anyway=anyway)
         if sys.stderr.isatty():
             print(line, file=sys.stderr)
@@ -76,7 +76,7 @@ def run(
 
 
 def _memory_line(options: CaptureOptions, *, anyway: bool) -> str:
-    """The line of what a forward pass takes in memory, from the configuration alone."""
+    """Return a line on the memory that a forward pass needs, estimated from the configuration alone."""
     source = options.model
     found = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
     return check_memory(replace(found, name=source.name), free_bytes(source.device), anyway=anyway)

@@ -1,10 +1,10 @@
 """List the choices that the experiment commands offer, by name only, so that `--help` imports none of their libraries.
 
 Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
-`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is an experiment. With `BY_NAME = True`
-it runs only if named, never by `--all`. `ASKS` names the tasks of which it asks items; with `NEEDS_ITEMS = True` it
-measures nothing without them, and with `CHOOSES_TEXTS = True` it does not read the texts of `--texts` as they are, with
-`REFUSES_TEXTS = True` none of them.
+`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is an experiment. With `BY_NAME =
+True` it runs only if named, never by `--all`. `ASKS` names the tasks whose items it asks; with `NEEDS_ITEMS = True`
+it measures nothing else. With `CHOOSES_TEXTS = True` it does not read the texts of `--texts` unchanged; with
+`REFUSES_TEXTS = True` it does not accept them.
 """
 
 import ast
@@ -24,7 +24,7 @@ DTYPES = ("auto", "bf16", "fp16", "fp32")
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
-PARTS = ("values", "outputs", "residual", "mlp")  # that a capture keeps beside queries and keys
+PARTS = ("values", "outputs", "residual", "mlp")  # optional parts of a capture
 BY = ("text", "item", "seed", "head")  # what models are paired by
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
@@ -34,7 +34,7 @@ _MEASURES = re.compile(
 
 
 def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Return the names of a folder's experiments: those for `--all`, or with `named` those that must be named."""
+    """Return the names of a folder's experiments: those that `--all` runs, or with `named` those that must be named."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = _file_text(path)
@@ -53,7 +53,7 @@ FOLDER = Path(__file__).parents[1] / "experiments"
 EXPERIMENTS = experiments_in(FOLDER)
 BY_NAME = experiments_in(FOLDER, named=True)
 OF_THE_PAPER = "analysis/experiments"
-"""Where experiments of the paper's own lie."""
+"""Folder of the paper's own experiments."""
 
 
 def experiments_for_all() -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _summary_of_doc(doc: str) -> str:
 
 
 def declared_value(name: str, constant: str) -> Any:
-    """The value of a constant in an experiment's file, read from its source text; None where the file has none."""
+    """Return the value of a constant in an experiment's file, read from the source text; None if it is not defined."""
     assigned = (each for each in _tree(name).body if isinstance(each, ast.Assign))
     return next((ast.literal_eval(each.value) for each in assigned if ast.unparse(each.targets[0]) == constant), None)
 
@@ -88,7 +88,7 @@ def _tree(name: str) -> ast.Module:
 
 
 def module_of(name: str) -> str:
-    """The dotted name of an experiment's module."""
+    """Return the dotted name of an experiment's module."""
     return f"keyquery.experiments.{name}" if name in (*EXPERIMENTS, *BY_NAME) else f"analysis.experiments.{name}"
 
 
@@ -106,7 +106,7 @@ _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool":
 
 
 def settings_of(name: str) -> dict[str, Rule]:
-    """Return an experiment's further options and their allowed values, read from the signature in its source text."""
+    """Return an experiment's own options and their allowed values, read from its signature without importing it."""
     [function] = [
         each for each in _tree(name).body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")
     ]

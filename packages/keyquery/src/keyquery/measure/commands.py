@@ -1,4 +1,4 @@
-"""The commands that measure models; their libraries are imported when one runs, so that `--help` needs none."""
+"""Commands that measure models; heavy imports happen when a command runs, so that `--help` is fast."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ class Heads(click.ParamType[Any]):
 
 
 class Names(click.ParamType[tuple[str, ...]]):
-    """A list of words separated by commas."""
+    """Words from a fixed set, separated by commas."""
 
     name = "names"
 
@@ -102,7 +102,7 @@ class Names(click.ParamType[tuple[str, ...]]):
     "--rate", type=float, default=1.0, show_default=True, help="Mean number of queries and of keys kept per bucket."
 )
 @click.option("--documents", "limit", type=click.IntRange(1), help="Number of documents to take [all].")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed for the draw of tokens.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for drawing tokens.")
 @click.option("--field", default="text", show_default=True, help="Name of the field that holds the text.")
 @click.option("--split", default="train", show_default=True, help="Split of a Hub data set.")
 @add_loading_options
@@ -114,12 +114,12 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--skip-short", is_flag=True, help="Skip texts that are shorter than the context.")
 @click.option("--keep-short", is_flag=True, help="Capture texts that are shorter than the context as they are.")
 @add_job_options
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs that share the documents.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of jobs to share the work.")
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
 @click.option("--send", is_flag=True, help="Upload what --publish lists; new data sets are private.")
 @click.pass_obj
 def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
-    """Capture queries and keys of a model over texts; a stopped capture continues."""
+    """Capture queries and keys of a model over texts; a rerun resumes a stopped capture."""
     from keyquery.measure.capture import run
 
     if send and not publish:
@@ -141,7 +141,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     type=click.Choice(ESTIMATORS),
     help="Estimator of plasticity [aligned_full; bucket_full if the capture does not record its rotation].",
 )
-@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys compared in pairs.")
+@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Which keys are paired.")
 @click.option("--bins", type=click.IntRange(1), help="Number of query bins over the context [the capture's buckets].")
 @click.option(
     "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewest queries a bin may have."
@@ -189,7 +189,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     "--model", metavar="NAME_OR_ID", help="Model: a known name (tiny-rope), folder, GGUF file or Hub id (ID@REVISION)."
 )
 @click.option(
-    "--against", multiple=True, metavar="NAME_OR_ID", help="Another model to ask the same items; may be repeated."
+    "--against", multiple=True, metavar="NAME_OR_ID", help="Model to measure on the same items; may be repeated."
 )
 @click.option(
     "--recipe",
@@ -232,7 +232,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @in_json
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
-    """Run experiments on a model or a pair, and write measurements; a stopped run continues.
+    """Run experiments on a model or a pair, and write measurements; a rerun resumes a stopped run.
 
     Outside of a paper, measurements are written below the working directory.
     """

@@ -20,17 +20,17 @@ from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
 
 NEW_TOKENS = {"passkey": 12}
-BATCH = 8  # texts of a forward pass
-TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
-FEW = 6  # new tokens of a one-word answer
+BATCH = 8  # texts per forward pass
+TOGETHER = 4096  # tokens per forward pass of more than BATCH short prompts
+FEW = 6  # token limit of a one-word answer
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A named set of interventions; the name says what is done to the model.
+    """A named set of interventions; the name says how the model is changed.
 
-    Interventions are in the order in which they act, with `decode` in decode steps as well as in the prefill. A name
-    is, for instance, "baseline" or "bos_mlp:2".
+    Interventions are listed in the order in which they act; with `decode`, they also act in decode steps, not only in
+    the prefill. A name is, for example, "baseline" or "bos_mlp:2".
     """
 
     name: str
@@ -43,7 +43,7 @@ BASELINE = Condition("baseline")
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """One answer: what the model wrote and what it counts as ("right", "wrong", "unparsed")."""
+    """One answer: the model's text and its rating ("right", "wrong", "unparsed")."""
 
     id: str
     text: str
@@ -51,7 +51,7 @@ class JudgedAnswer:
 
     @property
     def right(self) -> bool:
-        """Whether it is right."""
+        """Whether the answer is right."""
         return self.verdict == "right"
 
 
@@ -73,7 +73,7 @@ def answer_tokens(task: str) -> int:
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[JudgedAnswer]:
     """Return the model's greedy answers to items of one task.
 
-    Interventions act in the prefill, and in decode steps where the condition says so. Raises DataError when there are
+    Interventions act in the prefill, and also in decode steps if the condition says so. Raises DataError when there are
     no items.
     """
     if not items:
@@ -148,10 +148,10 @@ def _module_of(ask: Any) -> str:
 
 
 def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
-    """Return the JSON value of `ask()`, reused if an earlier run or experiment asked exactly the same.
+    """Return the JSON value of `ask()`, reused if an earlier run or experiment made exactly this call.
 
-    The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
-    is asked each time.
+    The cache key hashes the weights' identity, the arguments and the code of `ask`; for a model without identity
+    (made in memory) nothing is reused.
     """
     if subject.identity is None:
         return ask()

@@ -1,4 +1,4 @@
-"""Declare the headlines of a measurement: the few quantities that summaries show and that models are compared by."""
+"""Declare the headline quantities: the few that summaries show and comparisons test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ class Headline:
     Attributes
     ----------
     label : str
-        Its name for readers.
+        Name of the quantity for readers.
     metric, condition : str
-        What its rows are called; a condition may hold `*` for those that depend on the model.
+        Metric and condition of the rows; `*` in a condition matches parts that depend on the model.
     scale : float
-        What values are multiplied by, 100 for percent.
+        Factor on the values, such as 100 for percent.
     unit : str
-        Of the scaled values; empty for a plain number.
+        Unit of the scaled values; empty for a plain number.
     """
 
     label: str
@@ -96,11 +96,11 @@ HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLIN
 
 
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
-    """The headline quantities for which a measurement has rows, one entry per condition.
+    """Return the headline quantities for which a measurement has rows, one entry per condition.
 
-    `rows` are as `keyquery.measure.units.as_tidy` gives them. Of an experiment that declares no headlines, every
-    quantity with rows of single units is one. `metrics` takes every condition of these metrics in place of those
-    that are declared.
+    `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, every quantity with
+    rows for single units is a headline. `metrics` selects all conditions of these metrics instead of the declared
+    headlines.
     """
     held = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
     if metrics:
@@ -119,7 +119,7 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
 
 
 def _under_condition(declared: Headline, condition: str) -> Headline:
-    """Return a declared quantity under one condition, which its label names if the declaration leaves it open."""
+    """Return a declared quantity under one condition; if the declaration has `*`, the label names the condition."""
     if "*" not in declared.condition or not condition:
         return replace(declared, condition=condition)
     return replace(declared, condition=condition, label=f"{declared.label}, {condition}")

@@ -29,7 +29,7 @@ def add_loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 _JOBS = (
     click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="Where to run."),
     click.option("--partition", metavar="NAME", help="Slurm partition for the jobs."),
-    click.option("--account", metavar="NAME", help="Slurm account that pays for the jobs."),
+    click.option("--account", metavar="NAME", help="Slurm account to charge for the jobs."),
     click.option("--qos", metavar="NAME", help="Slurm quality of service for the jobs."),
     click.option("--constraint", metavar="FEATURES", help="Features that a Slurm node must have, such as 'a100|h100'."),
     click.option("--minutes", type=click.IntRange(1), help="Time limit of a Slurm job in minutes."),
@@ -45,7 +45,7 @@ _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus"
 
 
 def add_job_options(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
-    """Add the options for the executor and its resources, which the command receives together as `resources`."""
+    """Add the options for the executor and its resources; the command receives the latter as `resources`."""
     fields = [name for name in _ASKED if name != without]
 
     @functools.wraps(command)
@@ -61,4 +61,4 @@ def add_job_options(command: Callable[..., Any], without: str = "") -> Callable[
 
 
 jobs_without_gpus = functools.partial(add_job_options, without="gpus")
-"""`jobs` of a command that computes on processors only."""
+"""The option `--jobs` of a command that uses processors only."""

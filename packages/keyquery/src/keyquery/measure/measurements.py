@@ -19,28 +19,28 @@ from boundpaper.store.results import text
 from boundpaper.store.table_file import table_text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
-NOISE = 1e-6  # of the largest value of a metric: below it float32 sums say nothing but which processor made them
+TOLERANCE = 1e-4  # relative difference of float32 sums between processors
+NOISE = 1e-6  # relative to a metric's largest value: smaller float32 sums are rounding
 WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling", "bos")
-WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
-OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that are of no number
-OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ where its last bits do
+WORDS = {"texts": "--documents", "place": "--texts"}  # options with another name on the command line
+OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that do not affect numbers
+OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which depend on its last bits
 
 
 def slug(name: str) -> str:
-    """Turn a model's id or folder into a name for its measurements: `org/My Model-7B` becomes `my-model-7b`."""
+    """Return a name for the measurements of a model's id or folder: `org/My Model-7B` becomes `my-model-7b`."""
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
 def slug_of_texts(place: str) -> str:
-    """Turn the place of texts into a part of a name, without file ending: `My Prose.jsonl.gz` becomes `my-prose`."""
+    """Return the part of a name that stands for texts, without suffixes: `My Prose.jsonl.gz` becomes `my-prose`."""
     return re.sub(r"\.(txt|md|jsonl?|csv|tsv|gz)(\.gz)?$", "", slug(place)) or "texts"
 
 
 def checked_name(model: str) -> str:
-    """Return the name; refuse it if it cannot be the name of a file.
+    """Return the name if it is valid as a file name.
 
-    Raises DataError when it cannot.
+    Raises DataError if it is not.
     """
     if not NAME.fullmatch(model):
         raise DataError(f"{model!r} cannot be a name of measurements; give small letters, digits, '.', '_' and '-'")
@@ -48,11 +48,11 @@ def checked_name(model: str) -> str:
 
 
 def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: Mapping[str, Any]) -> list[Path]:
-    """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' files.
+    """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' paths.
 
-    A large table is a `.parquet`, see `boundpaper.store.measurement`. `tables` are by experiment, and `model` is the
-    name of the files (`checked_name`). `manifest` says what made them: command, versions, settings; no times and no
-    facts of the machine. Raises DataError when a table holds what the schema refuses.
+    A large table is written as `.parquet`, see `boundpaper.store.measurement`. `tables` maps experiments to tables,
+    and `model` is the file name (see `checked_name`). `manifest` records command, versions and settings, but no times
+    and nothing about the machine. Raises DataError if a table violates the schema.
     """
     written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
@@ -71,7 +71,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
     """Return a tidy table (`metric`, `value`) with values below `NOISE` of their metric's largest set to 0.
 
-    All metrics are in one column, so a floor by the column's scale would treat the smallest metric as noise.
+    The floor is per metric: all metrics share one column, so a floor for the column would remove the smallest metric.
     """
     if not {"metric", "value"} <= set(table.columns):
         return table
@@ -80,7 +80,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tables_agree(old: bytes, new: bytes) -> bool:
-    """Tell whether two tables agree up to differences between processors: `TOLERANCE`, and `NOISE` of a metric."""
+    """Return whether two tables agree within `TOLERANCE` and, by metric, `NOISE`: differences between processors."""
     if agree(old, new, TOLERANCE):
         return True
     one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
@@ -108,7 +108,7 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
 def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     """List the settings in which the existing table's manifest differs; empty if there is no table or no difference.
 
-    This compares the weights and their loading, the position encoding, the texts and all options.
+    Compared are the weights and how they are loaded, the position encoding, the texts and all options.
     """
     if not table.is_file():
         return []
@@ -122,8 +122,8 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
 def refuse_overwriting(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
     """Refuse to overwrite measurements that were made with other settings.
 
-    `standing` has the tables by what `conflicting_settings` says of them; those of which it says nothing do not count.
-    Raises DataError that names the first of them and how to go on.
+    `standing` maps tables to the result of `conflicting_settings`; tables without conflict are ignored. Raises
+    DataError, which names the first conflicting table and the remedy.
     """
     held = {table.relative_to(root).as_posix(): settings for table, settings in standing.items() if settings}
     if held:
@@ -137,7 +137,7 @@ def refuse_overwriting(root: Path, standing: Mapping[Path, Sequence[str]]) -> No
 
 
 def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that decide the numbers, by their names on the command line."""
+    """Return the settings that determine the numbers, by name on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
     model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
     model_part |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
@@ -149,7 +149,7 @@ def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _held(path: Path) -> bytes:
-    """Return a table's content as CSV; empty if the table is absent or damaged, since a new measurement replaces it."""
+    """Return a table's content as CSV; empty if the table is missing or damaged, and so will be replaced."""
     try:
         return table_text(path).encode()
     except (FileNotFoundError, DataError):
@@ -166,6 +166,6 @@ def _lasting_settings(manifest: Mapping[str, Any] | None) -> dict[str, Any] | No
 
 
 def _as_json_returns(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest as it reads after being written to JSON."""
+    """Return a manifest as it would be after a round trip through JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(manifest))
     return plain

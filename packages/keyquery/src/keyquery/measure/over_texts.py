@@ -16,8 +16,8 @@ ONE_TEXT = "one text has no spread"
 def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **place: Any) -> list[Row]:
     """Return rows of the mean over texts and the standard deviation (divisor n - 1, metric ending in `_sd`).
 
-    `values` has one per text, NaN where a text has none, which then does not count. `reason` says why there is no mean,
-    when no text has a value; `place` is `condition`, `layer`, `head`.
+    `values` has one value per text; NaN values are ignored. `reason` says why there is no mean if all are NaN;
+    `place` is `condition`, `layer`, `head`.
     """
     given = np.asarray(values, dtype=np.float64)
     defined = given[np.isfinite(given)]
@@ -33,7 +33,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
-    """Return one row per text, to pair with the same text of another model; each is over `n` layers or heads."""
+    """Return one row per text, for pairing with another model's; each value is over `n` layers or heads."""
     given = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
@@ -42,9 +42,9 @@ def per_text(
 
 
 def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
-    """Return the surveys after checking that they can belong to one model.
+    """Return the surveys after checking that they are of one model and its settings.
 
-    Raises DataError when there are none, texts repeat, or they are of different models or settings.
+    Raises DataError if there are no surveys, a text is repeated, or models or settings differ.
     """
     if not surveys:
         raise DataError("0 texts were surveyed; give at least one")
@@ -54,5 +54,5 @@ def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
         raise DataError(f"text {twice[0]!r} was surveyed twice; ids of texts must differ")
     shapes = {(survey.norms_q.shape, survey.norms_k.shape, survey.where) for survey in surveys}
     if len(shapes) > 1:
-        raise DataError("surveys of different models or settings (pre- and post-rotary) cannot be put together")
+        raise DataError("surveys of different models or settings (pre- and post-rotary) cannot be combined")
     return surveys

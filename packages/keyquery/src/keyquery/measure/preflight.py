@@ -1,4 +1,4 @@
-"""Foresee failures before weights are loaded: texts that a tokenizer cannot write, and texts that are too long."""
+"""Detect failures before weights are loaded: texts that a tokenizer cannot encode, and texts that are too long."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,17 +11,17 @@ from keyquery.models.attention.reach import learned, learned_positions, position
 from keyquery.models.texts import is_local
 from keyquery.tasks.items import Book, Unwritable
 
-FEW = 4  # items of a task, and texts, that are tried
-FARTHEST = 4  # times the positions that a model was made for, up to which `context_length` goes
+FEW = 4  # items per task, and texts, to try
+FARTHEST = 4  # most times a model's positions, as in `context_length`
 
 
 def unwritable_experiments(
     name: str, tokenizer: Any, book: Book, options: Options, length: int, experiments: Iterable[str]
 ) -> dict[str, ThesisError]:
-    """Return the experiments whose texts or items a tokenizer cannot write, each with the reason; needs no weights.
+    """Return the experiments whose texts or items a tokenizer cannot encode, with reasons; needs no weights.
 
-    `book` has the items and texts for the model, `length` is its training length; a paper's own experiments are not
-    checked.
+    `book` has the items and texts for the model, and `length` is the model's training length. The paper's own
+    experiments are not checked.
     """
     asked = [each for each in experiments if each in (*EXPERIMENTS, *BY_NAME)]
     refused: dict[str, ThesisError] = {}
@@ -44,7 +44,7 @@ def unwritable_experiments(
                     book.items(task, min(options.items, FEW), seed, tokenizer)
                 except Unwritable as error:
                     reasons[task] = error
-                except ThesisError:  # prompts of another length may do
+                except ThesisError:  # prompts of another length may work
                     pass
             if reason := reasons[task]:
                 refused.setdefault(experiment, reason)
@@ -52,7 +52,7 @@ def unwritable_experiments(
 
 
 def length_made_for(config: Any, training_length: int = 0) -> tuple[int, str] | None:
-    """The longest text that a model was made for, and why; a `training_length` that its card states goes first."""
+    """Return the longest text that a model was made for, and why; a given `training_length` has priority."""
     return (
         (training_length, f"it was trained on {training_length:,}") if training_length else positions_made_for(config)
     )
@@ -61,7 +61,8 @@ def length_made_for(config: Any, training_length: int = 0) -> tuple[int, str] | 
 def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | None, *, anyway: bool = False) -> str:
     """Return a note if texts are longer than a model was made for; empty if they are not.
 
-    `longest` is what `length_made_for` gives. Raises ModelError if they are over four times as long, unless `anyway`.
+    `longest` is the result of `length_made_for`. Raises ModelError if texts exceed it more than four times, unless
+    `anyway` is set.
     """
     if not tokens or longest is None or tokens <= longest[0]:
         return ""
@@ -75,9 +76,9 @@ def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | N
 
 
 def require_positions(name: str, model: Any, tokens: int | None) -> None:
-    """Refuse texts that are longer than a model's table of learned positions.
+    """Raise ModelError if texts are longer than a model's table of positions.
 
-    Raises ModelError for such texts.
+    The error names the largest valid number of tokens.
     """
     rows = learned_positions(model)
     if rows is not None and (tokens or 0) > rows:

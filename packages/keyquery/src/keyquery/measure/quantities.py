@@ -1,4 +1,4 @@
-"""Compute the headline quantities of experiments 1 to 9 from a model's measurements, also those a source lacks."""
+"""Compute the headline quantities of experiments 1 to 9 from measurements, including those that a source lacks."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,22 +18,23 @@ class Quantity:
     Parameters
     ----------
     key, label, unit : str
-        Its name, for code and for readers, and the unit of its values.
+        Name for code, name for readers, and unit of the values.
     experiment : int
-        1 to 9.
+        Number of the experiment, 1 to 9.
     frame, metric, condition : str
-        Where its rows are: the measurement, and what they are called there.
+        Table, metric and condition of the quantity's rows.
     over : {"model", "layer", "largest", "mean", "lead"}
-        Which rows: the model's one (that of a single layer, where the experiment chose it); that of `layer`; the
-        largest over layers; the mean over layers from `layer` on; or the value of `layer` less the largest of others.
+        How rows are reduced to a value: the model's only row (of one layer, if the experiment chose it); the row of
+        `layer`; the largest over layers; the mean over layers from `layer` on; or the value of `layer` less the
+        largest of other layers.
     scale : float
-        What values are multiplied by, 100 for percent.
+        Factor on the values, such as 100 for percent.
     digits : int
-        Decimals that are shown.
+        Number of printed decimals.
     unreported : str
-        Why the source has no value, where it has none.
+        Why the source has no value, if so.
     caveat : str
-        What keeps the source's value from being of the same thing.
+        Why the source's value is of something slightly different, if so.
     """
 
     key: str
@@ -148,9 +149,9 @@ QUANTITIES = _all_quantities()
 def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
     """Return the value of a quantity for one model, and its reason if it is missing.
 
-    `rows` are of one measurement and this model alone: `metric, condition, unit_id, layer, head, value, reason`. The
-    value is in the quantity's unit, and NaN where the model lacks it; the reason says why. Raises DataError when the
-    model has no row of it, or several that it could be.
+    `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`. The
+    value is in the quantity's unit; it is NaN, with a reason, if the model has none. Raises DataError if no row or
+    several rows match the quantity.
     """
     mine = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
     part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
@@ -169,7 +170,7 @@ def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
     layers = values[values.index.notna()]
     if quantity.over == "model":
         whole = values[values.index.isna()]
-        one = whole if len(whole) else layers  # an ablation of one layer names it
+        one = whole if len(whole) else layers  # rows of an ablation name the one ablated layer
         if len(one) != 1:
             raise DataError(f"{where}: {len(one)} rows where one value of the model is needed")
         return float(one.iloc[0])

@@ -31,10 +31,10 @@ from keyquery.models.checkpoints.loading import ModelSource
 from keyquery.models.checkpoints.shapes import Shape
 
 FOLDER = "artifacts/recipes"
-SUBJECTS = "artifacts/sources/subjects.csv"  # of a paper: the models that it is about
+SUBJECTS = "artifacts/sources/subjects.csv"  # the paper's table of the models that it studies
 ALL = "all"
 _count = at_least(1)
-LOADING: Mapping[str, Rule] = {  # keys of a model that are `ModelSource`'s; SHARED ones can stand for all models
+LOADING: Mapping[str, Rule] = {  # keys for fields of `ModelSource`; SHARED ones may be set for all models
     **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), text),
     **dict.fromkeys(("double", "bos", "trust_remote_code"), flag),
     "scaling": positive,
@@ -46,7 +46,7 @@ SHAPE = mapping(
         "type": text,
         **dict.fromkeys(_WIDTHS, _count),
         "rope_theta": positive,
-        "rope": by_name(anything),  # what transformers knows of the kind of rotation
+        "rope": by_name(anything),  # keys by which transformers identifies the kind of rotation
         "tied": flag,
         "cross_layers": listed(whole),
         "besides": whole,
@@ -70,7 +70,7 @@ TOP = mapping(
     },
     ("title", "models", "experiments"),
 )
-"""What the file may hold."""
+"""The keys that a recipe may have."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class RecipeModel:
 class Recipe:
     """The content of a recipe file.
 
-    Models are measured one after the other, with the same items, texts and seeds. `options` say how much is asked, and
-    `settings` are further options by experiment. `context` is the tokens of the longest prompt, for the estimate of
-    memory (the texts' tokens when None), and `memory` the GB of the device that the recipe is written for.
+    Models are measured one after the other, with the same items, texts and seeds. `options` set the amount of texts
+    and items, and `settings` are options by experiment. `context` is the number of tokens of the longest prompt
+    (None: of the texts), for estimating memory, and `memory` the GB of the intended device.
     """
 
     file: str
@@ -102,20 +102,20 @@ class Recipe:
 
     @property
     def longest(self) -> int:
-        """Number of tokens of the longest input, which memory must hold."""
+        """Number of tokens of the longest input, for which memory must suffice."""
         return self.context or self.scored_tokens
 
     @property
     def scored_tokens(self) -> int:
-        """Number of tokens whose logits are kept at once: all of a text, but only the last of a prompt."""
+        """Number of tokens whose logits are in memory at once: all tokens of a text, but only the last of a prompt."""
         return self.options.tokens or LONGEST
 
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe.
 
-    Raises DataError for unknown or absent keys, wrong types and values, and unknown experiments; the message names the
-    file and the key.
+    Raises DataError for unknown or missing keys, invalid types and values, and unknown experiments; the message names
+    the file and the key.
     """
     try:
         content = yaml_of(Path(), str(path))
@@ -146,9 +146,9 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def memory_outline(recipe: Recipe) -> list[str]:
-    """Return the memory that each model with a given shape will take, one line each; only the recipe is read.
+    """Return one line per model on the memory it will need, from the shapes given in the recipe alone.
 
-    Raises ModelError when a model cannot fit the memory that the recipe is written for.
+    Raises ModelError if a model cannot fit into the memory that the recipe states.
     """
     from keyquery.models.checkpoints.estimate import check_memory
 
@@ -156,7 +156,7 @@ def memory_outline(recipe: Recipe) -> list[str]:
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
     for place, entry in enumerate(recipe.models):
         if entry.shape is None:
-            lines.append(f"{entry.name}: its shape is not written in {recipe.file}; estimated when it is loaded")
+            lines.append(f"{entry.name}: {recipe.file} does not give its shape; memory is estimated when it is loaded")
             continue
         source = entry.source
         estimated = entry.shape.estimate(
@@ -184,12 +184,12 @@ def run_recipe(
 ) -> list[str]:
     """Measure the models of a recipe one after the other; return the tables' paths relative to the project.
 
-    Memory is estimated and printed before a model is loaded. If a model fails, the others are still measured; finished
-    results are kept, and the next run continues with the rest.
+    Memory is estimated and printed before a model is loaded. If a model fails, the others are still measured;
+    finished results are kept, and a rerun measures only the rest.
 
-    Options are those of the command `run`. Code that comes with a model is run only if it is also `trusted`, since a
-    recipe may be someone else's. Raises ModelError before anything is loaded when models need code that is not trusted,
-    and at the end when models failed, naming them and why.
+    Options are those of the command `run`. Code that comes with a model is run only if `trusted`, since a recipe may
+    be someone else's. Raises ModelError before loading if models need untrusted code, and at the end if models
+    failed, with their names and reasons.
     """
     from keyquery.measure.bar import open_bar
     from keyquery.measure.run import RunPlan, as_project_error, free_memory, measure
@@ -231,7 +231,7 @@ def run_recipe(
             free_memory()
         for name in unlisted_measurements([entry.name for entry in recipe.models], root):
             shown.say(
-                f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
+                f"{name}: {SUBJECTS} has no row for it, so no table or figure shows it; add a row with its role "
                 "(docs/extending.md)"
             )
     if failed:
@@ -243,9 +243,9 @@ def run_recipe(
 
 
 def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
-    """Return the names of measurements that are neither a subject's name nor begin with one.
+    """Return the names of measurements that do not begin with the name of a subject.
 
-    In a project without a table of subjects, none is returned.
+    If the project has no table of subjects, return an empty list.
     """
     if not (root / SUBJECTS).exists():
         return []
@@ -258,9 +258,9 @@ def weigh(
 ) -> str:
     """Return one line with a model's memory estimate and its device's free memory, to print before loading.
 
-    `context` is tokens of the longest prompt, and `scored_tokens` those whose logits are kept at once (all if None).
-    With `anyway`, say what does not fit and go on, in place of the error. Raises ModelError when the configuration
-    cannot be had, or the model cannot fit.
+    `context` is the number of tokens of the longest prompt, and `scored_tokens` the number whose logits are in memory
+    at once (None: all). Raises ModelError if the configuration cannot be read or, unless `anyway` is set, the model
+    cannot fit.
     """
     from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 
@@ -270,9 +270,9 @@ def weigh(
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
-    """Return the number of tokens in the longest prompt that `context_length` gives a model, by its config alone.
+    """Return the tokens of the longest prompt in the experiment `context_length`, from a model's config alone.
 
-    Raises ModelError when the configuration cannot be had.
+    Raises ModelError if the configuration cannot be read.
     """
     from keyquery.measure.run import experiment
 
@@ -284,7 +284,7 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
 def text_length(root: Path, source: ModelSource, options: Options) -> int:
     """Return the number of tokens per text that experiments read, from a model's configuration alone.
 
-    Raises ModelError when the configuration cannot be had.
+    Raises ModelError if the configuration cannot be read.
     """
     return options.tokens or min(LONGEST, _position_count(root, source) or LONGEST)
 

@@ -1,4 +1,4 @@
-"""Make the tidy rows that every experiment writes: one number each, with its metric and its count."""
+"""Make the tidy rows that every experiment writes: one number per row, with metric and count."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def row(
     metric : str
         What is measured.
     value : float or None
-        None when there is none; then `reason` says why.
+        The value; None if there is no value, with a `reason`.
     n : int
-        Of how many units the value is a mean or a count; 0 without a value.
+        Number of units of which the value is a mean or count; 0 without a value.
     condition, layer, head, unit_id, seed
-        What it is of, each empty where it does not apply.
+        What the value belongs to; each is empty if it does not apply.
     reason : str
-        Why there is no value; empty where there is one.
+        Why there is no value; empty if there is one.
 
     Raises
     ------
     ValueError
-        When a value is missing or infinite and no reason is given: a fault of the experiment.
+        If a value is missing or infinite and has no reason, which is a bug in the experiment.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def row(
 
 
 def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
-    """Return rows as a measurement's table, with the model's position encoding and precision in the first columns.
+    """Return a table of the rows, with the model's position encoding and precision in the first columns.
 
     Examples
     --------

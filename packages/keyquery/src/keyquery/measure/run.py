@@ -1,4 +1,4 @@
-"""Run the command that measures models: named experiments, one model at a time, each result a file with a manifest."""
+"""Run experiments on models, one model at a time; write each result as a file with a manifest."""
 
 import dataclasses
 import gc
@@ -40,10 +40,10 @@ SMALL = 20_000_000  # parameters
 class RunPlan:
     """A plan of what to measure on one model.
 
-    Experiments run in their order; `settings` are further options of each, handed to its `measure` as keywords. `name`
-    is that of the measurements, from the model when None. `again` measures also what this very code has measured before
-    with these options; `replace` overwrites measurements of this name that were made of other weights, encodings, texts
-    or options; `anyway` reads also texts so long that nothing measured on them speaks of the model.
+    Experiments run in order; `settings` has options for each, passed to its `measure` as keywords. `name` is the name
+    of the measurements (None: from the model). `again` repeats what the same code has already measured with these
+    options; `replace` overwrites measurements of this name made with other weights, encodings, texts or options;
+    `anyway` accepts texts too long for meaningful results.
     """
 
     root: Path
@@ -58,13 +58,12 @@ class RunPlan:
 
 
 def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
-    """Run a plan's experiments on its model; return the tables that were written or already finished.
+    """Run a plan's experiments on the plan's model; return the tables that were written or already finished.
 
-    `out/experiments` records what is finished: a stopped plan continues with the next experiment, and within an
-    experiment with the answers that it already has. If an experiment cannot be made, the others still are. Raises
-    ModelError when the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and
-    some cannot be made of this model. Raises DataError when the one experiment asked cannot be made of this model, or
-    measurements of something else stand under these names; then nothing is measured.
+    `out/experiments` records finished work: a rerun of a stopped plan skips finished experiments and reuses stored
+    answers. If an experiment fails, the others still run. Raises ModelError if the model cannot be loaded, or at the
+    end if memory ran out or some of several experiments failed. Raises DataError if the only experiment cannot be run
+    on this model, or, before measuring, if these names have other measurements.
     """
     with about(plan.source.name, ModelError):
         return _measure_plan(plan, tell)
@@ -105,7 +104,7 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
 
 
 def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
-    """Return the experiments that will fail on the tokenizer's vocabulary, and a note on texts that are too long."""
+    """Return the experiments that will fail for lack of tokens in the vocabulary, and a note on overlong texts."""
     source, card = resolve_source(plan.root, plan.source)
     config = configuration(source)
     longest = length_made_for(config, int(card.get("training_length") or 0))
@@ -130,7 +129,7 @@ def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> Thesi
 
 
 def as_project_error(error: Exception) -> ModelError:
-    """Turn a foreign error into a project error that ends only the current experiment."""
+    """Convert a foreign exception into a project error, which ends only the current experiment."""
     if isinstance(error, OSError) and error.errno in FULL:
         return ModelError(no_room_message(error))
     frames = traceback.extract_tb(error.__traceback__)
@@ -147,7 +146,7 @@ def _open(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
 
 
 def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the plan's tables that have one file each, with the manifest that each would get."""
+    """Yield the plan's tables with one file each, and the manifest that each would get."""
     for name in plan.experiments:
         module, more = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
@@ -164,7 +163,7 @@ def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str
 
 
 def free_memory() -> None:
-    """Free the memory of finished work before more is loaded."""
+    """Free the memory of finished work before loading more."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -172,7 +171,7 @@ def free_memory() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """Use one thread for a model with small matrices, where more threads would only wait for each other."""
+    """Use one thread for a model with small matrices, for which more threads would be slower."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -181,7 +180,7 @@ def fit_threads(subject: Subject) -> None:
 def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
-    if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
+    if hasattr(module, "write"):  # it writes its tables and caches its work itself
         with enough_memory(name, subject):
             written: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return written
@@ -209,7 +208,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
 
 @contextmanager
 def enough_memory(name: str, subject: Subject) -> Iterator[None]:
-    """Report in plain words if memory runs out in this block."""
+    """Turn running out of memory in this block into a project error with advice."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -218,7 +217,7 @@ def enough_memory(name: str, subject: Subject) -> Iterator[None]:
         raise ModelError(
             f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
             "--quantize nf4, or on a larger GPU"
-        ) from None  # the traceback holds on to the tensors
+        ) from None  # the traceback keeps the tensors alive
 
 
 def _text_or_none(path: Path) -> str | None:
@@ -228,8 +227,8 @@ def _text_or_none(path: Path) -> str | None:
 def experiment(name: str) -> ModuleType:
     """Return the module of an experiment.
 
-    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, if it writes tables of another form,
-    `write(root, subject, options, replace=)`. Raises SpecError when the file cannot be imported, or lacks one of these.
+    It has `SETTINGS` (its thresholds) and `measure(subject, options) -> rows`, or, if it writes other tables,
+    `write(root, subject, options, replace=)`. Raises SpecError if the file cannot be imported or lacks one of these.
     """
     file = module_of(name).replace(".", "/") + ".py"
     try:
@@ -247,7 +246,7 @@ def experiment(name: str) -> ModuleType:
 
 
 def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
-    """Return the file that marks this measurement as done, named by weights, options and code."""
+    """Return the file that marks this measurement as done; the name hashes weights, options and code."""
     if subject.identity is None:
         return None
     asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
@@ -258,7 +257,7 @@ def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[s
 def manifest_of(
     plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    """Return a measurement's origin: the command that repeats it, versions, model, texts, options and thresholds."""
+    """Return a measurement's manifest: command to repeat it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {
@@ -302,7 +301,7 @@ def manifest_of(
 
 
 def _display_name(root: Path, model: str) -> str:
-    """Return a model's name for a manifest: of a folder, without the place of the project on this machine."""
+    """Return a model's name for a manifest; for a folder, relative to the project."""
     path = Path(model)
     if not path.is_absolute() and not path.is_dir():
         return model
@@ -327,7 +326,7 @@ def run(
 ) -> list[str]:
     """Measure each model with the same experiments, items and texts; return paths relative to the project.
 
-    Raises ThesisError in the words of `measure` and `keyquery.jobs.run_jobs`.
+    Raises ThesisError as `measure` and `keyquery.jobs.run_jobs` do.
     """
     plans = [
         RunPlan(
@@ -401,5 +400,5 @@ def _measure_in_jobs(root: Path, plans: Sequence[RunPlan], executor: str, resour
 
 
 def measure_in_job(plan: RunPlan) -> list[str]:
-    """Run a job that makes all experiments on one model."""
+    """Run all experiments on one model, as a job."""
     return [str(path) for path in measure(plan, report)]

@@ -1,4 +1,4 @@
-"""Make rows of answers and perplexities, which all experiments with interventions share."""
+"""Make rows of answers and perplexities; shared by all experiments with interventions."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from keyquery.measure.subject import LONGEST, Options, Subject, Text, standard_d
 from keyquery.models.attention.reach import learned_positions
 from keyquery.tasks.items import TASKS, Item
 
-MOST = 700.0  # nats whose exponential a float holds
+MOST = 700.0  # largest nats whose exponential fits into a float
 
 
 def loss_rows(
@@ -22,8 +22,8 @@ def loss_rows(
 ) -> list[Row]:
     """Return perplexity and mean nats per token under a condition.
 
-    `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
-    texts (ddof 1), where there are two or more.
+    `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` the standard deviation over
+    two or more texts (ddof 1).
     """
     changed, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in changed)
@@ -43,7 +43,7 @@ def loss_rows(
 
 
 def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
-    """Items of a task by seed; a passkey prompt fills the training length, and leaves room where positions end."""
+    """Return items of a task by seed; a passkey prompt has the training length, or less if positions would run out."""
     length = min(subject.training_length, LONGEST) if task == "passkey" else None
     rows = learned_positions(subject.model)
     if length is not None and rows is not None:
@@ -63,11 +63,11 @@ def answer_rows(
     units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Return rows of a task's accuracy, unparsed share and chance level under a condition; with `units`, also 1 or 0
-    per item.
+    """Return rows of a task's accuracy, unparsed share and chance level under a condition; with `units`, also per
+    item.
 
-    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item). Seeds are pooled in the
-    shares, and kept apart in the items.
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item, 1 or 0). Shares pool all
+    seeds; items name their seed.
     """
     outcomes: list[tuple[int, JudgedAnswer]] = []
     chances: list[float] = []
@@ -91,7 +91,7 @@ def answer_rows(
 
 
 def tasks_of(subject: Subject) -> list[str]:
-    """Return those of the four tasks that the model's book has."""
+    """Return which of the four tasks the model's book has."""
     return [task for task in TASKS if task in subject.book.tasks()]
 
 
@@ -114,6 +114,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """Return the rows of `effect_rows` without values, and the reason why this model cannot have the condition."""
+    """Return the rows of `effect_rows` without values, with the reason why the condition cannot be run."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CARD = "lab.json"
-UNKNOWN = 0.1  # of the tokens of texts: with more unknown words they are not in the model's language
-LONGEST = 2048  # tokens of a text, where a model was trained on more
+UNKNOWN = 0.1  # share of unknown tokens above which texts are not in the model's language
+LONGEST = 2048  # default tokens per text for models trained on more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,21 +37,20 @@ class Options:
     Parameters
     ----------
     texts : int
-        Texts of surveys and perplexities.
+        Number of texts per seed, for surveys and perplexities.
     tokens : int or None
-        Tokens of a text; the training length (at most 2,048) when None.
+        Number of tokens per text; if None, the training length (at most 2,048).
     items : int
-        Items of a task; with 0 ablations are judged by the loss alone.
+        Number of items per task and seed; with 0, ablations are judged by the loss alone.
     seeds : tuple of int
         Seeds of items and texts.
     place : str or None
-        File, folder, Hub id or installed set of texts in place of the book's own; "imdb" and "wikitext" stand for
-        their ids.
+        File, folder, Hub id or installed texts to use instead of the book's; "imdb" and "wikitext" stand for Hub ids.
 
     Raises
     ------
     DataError
-        When a number leaves nothing to measure.
+        If a number leaves nothing to measure.
 
     Examples
     --------
@@ -74,7 +73,7 @@ class Options:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
-        """Refuse `--items 0` for an experiment that measures nothing else.
+        """Raise DataError for `--items 0`, for an experiment that measures only items.
 
         Parameters
         ----------
@@ -84,14 +83,14 @@ class Options:
         Raises
         ------
         DataError
-            When no item is asked for.
+            If no item is asked for.
         """
         if not self.items:
             raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
 
     @property
     def texts_source(self) -> TextSource | None:
-        """Return the source of texts that the user gave; None for the book's own."""
+        """Return the source of texts that the user gave; None if the book's texts are used."""
         if self.place is None:
             return None
         from keyquery.tasks.english import HUB
@@ -100,7 +99,7 @@ class Options:
 
     @property
     def published(self) -> Options:
-        """Return the options for a manifest, with a file or folder of texts given by name only, without its path."""
+        """Return the options for a manifest; a file or folder of texts is given by name, without the path."""
         source = self.texts_source
         return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
 
@@ -116,32 +115,33 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A loaded model with everything that experiments need to know about it.
+    """A loaded model with the data about it that experiments need.
 
     Parameters
     ----------
     name : str
-        Of its measurements.
+        Name of the measurements.
     model, tokenizer
-        In evaluation mode.
+        The model, in evaluation mode, and the tokenizer.
     book : Book
-        Items and texts in a language that the model knows.
+        Source of items and texts in a language that the model knows.
     positional, precision : str
-        "rope", "drope", ...; "fp32", "bf16", "nf4", ...
+        Position encoding ("rope", "drope", ...); number type ("fp32", "bf16", "nf4", ...).
     training_length : int
-        Tokens it was trained on.
+        Length in tokens of the model's training sequences.
     training_seed : int or None
-        Of a model trained here.
+        Seed of a model trained by this project.
     facts : dict
-        Of the manifest; `fingerprint` or `revision` identifies the weights, and without either nothing is kept on disk.
+        Facts for the manifest; `fingerprint` or `revision` identifies the weights; without both, nothing is cached on
+        disk.
     source : ModelSource or None
-        What it was loaded from, with built-in names resolved; None when it was made in memory.
+        Where the model was loaded from, with built-in names resolved; None if it was made in memory.
     folder : Path or None
-        Where answers are kept between runs; nothing is kept when None.
+        Folder for caching answers between runs; None for no cache.
     tell : callable
-        Says on the terminal what is being done.
+        Called with a line of progress for the terminal.
     used : UsageCount
-        The texts from outside, and what a watched book was asked for.
+        Record of the texts and items that were used.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Subject:
 
     @property
     def identity(self) -> str | None:
-        """Identity of the loaded weights; None if there is none."""
+        """Text that identifies the loaded weights; None if they are unknown."""
         fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
         if not fingerprint:
             return None
@@ -192,14 +192,14 @@ class Subject:
         Parameters
         ----------
         options : Options
-            How many texts, how long, by which seeds, and from where.
+            Number, length, seeds and source of the texts.
         kind : str or None
-            Of the book's texts; its usual one when None.
+            One of the book's kinds of texts; if None, the default kind.
 
         Raises
         ------
         DataError
-            When the source of texts is absent or too short, or more than a tenth of the tokens are unknown words.
+            If the source of texts is missing or too short, or more than a tenth of the tokens are unknown.
         """
         length = options.tokens or min(self.training_length, LONGEST)
         torch = libraries.torch
@@ -224,19 +224,19 @@ class Subject:
         return made
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
-        """Return token ids (1, T), cut to `length`.
+        """Return the token ids of a text, shape (1, T), truncated to `length`.
 
         Parameters
         ----------
         text : str
-            In a language that the model reads.
+            A text in a language that the model knows.
         length : int or None
-            Tokens that are kept, from the first on; all when None.
+            Number of leading tokens to keep; None for all.
 
         Raises
         ------
         DataError
-            When the text is shorter.
+            If the text has fewer tokens than `length`.
         """
         ids = self.tokenizer(text, verbose=False)["input_ids"]
         if length is not None and len(ids) < length:
@@ -252,7 +252,7 @@ def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
-    """Refuse texts that a tokenizer cannot write: a model that reads only unknown tokens shows nothing."""
+    """Raise DataError for texts of which a tokenizer cannot encode more than a tenth."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if lost > UNKNOWN * count:
@@ -263,11 +263,11 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], plac
 
 
 def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
-    """Return `count` parts of `length` tokens: one from each text while there are texts, then a second from each, etc.
+    """Return `count` chunks of `length` tokens: first one from each text, then a second one from each, and so on.
 
-    Parts of one text are not independent units. Every part starts with the beginning-of-sequence token, which some
-    experiments need; the text is cut wherever a part ends. Raises DataError when there are fewer, or the tokenizer of
-    the model `name` cannot write them.
+    Chunks of one text are not independent units. Every chunk starts with the beginning-of-sequence token, which some
+    experiments need; chunks may end within a word. Raises DataError if the texts give fewer chunks, or the tokenizer
+    of model `name` cannot encode them.
     """
     begin = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
     size = length - len(begin)
@@ -291,9 +291,9 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
 
 
 def resolve_source(root: Path, source: ModelSource) -> tuple[ModelSource, dict[str, Any]]:
-    """Return the source to load, with its name and precision resolved, and the card of a model made in this project.
+    """Return the source to load, with name and precision resolved, and the model's card if this project made it.
 
-    Raises ModelError or DataError when the name is not known, or the card is damaged.
+    Raises ModelError or DataError if the name is unknown, or the card is damaged.
     """
     place = resolve(root, source.name)
     card = _read_card(Path(place))
@@ -312,12 +312,11 @@ def open_subject(
 ) -> Subject:
     """Load a model by a built-in name, a folder or a Hub id.
 
-    Its measurements are called by `name`; without one by the model, its training seed, and whatever is not as usual:
-    precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
-
-    A model of the population (its folder has `lab.json`) gets items in its own language, any other in English. If a
-    configuration makes the rotation the identity, the logits are checked not to change when positions shift. Raises
-    ModelError in the words of `load`; or when a model without positions sees them.
+    Measurements get the name `name`; by default it is made of the model, its training seed, all non-default settings
+    (precision, position encoding, class, scaling, revision) and the texts if `options` name a source. A model of the
+    population (with `lab.json` in the folder) gets items in the small models' language, any other in English. If a
+    configuration makes the rotation the identity, shifting positions must not change the logits. Raises ModelError as
+    `load` does, or if it does change them.
     """
     resolved, card = resolve_source(root, source)
     place = resolved.name
@@ -366,7 +365,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
 
 
 def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
-    """Return the parts of a name that say how a model is loaded and what it reads; empty for the defaults."""
+    """Return the parts of a name for how a model is loaded and which texts it reads; empty for the defaults."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
@@ -376,7 +375,7 @@ def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
 
 
 def book_of(card: dict[str, Any]) -> Book:
-    """Return the items and texts for a model with this card; English ones without a card."""
+    """Return the book for a model with this card; the English book if there is no card."""
     language = card.get("language")
     if language == "population":
         from keyquery.language.book import BOOK as SMALL
@@ -397,10 +396,10 @@ def _precision_name(loaded: LoadedModel) -> str:
 
 
 def _training_length(loaded: LoadedModel) -> int:
-    """Return the length that the weights were last trained at, as config.json states it.
+    """Return the length of the weights' last training, from config.json.
 
-    `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on
-    at longer ones.
+    It is not `original_max_position_embeddings`, which scaled rotations keep: the length before training at longer
+    ones.
     """
     text = loaded.model.config.get_text_config()
     return int(getattr(text, "max_position_embeddings", 0) or 2048)

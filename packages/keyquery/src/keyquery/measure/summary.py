@@ -17,14 +17,14 @@ from keyquery.measure.headlines import HEADLINES, Headline, headlines
 from keyquery.measure.units import Units, as_text, as_tidy, is_tidy, units_of
 
 OF_HEADS = "model_metrics"
-"""The table of the command `heads` that has means over heads with their intervals."""
+"""Name of the table of `heads` with means over heads and intervals."""
 
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """A line of the summary; the interval's ends are None if there is none, and `note` says why.
+    """A line of the summary; without an interval, both ends are None and `note` says why.
 
-    `unit` is what is repeated: text, item, seed, head. `unit_of_values` is, for example, `%`.
+    `unit` is the unit of replication: text, item, seed, head. `unit_of_values` is, for example, `%`.
     """
 
     model: str
@@ -44,7 +44,7 @@ class SummaryLine:
 def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]:
     """Return the summary of a model's measurements.
 
-    `tables` are by experiment, as `keyquery.measure.units.as_text` gives them.
+    `tables` maps experiments to tables, as read by `keyquery.measure.units.as_text`.
     """
     summary_lines: list[SummaryLine] = []
     for experiment, table in tables.items():
@@ -82,7 +82,7 @@ def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
-    """The rows of a quantity for the whole model: no unit, no head, and no layer unless it belongs to one layer."""
+    """Return a quantity's rows for the whole model: no unit, no head, and no layer if there are such rows."""
     named = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
     own = rows[named & (rows["unit_id"] == "") & (rows["head"] == "")]
     whole = own[own["layer"] == ""]
@@ -90,7 +90,7 @@ def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") 
 
 
 def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Return value, ends and n of a quantity with one row per model; the ends use its standard deviation over texts."""
+    """Return value, interval ends and n of a quantity with one row per model; the ends use the sd over texts."""
     own, spread = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
     if own.empty or pd.isna(own["value"].iloc[0]):
         return None, None, None, 0, "text"
@@ -124,7 +124,7 @@ def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
 
 
 def summary_of_files(paths: Iterable[Path]) -> list[SummaryLine]:
-    """Return the summary of tables stored below `artifacts/measurements/EXPERIMENT/MODEL`, model by model."""
+    """Return the summaries, by model, of tables at `artifacts/measurements/EXPERIMENT/MODEL`."""
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
@@ -137,7 +137,7 @@ def summary_of_files(paths: Iterable[Path]) -> list[SummaryLine]:
 def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     """Return the summary as lines of plain text; if there is nothing to show, one line says so."""
     if not summary_lines:
-        return "no summary: these tables are read by exhibits"
+        return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for each in summary_lines:
         ends = "" if each.ci_low is None else f"[{number(each.ci_low)}, {number(each.ci_high)}]"
@@ -165,5 +165,5 @@ def number(value: float | None) -> str:
 
 
 def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:
-    """Return the files that were written and the summary as JSON, for a program."""
+    """Return JSON with the written files and the summary."""
     return json.dumps({"files": list(files), "summary": [asdict(each) for each in summary_lines]}, indent=1)

@@ -1,4 +1,4 @@
-"""Surveys of a subject's texts: one forward pass per text, shared by the experiments that use it."""
+"""Survey a subject's texts: one forward pass per text, shared by all experiments that need it."""
 
 import hashlib
 import sys
@@ -13,8 +13,8 @@ from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey, load, save
 
 SURVEY = FileForm(".npz", load, save)
-LONG = 8192  # tokens of a text, above which the time that surveys take is told before they begin
-PART = 16  # of a long text one part in so many is surveyed as a trial
+LONG = 8192  # longer texts (in tokens) get an estimate of time first
+PART = 16  # the trial surveys one part in this many of a long text
 
 
 def surveys(
@@ -22,8 +22,9 @@ def surveys(
 ) -> list[TextSurvey]:
     """Return the survey of each text, reused from an earlier run or experiment if there is one.
 
-    `kind` is that of the book's texts, the first when None; `where` says whether norms of queries and keys are before
-    or after the rotary embedding. Raises ModelError when the architecture does not show what is measured.
+    `kind` is one of the book's kinds of texts (None: the first); `where` says whether norms of queries and keys are
+    taken before or after the rotary embedding. Raises ModelError if the architecture does not expose a measured
+    quantity.
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
     chosen, by_text, told = subject.texts(options, kind), [], False
@@ -46,7 +47,7 @@ def surveys(
 
 
 def _expected_time(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
-    """How long surveys of long texts will take, by a trial of the first part of one.
+    """Return a line on how long surveys of long texts will take, by timing the first part of one text.
 
     The time of a forward pass grows with a text's length at least in proportion, and at most with the square.
     """

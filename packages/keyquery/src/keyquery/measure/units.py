@@ -1,4 +1,4 @@
-"""Find the units that a measurement is repeated over (texts, items, seeds or heads), with a value each."""
+"""Find the units of replication of a measurement (texts, items, seeds or heads), and the value of each."""
 
 import io
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ Kind = Literal["text", "item", "seed", "head", "key head"]
 class Units:
     """The values of a quantity, one per unit.
 
-    Heads that read the same keys are one unit, `key head`, where a table tells them. `values` are by the name of the
-    unit, NaN where it has none, and `reason` says why; `whole` is the value of an item that was answered right.
+    Heads that read the same keys form one unit, `key head`, if the table names key heads. `values` maps units to
+    values, NaN (explained by `reason`) if missing; `whole` is the value of a rightly answered item.
     """
 
     kind: Kind
@@ -49,10 +49,10 @@ def is_tidy(table: pd.DataFrame) -> bool:
 
 
 def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Bring a measurement into one form: the columns of an experiment's rows, all text but `value` and `n`.
+    """Convert a measurement to the columns of an experiment's rows; all are text except `value` and `n`.
 
-    Each metric of `head_metrics` becomes one row per key head: the mean over the query heads that read it. `table` is
-    as `plain` gives it. Raises DataError when the table is of another form.
+    Each metric of `head_metrics` becomes one row per key head: the mean over its query heads. `table` comes from
+    `as_text`. Raises DataError if the table has another form.
     """
     if experiment == "head_metrics":
         table = _key_head_means(table)
@@ -80,10 +80,10 @@ def _key_head_means(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
-    """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None if none is there.
+    """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None without units.
 
-    `rows` are of one measurement, as `tidy` gives it, and `quantity` is of one condition: `passkey-0003` is an item
-    where a metric is `passkey_right`. With `by`, take units of this kind only. Raises DataError when a unit stands
+    `rows` are those of one measurement, from `as_tidy`, and `quantity` has one condition. For example, `passkey-0003`
+    is an item in rows of `passkey_right`. With `by`, use only units of this kind. Raises DataError if a unit occurs
     twice.
     """
     own = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]

@@ -12,17 +12,17 @@ Hashes = dict[str, dict[str, Any]]
 
 @dataclass
 class UsageCount:
-    """Texts by kind or source and items by task; each is counted once, however often it is used."""
+    """Records of texts by kind or source and items by task; each is counted once, however often it is used."""
 
     texts: dict[str, set[str]] = field(default_factory=dict)
     items: dict[str, set[str]] = field(default_factory=dict)
 
     def add_texts(self, kind: str, contents: Iterable[str]) -> None:
-        """Record texts of a kind, or of the user's source."""
+        """Record texts of one of the book's kinds, or from the user's source."""
         self.texts.setdefault(kind, set()).update(map(_digest, contents))
 
     def add_items(self, items: Iterable[Item]) -> None:
-        """Record items: prompt, answer and options of each."""
+        """Record the prompt, answer and options of each item."""
         for item in items:
             self.items.setdefault(item.task, set()).add(_digest("\0".join((item.prompt, item.answer, *item.options))))
 
@@ -32,7 +32,7 @@ class UsageCount:
         self.items.clear()
 
     def record(self) -> dict[str, Hashes]:
-        """Return a summary for a manifest: counts, and one BLAKE2 hash over digests in order, by kind and task."""
+        """Return a summary for a manifest, by kind and task: counts, and one BLAKE2 hash over the sorted digests."""
         return {
             what: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
             for what, held in (("texts", self.texts), ("items", self.items))
@@ -59,7 +59,7 @@ class WatchedBook:
         return self.book.kinds()
 
     def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt: Any) -> list[Item]:
-        """Return items of the book and record them; `prompt` holds `length`, `depth` and `form`."""
+        """Return items of the book and record them; `prompt` may have `length`, `depth` and `form`."""
         drawn = self.book.items(task, count, seed, tokenizer, **prompt)
         self.used.add_items(drawn)
         return drawn

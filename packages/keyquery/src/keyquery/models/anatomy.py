@@ -1,7 +1,7 @@
 """Find the parts of a decoder (blocks, attention, MLP and projections) by what they do.
 
-A forward pass of a few tokens shows which parts of a block run, in which order, and what they output; a second one,
-with a block's attention and MLP set to output zeros, shows whether the block adds anything else.
+A forward pass of a few tokens shows which parts of a block run, in which order, and their outputs; a second pass,
+with a block's attention and MLP outputs zeroed, shows whether the block adds anything else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PROBE_TOKENS = 4
-ROUNDING = 1e-3  # of the residual stream: what a block adds when it adds nothing
+ROUNDING = 1e-3  # relative to the residual stream: below this, a block counts as adding nothing
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class Block:
     Parameters
     ----------
     layer : int
-        Its index from 0.
+        Index of the block, from 0.
     module, attention : Module
         The block, and the part whose output (a tensor, or a tuple that starts with one) its attention adds to the
         residual stream.
     out : Module
         The projection from the heads' outputs (B, T, H d_v) to the residual stream.
     heads, key_heads, head_dim, value_dim, width : int
-        Query heads, key heads, widths of a query or key, of a value, and of the residual stream.
+        Numbers of query heads and key heads; dimensions of a query or key, of a value, and of the residual stream.
     mlp_or_reason : Module or str
-        The last module of the MLP, whose output joins the residual stream, or why there is none.
+        The last module of the MLP, whose output is added to the residual stream, or why there is none.
     computing : Module
-        The module that computes attention; it is `attention`, or around it.
+        The module that computes attention: `attention` or a module inside it.
     """
 
     layer: int
@@ -69,9 +69,9 @@ class Block:
         return self.mlp_or_reason
 
     def projection(self, side: str) -> Module:
-        """The module that outputs queries ("q"), keys ("k") or values ("v") before rotation: a norm if there is one.
+        """Return the module that outputs queries ("q"), keys ("k") or values ("v") before rotation, or its norm.
 
-        Raises ModelError when no part gives them alone.
+        Raises ModelError if no module outputs only these.
         """
         last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
         if last is None:
@@ -85,11 +85,11 @@ class Block:
 
 @dataclass
 class _PartCalls:
-    """What a block's parts did in the first forward pass."""
+    """Records of a block's modules in the first forward pass."""
 
-    order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # parts as they ended, inputs and outputs
+    order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # modules, inputs, outputs
     call: Call | None = None
-    before_call: int = 0  # parts that had ended when attention was computed
+    before_call: int = 0  # modules that had finished before attention was computed
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ _known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = Weak
 
 
 def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
-    """Return the decoder blocks of a model in order, found once for a model whose modules stay the same.
+    """Return the decoder blocks of a model in order; the result is cached while the model's modules stay the same.
 
     Raises ModelError when a block's attention or its output projection is not found.
     """
@@ -119,7 +119,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 def why_hidden(model: PreTrainedModel, *parts: str) -> str:
     """Return why some of a model's parts cannot be seen separately; empty if all can.
 
-    `parts` are those needed of every block.
+    `parts` are the needed parts of every block.
     """
     try:
         for block in blocks(model):
@@ -140,7 +140,7 @@ def _find_blocks(model: PreTrainedModel) -> tuple[Block, ...]:
         runs = _watch_parts(model, places)
         places = _text_attention(places, runs)
         parts = [_parts_of_block(model, place, runs[place.layer]) for place in places]
-        # which of them give out what is added alone, without the residual stream that some add by themselves
+        # parts that output only the update, without the residual stream, which some parts add themselves
         chosen: dict[int, tuple[Module, Module]] = {}
         for choice in product((0, 1), repeat=2):
             wanted = {
@@ -167,7 +167,7 @@ def _attention_ids(model: PreTrainedModel) -> set[int]:
     if found:
         return found
     named = [module for module in model.modules() if _named_attention(module)]
-    # not a block that is named after its attention, nor what is around it
+    # exclude a block named after its attention, and modules around it
     return {
         id(each) for each in named if not any(part is not each and _named_attention(part) for part in each.modules())
     }
@@ -179,12 +179,12 @@ def _named_attention(module: Module) -> bool:
 
 
 def _is_unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
-    """Tell whether an error says that attention calls cannot be seen, now or at all."""
+    """Return whether an error means that attention calls cannot be recorded, now or ever."""
     return str(error) == unsupported_message(model) or "recorded already" in str(error)
 
 
 def _attention_places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
-    """Attention modules of a decoder, by layer, each with its block (an element of a ModuleList)."""
+    """Return a decoder's attention modules by layer, each with its block (an element of a ModuleList)."""
     list_type = libraries.torch.nn.ModuleList
     named = dict(model.named_modules())
     found: list[_Place] = []
@@ -251,7 +251,7 @@ def _first_output(output: Any) -> Any:
 
 
 def _projects(module: Module) -> bool:
-    """Tell whether a part itself holds a weight matrix (or several, for experts)."""
+    """Return whether a module directly owns a weight matrix (or several, for experts)."""
     return any(each.ndim >= 2 for each in module.parameters(recurse=False))
 
 
@@ -275,7 +275,7 @@ def _parts_of_block(
     ran = [
         (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _projects(part)
     ]
-    out = [  # after attention was computed, where that is seen, and never from what the first of all is given
+    out = [  # after attention was computed, if this is known, and never the input of the first module
         part for at, part, given in ran if at >= seen.before_call and gives_stream(part) and given is not ran[0][2]
     ]
     if not out:
@@ -307,7 +307,7 @@ def _parts_of_block(
 
 
 def _silent_layers(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
-    """Return the layers whose block passes its input on unchanged when two given parts of it output zeros."""
+    """Return the layers whose block returns its input unchanged when two of its parts output zeros."""
     if not wanted:
         return []
     torch = libraries.torch
@@ -328,7 +328,7 @@ def _silent_layers(model: PreTrainedModel, places: list[_Place], wanted: dict[in
     def leaving(layer: int) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
             after, before = _first_output(output).float(), given[layer]
-            size = float(before.norm())  # 0 where an earlier block lost the stream, which says nothing of this one
+            size = float(before.norm())  # 0 if an earlier block zeroed the stream, which says nothing about this block
             if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
                 kept.append(layer)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["full", "sliding", "chunked", "cross"]
 PROBE_TOKENS = 8
-# Of the logits' standard deviation: what sums in another order leave, and activations rounded to 8 bits together
+# Tolerances relative to the logits' standard deviation: for another order of summation, and for 8-bit activations
 ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
 CAPTURED = "it cannot be captured"
 LATER = "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
@@ -35,7 +35,7 @@ class QueryScale:
     """A factor on queries that grows with position: 1 + beta log(1 + floor((t + shift) / period)).
 
     It is applied after the rotary embedding (Ministral 3, Mistral 4: shift 0; Llama 4 on layers without positions:
-    shift 1), and adds a drift to queries that is not content, so the capture divides it out.
+    shift 1), and makes queries drift with position; since this is not content, the capture divides by it.
     """
 
     beta: float
@@ -55,23 +55,23 @@ class Layer:
     Parameters
     ----------
     index : int
-        Its place among the model's layers, from 0.
+        Index of the layer in the model, from 0.
     kind : {"full", "sliding", "chunked", "cross"}
         Which tokens a query sees: all up to its own, the last `window` of them, those of its chunk of `window` tokens,
         or tokens of another sequence.
     query_heads, key_heads, head_dim : int
-        Heads of queries, heads of keys, and numbers in a vector of either.
+        Numbers of query heads and key heads, and their dimension.
     scaling : float
         The factor on q.k before the softmax.
     window : int or None
-        Tokens of the window or chunk; None for the other kinds.
+        Size of the window or chunk in tokens; None for other kinds.
     query_scale : QueryScale or None
-        The factor by which queries grow with position.
+        The factor on queries that grows with position.
     softcap : float or None
-        c where scores s become c tanh(s / c) before the softmax.
+        The c of soft-capping, which turns scores s into c tanh(s / c) before the softmax.
     sink : bool
-        Whether each head has a learned score that takes part in the softmax and stands for no token (GPT-OSS), so that
-        the weights on tokens sum to less than 1.
+        Whether each head has a learned score in the softmax that belongs to no token (GPT-OSS), so that the weights
+        on tokens sum to less than 1.
     """
 
     index: int
@@ -95,7 +95,7 @@ class Layer:
 
 
 def query_scale(module: Any) -> QueryScale | None:
-    """Return the position-dependent scale by which an attention module multiplies its queries, or None."""
+    """Return the position-dependent factor on an attention module's queries, or None."""
     config = module.config
     rope = getattr(config, "rope_parameters", None) or {}
     beta = rope.get("llama_4_scaling_beta") if isinstance(rope, dict) else None
@@ -107,12 +107,12 @@ def query_scale(module: Any) -> QueryScale | None:
 
 
 def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
-    """The attention layers of a model in order, from one forward pass of a few tokens.
+    """Return the attention layers of a model in order, from one forward pass of a few tokens.
 
-    What each layer computes is held against the definition of what it is said to be (`check_call`). Cross-attention
-    layers, which text alone does not run, are added from the configuration. Raises ModelError when the architecture
-    does not use the attention interface, or when something takes part in its attention that queries and keys do not
-    hold: later tokens (an encoder, a prefix), a bias on scores (ALiBi), another mask.
+    Each layer's output is compared with attention by definition (`check_call`). Cross-attention layers, which do not
+    run on text, are added from the configuration. Raises ModelError if the architecture does not use the attention
+    interface, or if its attention depends on more than queries and keys: later tokens (an encoder, a prefix), a bias
+    on scores (ALiBi), another mask.
     """
     calls: dict[int, Layer] = {}
 
@@ -149,16 +149,15 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
 @contextmanager
 def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
-    """Replace errors of an architecture's code by a message that a forward pass of so many tokens failed.
+    """Convert errors of an architecture's code into a ModelError: a forward pass over so many tokens failed.
 
-    Raises ModelError with the kind of the error and its first line; errors of this project, of memory and Ctrl-C pass
-    as they are.
+    The error names the original type and first line; project errors, memory errors and Ctrl-C pass unchanged.
     """
     try:
         yield
     except (ThesisError, MemoryError):
         raise
-    except Exception as error:  # code of any architecture runs here
+    except Exception as error:  # the architecture's code may raise anything
         if "memory" in str(error):
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
@@ -171,11 +170,10 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
 def check_call(
     model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
 ) -> None:
-    """Refuse a layer whose attention output does not follow from the queries and keys of the tokens that it should see.
+    """Raise ModelError if a layer's attention output does not follow from the stated queries and keys.
 
-    The call is of one whole text, without padding or key cache; `output` is its kernel's output, shape (B, T, H, d_v),
-    and `rows` are the queries to check; all when None. Raises ModelError that says what takes part besides, where that
-    can be told.
+    The call is for one whole text, without padding or key cache; `output` is the kernel's output, shape (B, T, H,
+    d_v), and `rows` are the queries to check (None: all). If possible, the error names what else enters.
     """
     torch = libraries.torch
     name, tokens = _named(model), call.key.shape[2]
@@ -205,10 +203,9 @@ def check_call(
 
 
 def check_order(model: PreTrainedModel) -> None:
-    """Refuse a model whose outputs for earlier tokens depend on later ones, tested with texts that differ in the last
-    token.
+    """Raise ModelError if outputs depend on later tokens, tested with texts that differ in the last token.
 
-    Raises ModelError when their logits differ before it, or the forward pass fails.
+    It is raised if logits before the last token differ, or the forward pass fails.
     """
     torch = libraries.torch
     text = model.config.get_text_config()
@@ -276,7 +273,7 @@ def _stated_keys(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
 
 
 def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
-    """Other masks that a layer may have instead of the stated one, each with its description."""
+    """Yield masks that a layer may have instead of the stated one, each with a description."""
     torch = libraries.torch
     causal = definition.causal_mask(queries, tokens)
     everything = torch.ones_like(causal)
@@ -321,7 +318,7 @@ def _layer_of_call(index: int, call: Call) -> Layer:
 def forward(
     model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
 ) -> Any:
-    """Run one forward pass, as `run` does; pass each attention call to `recorder`, and its output too to `observer`."""
+    """Run one forward pass; pass each attention call to `recorder`, and each call with its output to `observer`."""
     with recording(model, recorder, observer):
         return run_forward(model, tokens, **inputs)
 
@@ -329,9 +326,9 @@ def forward(
 def run_forward(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """Run one forward pass without gradients and key cache, with logits of the last token only.
 
-    The model is in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further ones, such as
-    `attention_mask` and `position_ids`. Raises ModelError when an observer of the forward pass finds numbers that are
-    not finite; it says whether weights are to blame.
+    The model is in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further arguments, such as
+    `attention_mask` and `position_ids`. Raises ModelError if an observer finds values that are not finite; the error
+    says whether the weights cause it.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes

@@ -3,8 +3,8 @@
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
 
-They compose: several on one part act in the order given. Hooks know nothing of key caches; what acts in the prefill
-and what in decode steps is decided by `phases`, since position 0 is in the prefill only.
+Several interventions on one part act in the given order. Hooks do not handle key caches; `phases` determines what
+acts in the prefill and what in decode steps, since position 0 is only in the prefill.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class Intervention:
     action : {"zero", "mean", "scale"}
         Fill with zero, fill with the mean over the sequence, or multiply by `factor`.
     layers : tuple of int or None
-        Blocks; all when None.
+        Indices of blocks; all if None.
     positions : tuple of int or None
-        Positions in the forward pass; all when None. The mean is over all positions in any case.
+        Positions in the forward pass; all if None. The mean is always over all positions.
     dims : mapping of int to array, or None
-        By layer, a boolean array that says what is changed: (H, d) for q, k, v and heads (key heads for k and v), (D,)
-        for attention and mlp. A layer without entry is left alone; all dimensions when None.
+        By layer, a boolean mask of dimensions to change: (H, d) for q, k, v and heads (key heads for k and v), (D,)
+        for attention and mlp. A layer without an entry is unchanged; if None, all dimensions change.
     factor : float
-        Of "scale".
+        Factor for "scale".
     where : {"pre", "post"}
-        Of q and k: before the rotary embedding or after it.
+        For q and k: before or after the rotary embedding.
 
     Examples
     --------
@@ -81,12 +81,12 @@ class Intervention:
         return fields
 
     def touches(self, layer: int) -> bool:
-        """Tell whether the intervention acts in a layer.
+        """Return whether the intervention acts in a layer.
 
         Parameters
         ----------
         layer : int
-            From 0.
+            Index of the layer, from 0.
         """
         if self.dims is not None and not bool(np.any(self.dims.get(layer, False))):
             return False
@@ -97,7 +97,7 @@ class Intervention:
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
     """Apply interventions in every forward pass of `model` in this block.
 
-    Raises ModelError when a layer does not exist, a mask does not fit, or the model does not show the part.
+    Raises ModelError if a layer does not exist, a mask does not fit, or the model does not expose the part.
     """
     parts = blocks(model)
     _require_known(parts, interventions)
@@ -118,8 +118,8 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
 def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
     """Return context managers for the prefill and for each decode step of a generation.
 
-    With `decode`, interventions act in decode steps as well; those on positions act in the prefill only in any case.
-    Raises ModelError when the mean over the sequence is asked in decode steps, where the sequence is one token.
+    With `decode`, interventions also act in decode steps, except those on given positions. Raises ModelError if a
+    mean over the sequence is requested in decode steps, where the sequence is one token.
     """
     lasting = [each for each in interventions if each.positions is None] if decode else []
     if any(each.action == "mean" for each in lasting):
@@ -148,7 +148,7 @@ def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]
         if wrong:
             raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
         if any(place < 0 for place in each.positions or ()):
-            raise ModelError("positions count from 0; the end of a text is not known before it is run")
+            raise ModelError("positions count from 0; negative ones are not supported")
         if each.where == "post" and each.site not in ("q", "k"):
             raise ModelError("'post' is for queries and keys: only these are rotated")
         for layer, mask in (each.dims or {}).items():
@@ -170,7 +170,7 @@ def _add_hooks(block: Block, each: Intervention) -> list[Any]:
     """Add the hooks of an intervention to a block, and return them."""
     mask = (each.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
-    shape: list[Any] = []  # of the residual stream (B, T, D), which some parts give out as (B T, D)
+    shape: list[Any] = []  # the residual stream (B, T, D), which some parts return as (B T, D)
 
     def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
         if tensor.ndim == 2:
@@ -199,16 +199,16 @@ def _add_hooks(block: Block, each: Intervention) -> list[Any]:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Return the module of a block whose output is a site (except "heads", which is the input of `block.out`)."""
+    """Return the module of a block whose output is the given site ("heads" is the input of `block.out`)."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
 
 
 def _heads_first(given: Tensor, block: Block, site: str) -> bool:
-    """Tell whether the input of a norm is (B, H, T, d) and not (B, T, H, d).
+    """Return whether the input of a norm is (B, H, T, d), not (B, T, H, d).
 
-    Where a text has as many tokens as heads, shapes say nothing; the memory of a swapped tensor still lies by tokens.
+    If T equals H, the shape is ambiguous, but the memory layout of a transposed tensor still shows it.
     """
     if given.ndim != 4:
         return False
@@ -254,9 +254,8 @@ def _call_rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None
 def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
     """Return a context manager in which some tokens cannot attend to others: attention knockout before the softmax.
 
-    `blocked` is True where the query (row) must not attend to the key (column). Rows are renormalised by the softmax; a
-    row may not lose all that it sees. `layers` are blocks, all when None. Raises ModelError when a query would be left
-    without any key.
+    `blocked` is True where the query (row) must not attend to the key (column). The softmax renormalises rows.
+    `layers` are indices of blocks (None: all). Raises ModelError if a query would be left without any key.
     """
     torch = libraries.torch
     lost = blocked if blocked.ndim == 3 else blocked[None]

@@ -1,6 +1,6 @@
-"""Import the heavy libraries when they are needed; if one is absent, the error gives the line that installs it.
+"""Import heavy libraries on demand; if one is missing, the error gives the command that installs it.
 
-`libraries.torch` and `libraries.transformers` are the modules, with types; import others by `need`.
+`libraries.torch` and `libraries.transformers` are typed modules; import others with `need`.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ EXTRAS = {
 def need(name: str, purpose: str = "") -> ModuleType:
     """Import a library of an optional extra.
 
-    `name` is one of `EXTRAS`; `purpose` says in the message what it is needed for. Raises MissingDependency when it is
-    not installed; the message ends with the line that installs it.
+    `name` is one of `EXTRAS`; `purpose` completes the message. Raises MissingDependency if it is not installed; the
+    message ends with the command that installs it.
     """
-    # A progress bar of a library in the middle of our own would only tear the terminal.
+    # A library's progress bar would disturb our own.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:

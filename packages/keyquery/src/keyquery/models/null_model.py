@@ -1,8 +1,8 @@
-"""Make the null reference: a small Llama with random weights, and random texts, to show values without training.
+"""Make the null reference, a small Llama with random weights and random texts: values without any training.
 
     python -m keyquery.models.null_model FOLDER
 
-writes `FOLDER/random-llama` (model and tokenizer) and `FOLDER/texts.jsonl`, the same ones each time.
+writes `FOLDER/random-llama` (model and tokenizer) and `FOLDER/texts.jsonl`, identical in every run.
 """
 
 import json
@@ -34,9 +34,9 @@ CONFIG: dict[str, Any] = {
 def make_null_model(folder: Path) -> Path:
     """Write model, tokenizer and texts; return the model's folder.
 
-    Weights are drawn as the architecture's own initialisation draws them, seed 0. Texts are words drawn independently
-    by Zipf's law (frequency one over rank), so that nothing but the rotary embedding ties a token to its position.
-    Raises MissingDependency when torch or transformers is absent.
+    Weights come from the architecture's default initialisation with seed 0. Texts are words drawn independently by
+    Zipf's law (frequency one over rank), so only the rotary embedding relates a token to its position. Raises
+    MissingDependency when torch or transformers is absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
     from tokenizers import Tokenizer

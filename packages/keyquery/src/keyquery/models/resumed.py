@@ -1,4 +1,4 @@
-"""Run forward passes from a later block on, with the outputs that earlier blocks had for the same tokens.
+"""Start forward passes at a later block, from stored outputs of the earlier blocks for the same tokens.
 
 Everything around the blocks runs as usual (embeddings, masks, rotations, the last norm), and each skipped block outputs
 the very tensor of an earlier forward pass and leaves the same keys and values in a key cache, so that the logits, and
@@ -37,10 +37,10 @@ _exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()
 
 
 def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention], *, cached: bool = False) -> int:
-    """Return the number of blocks before the first with an intervention; 0 for a model whose blocks cannot be skipped.
+    """Return the number of blocks before the first intervened one; 0 if the model's blocks cannot be skipped.
 
-    Blocks cannot be skipped if some layers are of another kind (hybrids), if blocks pass on more than the residual
-    stream, or if logits differ in any bit when blocks are skipped for a test. `cached` says that a key cache is filled.
+    Blocks cannot be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
+    difference in the logits. `cached` says that a key cache is filled.
     """
     tried = _exact.setdefault(model, {})
     if cached not in tried:
@@ -55,7 +55,7 @@ def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Interventio
 
 @contextmanager
 def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
-    """Within this context, skip those of the first `count` blocks whose output is known; store the others' outputs.
+    """In this block, skip those of the first `count` model blocks with a stored output; store the other outputs.
 
     A forward pass resumes those of the same tokens, mask and positions. None may change the first `count` blocks, whose
     weights are always the same. One that goes on with a key cache runs whole. ModelError is raised where a block gives
@@ -130,7 +130,7 @@ def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
 
 
 def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
-    """Tell whether logits of one text stay the same, to the last bit, whatever number of blocks is skipped."""
+    """Return whether logits of a text stay equal, to the last bit, for any number of skipped blocks."""
     config, torch = model.config.get_text_config(), libraries.torch
 
     def logits(tokens: Tensor) -> Tensor:

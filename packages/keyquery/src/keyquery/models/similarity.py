@@ -1,4 +1,4 @@
-"""Compare texts by their embeddings under an embedding model."""
+"""Compare texts by embeddings from an embedding model."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ def load_similarity(name: str, device: str = "auto") -> Callable[[Sequence[str],
     """Load an embedding model and return a function that compares texts with it.
 
     `name` is a folder or a Hub id that sentence-transformers loads, such as `Qwen/Qwen3-Embedding-8B`. The function
-    returns the best cosine similarity, -1 to 1, of several texts with one; prompts of the model for queries are not
+    returns the best cosine similarity, -1 to 1, of several texts with one text; the model's query prompts are not
     used. Raises ModelError when the model cannot be loaded; MissingDependency when sentence-transformers is absent.
     """
     library = need("sentence_transformers", "to compare summaries by an embedding model")

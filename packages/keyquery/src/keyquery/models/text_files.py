@@ -1,7 +1,7 @@
-"""Read texts from one file, recognised by content, not name: plain text, JSON, JSON lines or a table, packed or not.
+"""Read texts from one file, recognised by content, not name: plain text, JSON, JSON lines or a table, possibly gzipped.
 
-A file read in the wrong format gives texts of braces, quotes and field names without an error. So what looks like data
-is read as data, with faults named by row, and a file that is neither text nor data is refused.
+A file read in the wrong format gives texts of braces, quotes and field names without an error. So a file that looks
+like data is read as data, with errors that name the row, and other binary files are rejected.
 """
 
 import codecs
@@ -19,8 +19,8 @@ from boundpaper.store.validation import cut_to_line, short
 
 LINES, WHOLE, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}
 PACKED = (".gz",)
-FIRST = 1 << 16  # bytes that a file is told by
-OTHER = {  # what files of other kinds begin with
+FIRST = 1 << 16  # bytes for recognising a file's kind
+OTHER = {  # first bytes of other kinds of files
     b"PK\x03\x04": "an archive or a document of an office program",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
@@ -41,17 +41,18 @@ MEND = 'give its text as .txt, or as JSON lines of {"text": ...}'
 
 
 def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    """Names and texts of a file, in order.
+    """Yield names and texts of a file, in order.
 
-    Raises DataError when something there is no text, naming the line, item or row, or what the file is instead of text.
+    Raises DataError if an entry is not a text, naming the line, item or row, or if the file is not text, naming its
+    kind.
 
     Parameters
     ----------
     path : Path
-        Plain text (one text, named by the file); JSON lines or a list in JSON, of texts or of objects with `field`; or
-        a table with a header, whose cells are parted by commas or tabs. Any of them may be packed by gzip.
+        Plain text (one text, named after the file); JSON lines or a JSON list, of strings or of objects with `field`;
+        or a table with a header and cells separated by commas or tabs. Each may be gzipped.
     field : str
-        The field or column that holds the text; `id` or `_id` holds its name, else it is named by its place, from 0.
+        The field or column with the text; the name is in `id` or `_id`, else it is the index, from 0.
     """
     kind = kind_of_file(path, field)
     if kind == "lines":
@@ -69,7 +70,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 def kind_of_file(path: Path, field: str) -> str:
     """Return the kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
-    Raises DataError when it is none of these, or not what its name says.
+    Raises DataError if it is none of these, or contradicts the file's suffix.
     """
     ending = _file_endings(path)[-1] if _file_endings(path) else ""
     try:
@@ -83,7 +84,7 @@ def kind_of_file(path: Path, field: str) -> str:
     if head.startswith(UTF16):
         raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise DataError(f"{path}: not a text (it holds zero bytes); {MEND}")
+        raise DataError(f"{path}: not a text (it has zero bytes); {MEND}")
     start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
     if ending in LINES:
         return "lines"
@@ -95,7 +96,7 @@ def kind_of_file(path: Path, field: str) -> str:
         if start.lstrip()[0] in "[{" and (ending in WHOLE or _is_one_json_value(path)):
             return "list"
     if ending in WHOLE:
-        return "lines"  # no JSON: its first line says so
+        return "lines"  # not JSON, as the first line shows
     if ending in TABLES or _is_table(start, field):
         return "table"
     for pattern, what in MARKUP.items():
@@ -105,9 +106,9 @@ def kind_of_file(path: Path, field: str) -> str:
 
 
 def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
-    """Return name and text of a row of data, which is a text itself or an object with a field for the text.
+    """Return name and text of a row, which is a string or an object with a field for the text.
 
-    Raises DataError when it is neither: what is not a text is no document, and is never written out as one.
+    Raises DataError if it is neither; other values are never converted to text.
     """
     if isinstance(row, str):
         return str(number), row
@@ -151,7 +152,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_one_json_value(path: Path) -> bool:
-    """Tell whether a whole file is one JSON value; used only for files that begin like one."""
+    """Return whether a whole file is one JSON value; used only for files that begin like one."""
     return _is_json(_whole_text(path))
 
 
@@ -166,7 +167,7 @@ def _json_list(path: Path) -> list[Any]:
 
 
 def _is_table(start: str, field: str) -> bool:
-    """Tell whether a text begins like a table: a header of names with the field, and a row of equally many cells."""
+    """Return whether a text begins like a table: a header with the field, and a row with as many cells."""
     for delimiter in TABLES.values():
         try:
             rows = list(csv.reader(io.StringIO(start), delimiter=delimiter, strict=False))[:2]

@@ -1,7 +1,7 @@
 """Read installed texts as named sets: Python's manual and library, and books packaged by Debian.
 
-A set is read at run time, and none of its text is stored. Its documents are divided into three disjoint parts by a hash
-of their names, so a document stays in its part whatever else is installed.
+A set is read at run time, and its text is not stored. Documents are assigned to three disjoint parts by a hash of
+their names, so a document's part does not depend on what else is installed.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # of the docu
 NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
-SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line's end or a heading ends none
+SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line break or a heading does not end a sentence
 HIDDEN = {"script", "style", "head"}
 BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
 
@@ -28,7 +28,7 @@ Texts = Iterator[tuple[str, str]]
 
 
 def split_set_name(place: str) -> tuple[str, str | None] | None:
-    """Split `NAME` or `NAME:PART` into a set and its part; None if `place` names no set.
+    """Split `NAME` or `NAME:PART` into a set and a part; None if `place` does not name a set.
 
     Raises DataError when the set has no such part.
     """
@@ -53,8 +53,8 @@ def part_of(document: str) -> str:
 def texts_of(name: str, part: str | None) -> Texts:
     """Return names and texts of a set's documents, sorted by name, of one of its parts or of all.
 
-    Topics of the manual are short, so those of a part are joined into one text, to be cut into windows. Raises
-    DataError when what the set is read from is not installed; the message ends with the line that installs it.
+    Topics of the manual are short, so each part's topics are joined into one text, to be cut into windows. Raises
+    DataError if the set's source is not installed; the message ends with the command that installs it.
     """
     some = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:
@@ -78,7 +78,7 @@ def _library_code() -> Texts:
             try:
                 with tokenize.open(path) as stream:
                     yield place.as_posix(), stream.read()
-            except (SyntaxError, UnicodeDecodeError):  # a file that is there to be refused
+            except (SyntaxError, UnicodeDecodeError):  # a test file of Python with invalid syntax
                 continue
 
 
@@ -138,7 +138,7 @@ class _PageParser(HTMLParser):
 
 
 def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """Return a reader that replaces each document by its first whole sentence, repeated to about the same length."""
+    """Return a reader that replaces each document by its first sentence, repeated to about the same length."""
 
     def again() -> Texts:
         for title, text in read():

@@ -1,4 +1,4 @@
-"""Read texts to capture on, one by one: from a file, a folder, a Hub data set or an installed set."""
+"""Read the texts for a capture one by one: from a file, a folder, a Hub data set or an installed set."""
 
 import functools
 import hashlib
@@ -18,8 +18,8 @@ from keyquery.models.text_files import text_of_row, texts_of_file
 class TokenizedDocument:
     """One document as token ids.
 
-    `number` is its place in the source, from 0: the `example_id` of its vectors. `digest` is BLAKE2 of the text, 32
-    hexadecimal digits.
+    `number` is the document's index in the source, from 0: the `example_id` of its vectors. `digest` is BLAKE2 of the
+    text, 32 hexadecimal digits.
     """
 
     number: int
@@ -30,7 +30,7 @@ class TokenizedDocument:
 
 @dataclass(frozen=True)
 class TextSource:
-    """The place that texts come from.
+    """The source of texts.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class TextSource:
         A file (see `text_files`), a folder of .txt files (one text each, by name), a Hub data set as OWNER/NAME,
         OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
     field : str
-        The field that holds the text, in JSON, tables and Hub data sets.
+        The field with the text, in JSON, tables and Hub data sets.
     split : str
         The split of a Hub data set.
     """
@@ -49,7 +49,7 @@ class TextSource:
 
     @property
     def path(self) -> Path | None:
-        """The file or folder; None if it is absent or the source is of another kind."""
+        """The file or folder; None if it is missing or the source is of another kind."""
         path = Path(self.place)
         return path if text_sets.split_set_name(self.place) is None and path.exists() else None
 
@@ -60,7 +60,7 @@ class TextSource:
 
     @functools.cached_property
     def digest(self) -> str | None:
-        """BLAKE2 over names and bytes of a local file or folder, 32 hexadecimal digits; None for other places."""
+        """BLAKE2 hash over names and bytes of a local file or folder, 32 hexadecimal digits; None for other sources."""
         if self.path is None:
             return None
         state = hashlib.blake2b(digest_size=16)
@@ -71,9 +71,9 @@ class TextSource:
 
 
 def texts(source: TextSource) -> Iterator[tuple[str, str]]:
-    """Names and texts of a source, in order.
+    """Yield names and texts of a source, in order.
 
-    Raises DataError when the source is absent, empty or malformed; the message names the line.
+    Raises DataError if the source is missing, empty or malformed; the message names the line.
     """
     path, named = Path(source.place), text_sets.split_set_name(source.place)
     if named is not None:
@@ -93,14 +93,14 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
 
 
 def count_texts(source: TextSource) -> int | None:
-    """Number of texts in a local source; None for streamed ones: the Hub, and installed sets."""
+    """Return the number of texts in a local source; None for streamed sources: the Hub, and installed sets."""
     if source.path is None:
         return None
     return sum(1 for _ in texts(source))
 
 
 def is_local(source: TextSource) -> bool:
-    """Tell whether texts can be read twice without network access."""
+    """Return whether texts can be read twice without network access."""
     return source.path is not None or text_sets.split_set_name(source.place) is not None
 
 
@@ -114,16 +114,16 @@ def count_documents(
     keep_short: bool = False,
     limit: int | None = None,
 ) -> int:
-    """Number of documents in a source, at most `limit`; all texts are read, and none is stored.
+    """Return the number of documents in a source, at most `limit`; texts are read but not stored.
 
-    Raises DataError in the words of `documents`.
+    Raises DataError as `documents` does.
     """
     made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
     return sum(1 for _ in itertools.islice(made, limit))
 
 
 def shortage_message(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
-    """Return the message that a source gives fewer documents than were asked for."""
+    """Return the error message for a source with fewer documents than requested."""
     cut = "" if windows else "--windows cuts long texts into several, "
     return (
         f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"
@@ -147,16 +147,16 @@ def documents(
     Parameters
     ----------
     source : TextSource
-        Where the texts come from.
+        Source of the texts.
     tokenizer : PreTrainedTokenizer
-        The model's own.
+        The model's tokenizer.
     context : int
-        Tokens of a document.
+        Number of tokens per document.
     windows : bool
-        Cut a text into as many consecutive documents as it gives, and leave its rest. Each begins and ends as the
-        tokenizer begins and ends a text: with the tokens that it adds there, which count among the context.
+        Cut a text into as many consecutive documents as possible, and drop the rest. Each has the special tokens that
+        the tokenizer adds to a text, and these count towards the context.
     skip_short : bool
-        Pass over texts that are shorter, in place of the error.
+        Skip shorter texts instead of raising an error.
     keep_short : bool
         Yield a shorter text, or the rest of a text that is cut into windows, as a document of fewer tokens.
     """
@@ -196,7 +196,7 @@ def documents(
 def _split_special_tokens(
     tokenizer: Any, text: str, tokens: list[int], place: str
 ) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
-    """Split a text's tokens into those that the tokenizer adds in front, the text's own, and those added behind."""
+    """Split a text's tokens into special tokens added before, the text's tokens, and special tokens added after."""
     body = list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
     for start in range(len(tokens) - len(body) + 1):
         if list(tokens[start : start + len(body)]) == body:
@@ -208,7 +208,7 @@ def _split_special_tokens(
 
 
 def _text_files(folder: Path) -> list[Path]:
-    """Return the text files of a folder by name; hidden files are skipped, and anything else is an error."""
+    """Return the text files of a folder, sorted by name; hidden files are skipped, and other files are an error."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
         what = "is a folder" if others[0].is_dir() else "is no .txt file"
@@ -230,7 +230,7 @@ def _hub_texts(source: TextSource) -> Iterator[tuple[str, str]]:
             yield text_of_row(row, source.field, f"{source.place}: row {index + 1}", index)
     except DataError:
         raise
-    except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had
+    except Exception as error:  # the library raises many kinds of errors; all mean that the texts are not available
         message = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
             f"{source.place}: the Hub data set cannot be read ({message}); check the id and the connection, or give a "

@@ -1,4 +1,4 @@
-"""Store the state of a training run in one file, written atomically, and read it or refuse it with advice."""
+"""Store the state of a training run in one file, atomically; read it, or raise an error with advice."""
 
 import io
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ FORMAT = 2
 
 
 def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-    """Write the state of a training below `work`.
+    """Write the state of a training run below `work`.
 
-    `work` is the training's work folder. `made` is what determines the training: seed, recipe, threads. A resumed run
-    must have the same.
+    `work` is the work folder. `made` has everything that determines the training: seed, recipe, threads. A resumed
+    run must have the same values.
     """
     torch = libraries.torch
     content = io.BytesIO()
@@ -27,9 +27,9 @@ def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -
 
 
 def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The state that `store` left, or None when there is none.
+    """Return the state that `store_state` wrote, or None if there is none.
 
-    Raises ModelError when the file is damaged, or belongs to a training with another seed, recipe or number of threads.
+    Raises ModelError if the file is damaged, or belongs to a run with another seed, recipe or number of threads.
     """
     torch, path = libraries.torch, work / FILE
     if not path.is_file():
@@ -41,7 +41,7 @@ def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
         saved = torch.load(io.BytesIO(content), weights_only=True)
         kind, old, state = saved["format"], saved["made"], saved["state"]
-    except Exception as error:  # torch raises whatever the damaged part led to
+    except Exception as error:  # torch may raise anything for a damaged file
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
     if kind != FORMAT or not isinstance(state, dict):
         raise ModelError(f"{path}: a checkpoint from another version of this project; {mend}")
@@ -52,5 +52,5 @@ def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def drop_state(work: Path) -> None:
-    """Remove the checkpoint of a training that is finished or starts again."""
+    """Remove the checkpoint of a training run that is finished or starts again."""
     (work / FILE).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Explain why numbers of a model are infinite or undefined, and how to fix it."""
+"""Explain why values in a model are infinite or undefined, and how to fix it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ if TYPE_CHECKING:
 
 
 class NotFinite(ModelError):
-    """Numbers of a forward pass are infinite or undefined; raised where only the layer is known, not the model."""
+    """Values in a forward pass are infinite or undefined; raised where the layer is known but not the model."""
 
 
 def check_weights(model: PreTrainedModel, name: str) -> None:
-    """Refuse a model with a weight that is not finite, since few tokens may use it and wrong answers would go
-    unnoticed.
+    """Raise ModelError if a weight is not finite: few tokens may use it, so wrong answers could go unnoticed.
 
-    Raises ModelError that names the model as `name`, and the first such weight.
+    The error calls the model `name`, and names the first such weight.
     """
     if wrong := _first_not_finite(model):
         raise ModelError(f"{name}: {wrong}")
 
 
 def undefined_message(model: PreTrainedModel, where: str = "the model") -> str:
-    """Name the weights that are not finite, or say that `where` computes such numbers from finite weights."""
+    """Return a message that names weights that are not finite, or says that `where` overflows with finite weights."""
     torch = libraries.torch
-    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
+    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "values overflow in the forward pass"
     computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
     return _first_not_finite(model) or computed
 
@@ -51,7 +50,7 @@ def _first_not_finite(model: PreTrainedModel) -> str:
 
 @contextmanager
 def explain_not_finite(model: PreTrainedModel) -> Iterator[None]:
-    """Explain why numbers in the model's forward pass are not finite, if that happens in this block."""
+    """In this block, turn NotFinite into a ModelError that explains why values are not finite."""
     try:
         yield
     except NotFinite as error:

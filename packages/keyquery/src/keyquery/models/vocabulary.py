@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
-    """Refuse token ids beyond the rows of a model's embedding, before a forward pass that would end in the middle.
+    """Raise ModelError for token ids beyond a model's embedding, on which a forward pass would crash.
 
-    `tokenizer` is the one that made them, for the message. Raises ModelError that names the first token that has no
-    row.
+    `tokenizer`, which made the ids, serves to show the token. The error names the first token without a row.
     """
     embedding: Any = model.get_input_embeddings()
     rows = int(embedding.weight.shape[0])

@@ -1,4 +1,4 @@
-"""The commands that score models on benchmarks; their libraries are imported when one runs."""
+"""Commands that score models on benchmarks; heavy imports happen when a command runs."""
 
 from pathlib import Path
 from typing import Any
@@ -26,21 +26,21 @@ def bench() -> None:
     help="Files of JSON lines with id, mode, prediction and, if there are several runs, run.",
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--run", "generate", is_flag=True, help="Let the model answer; a stopped run continues.")
+@click.option("--run", "generate", is_flag=True, help="Let the model answer; a rerun resumes a stopped run.")
 @click.option("--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="Samples: Hub id, file or folder.")
-@click.option("--data-name", help="Name of the samples in tables [from --data].")
+@click.option("--data-name", help="Name of the data set in tables [from --data].")
 @click.option("--name", help="Name for the model's measurements [from the model].")
 @click.option("--mode", type=click.Choice(MODES), help="Prompt mode [that of the predictions; nonthinking for --run].")
-@click.option("--lengths", metavar="8k,16k,...", help="Lengths to score [all six].")
+@click.option("--lengths", metavar="8k,16k,...", help="Context lengths to score [all six].")
 @click.option("--partial", is_flag=True, help="Score the predictions that exist if some are missing.")
 @click.option("--replace", is_flag=True, help="Overwrite other scores that have this name and mode.")
 @click.option("--embedder", metavar="FOLDER_OR_ID", help="Embedding model to score summaries with [ROUGE-L alone].")
 @click.option("--null-reference", "null", is_flag=True, help="Mark the model as untrained.")
-@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers per sample to average.")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Number of answers per sample.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts to run at once.")
-@click.option("--limit", type=click.IntRange(2), help="Most prompt tokens [120,000 for 128k models, 224,000 for 256k].")
-@click.option("--new-tokens", type=click.IntRange(1), help="Most tokens of an answer [1024; thinking 8192].")
-@click.option("--temperature", type=click.FloatRange(0), help="Temperature of sampling [the model's own, else 1].")
+@click.option("--limit", type=click.IntRange(2), help="Prompt token limit [120,000 for 128k models, 224,000 for 256k].")
+@click.option("--new-tokens", type=click.IntRange(1), help="Maximal tokens of an answer [1024; thinking 8192].")
+@click.option("--temperature", type=click.FloatRange(0), help="Temperature of sampling [the model's default, else 1].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
 @add_loading_options
 @click.pass_obj
@@ -70,7 +70,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
     help="Result files of lm-evaluation-harness: results_*.json.",
 )
 @click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--run", "generate", is_flag=True, help="Run the model; a stopped run continues.")
+@click.option("--run", "generate", is_flag=True, help="Run the model; a rerun resumes a stopped run.")
 @click.option("--tasks", metavar="needles|NAME,...", help="Tasks to run; `needles` needs no download [RULER's 13].")
 @click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, including the answer [RULER's six].")
 @click.option("--samples", type=click.IntRange(1), default=500, show_default=True, help="Samples per task and length.")

@@ -1,4 +1,4 @@
-"""Write records of a run as JSON lines, each on disk before the next is made; a line cut short by a kill is removed."""
+"""Write records of a run as JSON lines, each saved before the next is made; a truncated last line is removed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from boundpaper.store.text_file import json_of
 
 
 def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the records of a file, each with its file and line; none if there is no file.
+    """Return the records of a file, each with file and line; empty if there is no file.
 
-    Raises DataError when a line other than the last is damaged, or a record is not as it was written.
+    Raises DataError if a line other than the last is damaged, or a record does not match its hash.
     """
     if not path.is_file():
         return []
@@ -28,7 +28,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
         if wrong := broken(record):
-            raise DataError(f"{where}: the record {wrong}; remove the line, and run again to have it answered anew")
+            raise DataError(f"{where}: the record {wrong}; remove the line, and run again to answer it again")
     return records
 
 
@@ -44,10 +44,11 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
-    """Write the settings of records beside them; refuse to add to records made with other settings.
+    """Write settings beside the records; raise DataError if existing records have other settings.
 
-    `path` is that of the records. `plan` is what decides them, as JSON values; names in it that are `free` may differ
-    from one run to the next. Raises DataError when the settings beside the file are others, absent or damaged.
+    `path` is the file of records. `plan` has all settings that determine them, as JSON values; settings named in
+    `free` may differ between runs. The error is also raised if the settings of existing records are missing or
+    damaged.
     """
     note = path.with_suffix(".settings.json")
     if path.is_file() and not note.is_file():
@@ -65,7 +66,7 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
 
 
 def settings_beside(path: Path) -> dict[str, Any]:
-    """Settings of records, as `write_or_match_settings` wrote them.
+    """Return the settings of records, as `write_or_match_settings` wrote them.
 
     Raises DataError when the settings are damaged, or are not what was written; FileNotFoundError when there are none.
     """

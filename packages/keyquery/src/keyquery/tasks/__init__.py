@@ -1,1 +1,1 @@
-"""Tasks: items, answers, and the English that the items are written in."""
+"""Tasks: items, parsing of answers, and English items and texts."""

@@ -22,11 +22,11 @@ INSERTION = "insertion"
 WRONG_LENGTH = "wrong_length"
 CLASSES = (EXACT, NEAR_MISS, RUN_DELETION, TRUNCATION, OTHER_DELETION, INSERTION, OTHER_NUMBER, WRONG_LENGTH, NO_NUMBER)
 LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
-"""A letter for each class, where a table has one a question. A right number that no full stop follows is `NO_STOP`."""
+"""Letters by class, for tables with one letter per question; `NO_STOP` is a right number without a full stop."""
 NO_STOP = "s"
-NEAR = 2  # substitutions of a near-miss: one wrong digit, or two digits exchanged
+NEAR = 2  # most substitutions in a near-miss: one wrong digit, or two swapped digits
 
-# A hyphen or an apostrophe inside a word belongs to it: "no" is not in "no-one"
+# A hyphen or apostrophe inside a word is part of the word: "no" is not in "no-one"
 BEFORE, AFTER = r"(?<!\w)(?<!\w['’-])", r"(?!['’-]?\w)"
 DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
 
@@ -34,7 +34,7 @@ DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d(?: \d(?!\d))+|\d+")
 def chosen_option(text: str, options: Sequence[str]) -> str | None:
     """Return the option that occurs first in a text as whole words, in any letter case; None if none occurs.
 
-    Of two options that start at the same place the longer one counts, so "new york" is not "new".
+    If two options start at the same character, the longer one counts, so "new york" is not "new".
     """
     first: tuple[int, int, str] | None = None
     for option in options:
@@ -46,10 +46,10 @@ def chosen_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
-    """Tell whether a continuation gives the right answer.
+    """Return whether a continuation gives the right answer; None if it is unparsed.
 
-    `options` are all answers there are: the first one in the text counts, and a text without any is unparsed. They are
-    empty for an open question: then the first sentence must hold the answer as whole words, and is unparsed when it has
+    `options` are all possible answers: the first one in the text counts, and a text without any is unparsed. For an
+    open question without options, the first sentence must contain the answer as whole words; it is unparsed if it has
     no words.
     """
     if options:
@@ -62,7 +62,7 @@ def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
 
 
 def parse(item: Item, text: str) -> Outcome:
-    """Tell whether a continuation answers an item; if the item's answer is a number, the first number counts.
+    """Return whether a continuation answers an item; if the item's answer is a number, the first number counts.
 
     If a language has words for digits, the item's fact `digits` maps each word to its digit.
     """
@@ -77,9 +77,9 @@ def parse(item: Item, text: str) -> Outcome:
 def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
     """Return the first number in a text, as digits; empty if there is none.
 
-    Digits may stand apart ("4 0 7"), and thousands may be set off by commas. `digits` has the words of a language that
-    writes each digit as a word, as in {"d4": "4"}: then the first unbroken run of these words counts, and figures mean
-    nothing.
+    Digits may be spaced ("4 0 7"), and commas may separate thousands. `digits` maps words to digits, as in {"d4":
+    "4"}, for a language that writes each digit as a word: then the first run of such words counts, and figures are
+    ignored.
     """
     if digits is None:
         match = DIGITS.search(text)
@@ -94,17 +94,17 @@ def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
 
 
 def error_class(answer: str, key: str) -> str:
-    """Classify how a number differs from the key that was asked for: exactly one of `CLASSES`.
+    """Classify how a number differs from the requested key; return one of `CLASSES`.
 
     The classes are tried in this order:
 
-    - `no_number`: nothing was said; `exact`.
+    - `no_number`: no number was given; `exact`: equal.
     - Of the same length: `near_miss` with one or two digits changed (two neighbours exchanged are two changes), else
       `other_number`.
-    - Shorter, and the key with digits left out: `run_deletion` when a run of equal digits became shorter but none
-      vanished (12234 to 1234), else `truncation` when it is the key's beginning, else `other_deletion`. A key that
-      ends in a run, cut inside it (12344 to 1234), is both of the former and counts as the first: see `ambiguous`.
-    - Longer, and the key with digits put in: `insertion`.
+    - Shorter, the key with digits left out: `run_deletion` if only runs of equal digits became shorter (12234 to
+    1234), else `truncation` if it is the key's beginning, else `other_deletion`. If a key ends in a run and is cut
+    inside it (12344 to 1234), both of the former apply and the first counts: see `is_ambiguous`.
+    - Longer, the key with inserted digits: `insertion`.
     - `wrong_length`: everything else.
     """
     if not answer:
@@ -122,12 +122,12 @@ def error_class(answer: str, key: str) -> str:
 
 
 def is_ambiguous(answer: str, key: str) -> bool:
-    """Tell whether a shorter number is both a shortened run of equal digits and the beginning of the key."""
+    """Return whether a number is both a run deletion and a truncation of the key (see `error_class`)."""
     return error_class(answer, key) == RUN_DELETION and key.startswith(answer)
 
 
 def _digits_in_order(part: str, whole: str) -> bool:
-    """Tell whether all digits of `part` occur in `whole` in the same order."""
+    """Return whether all digits of `part` occur in `whole` in the same order."""
     rest = iter(whole)
     return all(digit in rest for digit in part)
 

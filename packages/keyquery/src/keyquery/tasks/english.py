@@ -19,10 +19,10 @@ FORMS = ("key", "code")
 MISSES = ("one-digit", "swapped", "shortened", "other")
 KEYED = ("passkey", "verification", "ranking")
 DIGITS = 5
-LENGTH = 256  # tokens of a prompt with a key when none is asked
+LENGTH = 256  # default number of tokens of a prompt with a key
 SENTIMENTS = ("positive", "negative")
 RULE = "Answer each question with yes or no.\n"
-# Two answered questions go first, one of each answer, about nothing that is asked
+# Two answered examples come first, one per answer, about subjects that are never asked about
 CITY_SHOTS = "Question: Is Nairobi in Kenya?\nAnswer: yes\nQuestion: Is Lima in Poland?\nAnswer: no\n"
 SPORT_SHOTS = (
     "Question: Does Michael Jordan play basketball?\nAnswer: yes\nQuestion: Does Pele play cricket?\nAnswer: no\n"
@@ -53,7 +53,7 @@ HUB = {"imdb": "stanfordnlp/imdb", "wikitext": "Salesforce/wikitext:wikitext-2-r
 
 
 class EnglishBook:
-    """English as a book of items. Prompts with a key take `length`, `depth` and `form`; other prompts do not."""
+    """Items and texts in English. Prompts with a key take `length`, `depth` and `form`; other prompts do not."""
 
     name = "english"
 
@@ -76,11 +76,11 @@ class EnglishBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task, their right answers in balance; parameters as of `keyquery.tasks.items.Book.items`.
+        """Return `count` items of a task with balanced answers; see `keyquery.tasks.items.Book.items`.
 
-        Without a tokenizer, answers are left unchecked. `form` is `key` or `code`; without it they take turns. Raises
-        DataError when the task or form is unknown, there are not so many questions, the length is too short, or the
-        tokenizer cannot write an answer.
+        Without a tokenizer, answers are not checked. `form` is `key` or `code`; by default they alternate. Raises
+        DataError if the task or form is unknown, there are fewer questions, the length is too short, or the tokenizer
+        cannot encode an answer.
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
@@ -111,7 +111,7 @@ class EnglishBook:
             rng = random.Random(f"texts/{seed}/{kind}/{number}")
             text = make(rng)
             while (have := len(encode(tokenizer, text))) < tokens:
-                # one part more than is missing by the parts' mean length, so that few rounds do
+                # one more part than the mean length suggests, so that few rounds suffice
                 parts = text.count("\n\n") + 1
                 text = "\n\n".join([text, *(make(rng) for _ in range((tokens - have) * parts // have + 1))])
             written.append(text)
@@ -122,7 +122,7 @@ BOOK = EnglishBook()
 
 
 def near_miss(key: str, kind: str, rng: random.Random) -> str:
-    """A number that differs from the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
+    """Return a number unlike the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
     if kind == "swapped":
         place = rng.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
         return key[:place] + key[place + 1] + key[place] + key[place + 2 :]
@@ -138,7 +138,7 @@ def near_miss(key: str, kind: str, rng: random.Random) -> str:
 
 
 def _draw_key(rng: random.Random) -> str:
-    """Draw five digits, the first not 0, of at least two kinds; every second key has a digit twice in a row."""
+    """Draw five digits, the first not 0, of at least two kinds; every second key has the same digit twice in a row."""
     while True:
         key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
         if rng.random() < 0.5:
@@ -210,7 +210,7 @@ def _facts(task: str, count: int, rng: random.Random) -> list[Item]:
     for number in range(count):
         turn, place = divmod(number, len(order))
         subject, true = order[place]
-        right = (number + turn) % 2 == 0  # at its second turn a subject gets the other answer
+        right = (number + turn) % 2 == 0  # the second time, a subject gets the other answer
         shown = true if right else rng.choice([thing for thing in objects if thing != true])
         question = forms[turn // 2].format(subject=subject, shown=shown)
         facts = {"subject": subject, "shown": shown, "true": true, "form": turn // 2}
@@ -234,5 +234,5 @@ def _require_writable(tokenizer: Any, items: Sequence[Item]) -> None:
             answer_tokens(tokenizer, end, answer)
         except ModelError as error:
             raise Unwritable(
-                f"this model cannot be asked in English: {error}; to measure texts alone, give --items 0"
+                f"this model cannot be asked in English: {error}; to measure only texts, give --items 0"
             ) from None

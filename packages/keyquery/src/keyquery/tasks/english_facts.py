@@ -1,4 +1,4 @@
-"""Facts of common knowledge that English questions ask for: a city's country, an athlete's sport."""
+"""Common knowledge for English questions: a city's country, an athlete's sport."""
 
 CITIES: tuple[tuple[str, str], ...] = (
     ("Paris", "France"), ("Lyon", "France"), ("Marseille", "France"), ("Berlin", "Germany"), ("Munich", "Germany"),

@@ -1,4 +1,4 @@
-"""English text made by small grammars: sentences and paragraphs, source code, reviews; seeded, and without figures."""
+"""Generate English text from small grammars: sentences, paragraphs, source code, reviews; without digits."""
 
 import random
 from collections.abc import Sequence
@@ -100,7 +100,7 @@ VERDICTS = {
 
 
 def sentence(rng: random.Random, people: Sequence[str] = PEOPLE, places: Sequence[str] = PLACES) -> str:
-    """One sentence of a village chronicle."""
+    """Return one sentence of a village chronicle."""
     place, thing = rng.choice(places), rng.choice(THINGS)
     if rng.random() < 0.3:
         return rng.choice(SCENES).format(place=place) + "."
@@ -113,13 +113,13 @@ def sentence(rng: random.Random, people: Sequence[str] = PEOPLE, places: Sequenc
 
 
 def paragraph(rng: random.Random) -> str:
-    """Five to eight sentences about a few people and places."""
+    """Return a paragraph of five to eight sentences about a few people and places."""
     people, places = rng.sample(PEOPLE, 3), rng.sample(PLACES, 3)
     return " ".join(sentence(rng, people, places) for _ in range(rng.randint(5, 8)))
 
 
 def python_function(rng: random.Random) -> str:
-    """One function of a made-up Python program."""
+    """Return the source of one function of a made-up Python program."""
     names = rng.sample(NAMES, 5)
 
     def filled(text: str) -> str:
@@ -144,7 +144,7 @@ def python_function(rng: random.Random) -> str:
 
 
 def film_review(rng: random.Random, verdict: str) -> str:
-    """A film review of four to six sentences, one of which speaks against its verdict."""
+    """Return a film review of four to six sentences, one of which contradicts the verdict."""
     aspects = rng.sample(ASPECTS, rng.randint(3, 4))
     side, against = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
     clauses = [

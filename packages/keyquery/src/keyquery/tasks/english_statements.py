@@ -10,9 +10,9 @@ from keyquery.tasks.english_facts import ATHLETES, CITIES
 from keyquery.tasks.items import Item
 
 TASK = "statements"
-LENGTH = 48  # tokens of a prompt when none is asked
+LENGTH = 48  # default number of tokens of a prompt
 TRUE, FALSE = "true", "false"
-QUESTION, ANSWER = "question", "answer"  # what the truth of a statement needs
+QUESTION, ANSWER = "question", "answer"  # text before the object, by relation
 STEMS = {"cities": "{subject} is a city in", "sports": "{subject} is known for playing"}
 FACTS = {"cities": CITIES, "sports": ATHLETES}
 NEVER = (
@@ -23,9 +23,9 @@ NEVER = (
 def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
     """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
-    Half of the false ones name another subject's object, so that the subject is needed to tell; the others name
-    something that is nobody's object, so that the object alone tells (`group` "answer"). `length` is the tokens of the
-    whole prompt, reached or passed by the last sentence of the filler.
+    Half of the false statements name another subject's object, so the subject is needed to see it; the others name an
+    object of no subject, so the object suffices (`group` "answer"). `length` is the number of tokens of the whole
+    prompt; the filler's last sentence may exceed it.
     """
     items = []
     for number in range(count):
@@ -54,7 +54,7 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
 
 
 def objects_of(relation: str) -> Sequence[str]:
-    """Every object of a relation, once each."""
+    """Return every object of a relation once."""
     return tuple(sorted({thing for _, thing in FACTS[relation]}))
 
 

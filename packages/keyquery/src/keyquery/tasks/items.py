@@ -1,4 +1,4 @@
-"""Define items: a prompt, the right answer, and what is needed to judge an answer."""
+"""Define items: a prompt, the right answer, and facts needed to judge an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ YES, NO = "yes", "no"
 
 
 class Unwritable(DataError):
-    """A tokenizer cannot write an item's answer."""
+    """A tokenizer cannot encode an item's answer."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Item:
     task : str
         Name of the task.
     prompt : str
-        Text that the model continues, without the token of the beginning, which the tokenizer adds.
+        Text that the model continues, without the beginning token, which the tokenizer adds.
     answer : str
         The right answer.
     options : tuple of str
-        Every answer that can be given, `("yes", "no")`; empty when the answer is open.
+        All possible answers, such as `("yes", "no")`; empty for an open question.
     facts : mapping
-        What an experiment asks of the item besides: `depth` (0 to 1) and `length` (tokens) of a passkey prompt, `form`
-        of the prompt, `subject`, `property` and `group` of a statement. Plain JSON values.
+        Further facts for experiments, as plain JSON values: `depth` (0 to 1) and `length` (tokens) of a passkey
+        prompt, `form` of the prompt, `subject`, `property` and `group` of a statement.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Item:
 class Book(Protocol):
     """A source of items and texts in one language.
 
-    Everything is a function of its arguments: the same call gives the same items in each process.
+    All methods are deterministic: the same call returns the same items in every process.
     """
 
     @property
@@ -78,7 +78,7 @@ class Book(Protocol):
 
         Passkey prompts take `length` (tokens of the whole prompt, including the beginning-of-sequence token), `depth`
         (0 to 1, or None for depths spread evenly over the items) and `form` (a name of the prompt's wording). Raises
-        DataError when the task is unknown or the tokenizer cannot write an answer.
+        DataError if the task is unknown or the tokenizer cannot encode an answer.
         """
         ...
 

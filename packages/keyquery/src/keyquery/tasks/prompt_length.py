@@ -1,4 +1,4 @@
-"""Make prompts of an exact number of tokens, for any tokenizer: filler sentences around what must be remembered."""
+"""Make prompts of an exact number of tokens, for any tokenizer, with filler sentences around a planted text."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,9 @@ from boundpaper.errors import DataError
 from keyquery.models.answers.forwards import encode
 from keyquery.tasks.english_prose import sentence
 
-POOL = 120  # filler sentences to choose from; long prompts repeat them
-DOTS = 8  # most full stops after words that say nothing
-ROUNDS = 8  # corrections before a length is given up
+POOL = 120  # number of filler sentences; long prompts repeat them
+DOTS = 8  # most full stops after meaningless words
+ROUNDS = 8  # attempts to reach a length
 HEDGES = (
     "Well", "so", "then", "and", "there", "it", "was", "as", "ever", "so", "very", "quiet", "and", "calm", "all",
     "day", "and", "on", "and", "on", "as", "far", "as", "we", "know",
@@ -41,10 +41,9 @@ class Filler:
     ) -> tuple[str, int]:
         """Return a prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
 
-        The tail brings its own line break; `depth` is the share of the filler before the plant, to the nearest
-        sentence, and `tokens` includes what the tokenizer adds in front. Return the prompt, and how many tokens are in
-        front of the plant. Raises DataError when the length is too short for the parts, or no choice of filler meets
-        it.
+        The tail starts with a line break; `depth` is the share of filler before the plant, to the nearest sentence,
+        and `tokens` includes special tokens. Return the prompt, and the number of tokens before the plant. Raises
+        DataError if the length is too short for the parts, or no choice of filler fits exactly.
         """
         least = self._count(f"{head} {plant}{tail}")
         if tokens < least:
@@ -52,7 +51,7 @@ class Filler:
         chosen: list[str] = []
         room = tokens - least
         usual = round(sum(self._costs.values()) / len(self._costs))
-        while room > 3 * usual:  # the last sentences are chosen for their length
+        while room > 3 * usual:  # the last sentences are chosen so that the length fits
             chosen.append(rng.choice(self._sentences))
             room -= self._costs[chosen[-1]]
         for _ in range(ROUNDS):
@@ -65,7 +64,7 @@ class Filler:
                 if off == 0:
                     return prompt, self._count(start)
             if off is not None:
-                room += off  # sentences join a little shorter or longer than they were measured
+                room += off  # joined sentences may have slightly fewer or more tokens than the sum
             elif chosen:
                 room += self._costs[chosen.pop()]
             else:
@@ -76,7 +75,7 @@ class Filler:
         )
 
     def _closings(self, room: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler that take `room` tokens: none, one or two sentences, else meaningless words."""
+        """Yield endings of the filler with `room` tokens: no sentence, one or two sentences, else meaningless words."""
         if room == 0:
             yield ()
         for text in self._by_cost.get(room, [])[:2]:

@@ -1,1 +1,1 @@
-"""Parts of the anchoring experiment: samples, hidden states, probes and groups."""
+"""Samples, hidden states, probes and groups of the anchoring experiment."""

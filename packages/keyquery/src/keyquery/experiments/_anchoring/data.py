@@ -1,4 +1,4 @@
-"""Make samples of the anchoring experiment: a prompt with a question and an answer, and whether the answer is right."""
+"""Make samples for the anchoring experiment: prompts with a question and an answer that is labelled right or wrong."""
 
 import random
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class AnswerSample:
     Parameters
     ----------
     unit : str
-        What is resampled: samples of one unit share a fact, so they are not independent.
+        Resampling unit; samples of one unit share a fact, so they are not independent.
     text : str
         Prompt and answer, up to the end of the answer or further.
     question : tuple of (int, int)
@@ -37,8 +37,8 @@ class AnswerSample:
     filler : (int, int)
         Character span of text that has nothing to do with the question; empty where there is none.
     kind : str
-        By design: "answer" where the answer alone tells that it is wrong, "question" where the question is needed;
-        empty where nothing is known.
+        "answer" if the answer alone shows that it is wrong, "question" if the question is needed to see it; empty if
+        unknown.
     """
 
     unit: str
@@ -54,7 +54,7 @@ class AnswerSample:
 class SampleSplit:
     """Samples for training probes and samples for measuring; no unit is in both.
 
-    `asked` and `known` are how many names the model was asked about, and how many it knows; 0 where nobody asked.
+    `asked` counts the names the model was asked about, `known` those it knows; both are 0 if it was not asked.
     """
 
     train: tuple[AnswerSample, ...]
@@ -78,9 +78,10 @@ class SampleSplit:
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> SampleSplit:
     """Make statements whose truth is known by construction; no name occurs both in training and in test statements.
 
-    A statement whose object is true of nobody is wrong without the question; the others need the question. With
-    `known`, statements are only about names whose own object the model itself finds likeliest, among all of the
-    relation. Raises DataError when the model's language has no such statements, or too few names for the samples asked.
+    A statement whose object fits no name is recognisably wrong without the question; other statements need the
+    question. With `known`, only names are used for which the model ranks the true object first among all objects of
+    the relation. Raises DataError if the model's language has no such statements, or too few names for the requested
+    samples.
     """
     if TASK not in subject.book.tasks():
         raise DataError(
@@ -110,9 +111,9 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
 
 
 def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
-    """Return statements about names whose true object is the model's likeliest completion, summed over its tokens.
+    """Return statements whose true object is the model's likeliest completion, by log-probability summed over tokens.
 
-    Raises DataError when statements do not say which objects there are.
+    Raises DataError if statements do not list the possible objects.
     """
     if not all({"true", "objects"} <= set(item.facts) for item in items):
         raise DataError(
@@ -130,11 +131,11 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
-    """Make a sample of a statement: the answer follows the question's words, and both end the prompt."""
+    """Make a sample of a statement: the prompt ends with the question's words and then the answer."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
-        raise DataError(f"the statement {prompt[-60:]!r} does not hold its own words {stem + ' ' + answer!r}")
+        raise DataError(f"the statement {prompt[-60:]!r} does not contain its words {stem + ' ' + answer!r}")
     first = start + len(stem) + 1
     return AnswerSample(
         unit=unit,
@@ -148,14 +149,14 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
 
 
 def _sentence_start(prompt: str, start: int) -> int:
-    """Return the start of the sentence around `start`, with the full stop before it; its opening shows its kind."""
+    """Return the start of the sentence around `start`, including the full stop before it, which tells its kind."""
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
 def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: int, seed: int) -> SampleSplit:
-    """Split units between training and test in proportion, then take the number of samples asked for from each part.
+    """Split units between training and test in proportion, then take the requested number of samples from each part.
 
-    Raises DataError when a side has too few samples.
+    Raises DataError if either part has too few samples.
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)

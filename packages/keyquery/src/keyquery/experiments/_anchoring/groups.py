@@ -18,8 +18,9 @@ Units = NDArray[np.int64]
 class TestSamples:
     """Test samples of one seed, or of all of them together.
 
-    `whole`, `first` and `second` are of the probes trained on all units, and on either half of them. `names` has the
-    unit of each sample and `reference` the reference layer of its seed; `kinds` are by design, empty where unknown.
+    `whole` has the readings of probes trained on all units, `first` and `second` those of probes trained on either
+    half. `names` has the unit of each sample, `reference` the reference layer of its seed, and `kinds` its designed
+    kind (empty if unknown).
     """
 
     whole: Readings
@@ -32,7 +33,7 @@ class TestSamples:
 
     @property
     def units(self) -> Units:
-        """Return the number of each sample's unit, counted from 0."""
+        """Return the index of each sample's unit, counted from 0."""
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
@@ -57,10 +58,10 @@ def pool_seeds(found: Sequence[TestSamples]) -> TestSamples:
 
 
 def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
-    """Yield rows on how well probes tell right from wrong, over all samples and over those that need the question."""
+    """Yield rows on how well probes separate right from wrong, over all samples and those that need the question."""
     kinds = np.asarray(measured.kinds)
     groups = {"all": np.ones(len(kinds), dtype=bool)}
-    if measured.kinds[0]:  # wrong by design in one of the kinds, so only the other has both classes
+    if measured.kinds[0]:  # one kind is always wrong, so only the other kind has both classes
         groups[QUESTION] = kinds == QUESTION
     for group, chosen in groups.items():
         condition = f"{data}/probe/{group}"
@@ -97,7 +98,7 @@ def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
 
 
 def _ways_of_grouping(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
-    """Yield each way of grouping: its name, the readings to measure, and each sample's group by layer (n, L)."""
+    """Yield each grouping: its name, the readings to use, and each sample's group by layer (n, L)."""
     flips = measured.whole.flips()
     at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
     yield "all", measured.whole, {"all": np.ones_like(flips)}

@@ -1,4 +1,4 @@
-"""Train linear probes of truth, one per layer, and read them before and after an attention knockout."""
+"""Train linear truth probes, one per layer, and evaluate them before and after an attention knockout."""
 
 import functools
 import importlib
@@ -21,7 +21,7 @@ STEPS = 2000  # of the solver
 class Probes:
     """Linear classifiers, one per layer, of whether the answer is right.
 
-    `weights` are on the states as they are: the standardisation is folded in.
+    `weights` apply to unstandardised states: the standardisation is folded into them.
     """
 
     weights: Floats
@@ -56,9 +56,9 @@ def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.
 class Readings:
     """Predictions of one set of probes for test samples; all of shape (n, L).
 
-    They are probabilities of "right": of the untouched model (`before`), after the cut from the question (`cut`), and
-    after a cut from as many other tokens, drawn from all (`control`) and from filler only (`filler`); these two are NaN
-    where a sample has too few of them.
+    All are probabilities of "right": of the unchanged model (`before`), after cutting attention to the question
+    (`cut`), and after cutting attention to as many other tokens, drawn from all (`control`) or from the filler
+    (`filler`). The last two are NaN if a sample has too few such tokens.
     """
 
     before: Floats
@@ -77,16 +77,16 @@ class Readings:
 
 
 def _of_class(before: Floats, after: Floats) -> Floats:
-    """Return the probability in `after` of the class that is the likelier one in `before`."""
+    """Return the probability in `after` of the class that is likelier in `before`."""
     return np.where(before >= 0.5, after, 1 - after)
 
 
 @dataclass(frozen=True)
 class LayerSummary:
-    """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
+    """Mean over units with a 95 % interval, by layer; each array has shape (L,) and is NaN where n is 0.
 
-    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
-    `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal. `n` counts units, and `samples` the
+    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, or Student's below
+    `LEAST_BOOTSTRAPPED` units; it is NaN for one unit or if all units are equal. `n` counts units, and `samples` the
     samples in them.
     """
 
@@ -103,8 +103,8 @@ def summary(
 ) -> LayerSummary:
     """Average the samples of each unit, then the units, with the interval that the number of units allows.
 
-    NaN counts as absent. `units` are codes from 0, `member` says which samples count at which layer, and `draws` is the
-    number of resamples. A mean must lie between the `bounds`, at which Student's interval is cut.
+    NaN values are ignored. `units` are codes from 0, `member` is the mask of samples to use at each layer, and
+    `draws` is the number of resamples. Student's interval is clipped to `bounds`, between which the mean must lie.
     """
     there = member & np.isfinite(values)
     shape = (int(units.max()) + 1, values.shape[1])
@@ -122,7 +122,7 @@ def summary(
     half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
     low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
     for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
-        # a group so small that a resample can miss it altogether is described by the other resamples
+        # a resample that misses a small group altogether is ignored
         finite = drawn[:, layer][np.isfinite(drawn[:, layer])]
         low[layer], high[layer] = percentile_interval(finite)
     return LayerSummary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
@@ -131,8 +131,8 @@ def summary(
 def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:
     """Return the area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
 
-    Values and ends have shape (L,). They are NaN where all samples are of one class; the ends also where units are
-    fewer than `LEAST_BOOTSTRAPPED`.
+    Values and interval ends have shape (L,). All are NaN if the samples are of one class; the ends also if there are
+    fewer than `LEAST_BOOTSTRAPPED` units.
     """
     value = auroc_by_layer(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
@@ -150,7 +150,7 @@ def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
 
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
-    """Draw the bootstrap resamples in parts, so that an array over samples takes some tens of megabytes at most."""
+    """Draw the bootstrap resamples in chunks, so that an array over samples stays below some tens of megabytes."""
     weights = _resample_weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 

@@ -1,4 +1,4 @@
-"""Make samples of the anchoring experiment from questions of published data sets and a model's own answers."""
+"""Make samples for the anchoring experiment from published questions and a model's own answers to them."""
 
 import json
 import random
@@ -18,7 +18,7 @@ from keyquery.models.libraries import need
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
-CHUNK = 64  # questions between two saves of answers
+CHUNK = 64  # answers are saved after every so many questions
 Row = Mapping[str, Any]
 
 
@@ -36,8 +36,8 @@ class Question:
 class DataSet:
     """A published data set.
 
-    `hub`, `configuration` (which may be empty) and `split` say where it is. `rule` says how the decisive words are
-    found, and `read` makes a question of a row; its id is the row's number where the data has none.
+    `hub`, `configuration` (may be empty) and `split` locate it on the Hub. `rule` describes how the decisive words
+    are found; `read` turns a row into a question, whose id is the row number if the data has no ids.
     """
 
     hub: str
@@ -90,14 +90,14 @@ DATA: Mapping[str, DataSet] = {
 
 
 def questions(name: str, file: Path | None = None) -> list[Question]:
-    """Return the questions of a data set whose decisive words are found, in the order of the data set.
+    """Return the questions of a data set in which decisive words are found, in order.
 
     `name` is one of `DATA`. `file` is a .jsonl or .parquet file, or a folder of such files, with the data set's
-    columns; the Hub when None. Raises DataError when the data set is unknown, cannot be read, lacks a column, or has a
-    malformed row.
+    columns; if None, the Hub is read. Raises DataError when the data set is unknown, cannot be read, lacks a column,
+    or has a malformed row.
     """
     if name not in DATA:
-        raise DataError(f"no data set {name!r}; there are planted, {', '.join(DATA)}")
+        raise DataError(f"no data set {name!r}; choose from planted, {', '.join(DATA)}")
     source = DATA[name]
     usable = []
     for number, (place, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
@@ -161,9 +161,9 @@ def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> SampleSplit:
-    """Return a model's own greedy answers to randomly drawn questions: the first for training, the rest for measuring.
+    """Return a model's greedy answers to randomly drawn questions: the first ones for training, the rest for testing.
 
-    Answers are stored, so that a stopped run continues with them. A question without an answer in words is passed over.
+    Answers are saved, so a rerun resumes a stopped run. Questions whose answer has no words are skipped.
     Raises DataError when there are too few questions, or too few answers.
     """
     pool = questions(data, file)
@@ -200,7 +200,7 @@ def _model_answers(subject: Subject, part: Sequence[Question]) -> list[str]:
 def sample_of_answer(question: Question, said: str) -> AnswerSample | None:
     """Make a sample of a question and the model's answer; None if the model gave no answer.
 
-    The text ends with the exact answer. Tokenizers that drop the space in front of a continuation get it back.
+    The text ends with the exact answer. If the tokenizer dropped the space before the continuation, it is restored.
     """
     said = said if said[:1].isspace() else f" {said}"
     place = answer_span(said)

@@ -1,4 +1,4 @@
-"""Read hidden states at the end of an answer: with the question visible, with it hidden, and with a control."""
+"""Read hidden states at the end of an answer: with the question visible, hidden, or with other tokens hidden."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TOKENS = 4096  # a forward pass, filling included
 class MarkedSample:
     """A sample as token ids, with the positions of its question.
 
-    `ids` end with the token that is read, and `question` has the positions of the decisive words of the question.
-    `control` and `filler` are as many other positions, drawn at random from all before the answer and from the filler;
-    empty when there are too few.
+    The state is read at the last of `ids`; `question` has the positions of the question's decisive words. `control`
+    and `filler` are equally many other positions, drawn at random from all before the answer and from the filler;
+    empty if there are too few.
     """
 
     ids: tuple[int, ...]
@@ -39,7 +39,7 @@ class MarkedSample:
     filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
-        """Return the mask of queries (rows) that lose keys (columns): every later position that is not such a key."""
+        """Return the mask of queries (rows) that cannot attend to `keys` (columns): all later non-key positions."""
         mask = np.zeros((tokens, tokens), dtype=bool)
         for key in keys:
             mask[key + 1 :, key] = True
@@ -50,9 +50,9 @@ class MarkedSample:
 def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
     """Tokenize a sample, and find the positions of its question by the tokenizer's character offsets.
 
-    The tokenizer must be a fast one; `seed` is that of the control's draw. The state is read where `read` says: at the
-    last token of the exact answer, or at the last of the text. Raises ModelError when the tokenizer has no offsets;
-    DataError when no token lies in the question or in the answer.
+    The tokenizer must be a fast one; `seed` is for drawing the control. `read` selects where the state is read: at
+    the last token of the exact answer, or of the text. Raises ModelError when the tokenizer has no offsets; DataError
+    when no token lies in the question or in the answer.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
@@ -79,7 +79,7 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
-    """Return the tokens that overlap a span of characters; a space that a token has before its word does not count."""
+    """Return the tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
     places = []
     for place, (first, last) in enumerate(offsets):
@@ -101,12 +101,11 @@ def states_at_end(
 ) -> NDArray[np.float32]:
     """Return the residual stream after each block at the last token of each sample.
 
-    The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers gives, for every k,
-    what a knockout in blocks 0 to k would give. Without keys the pass runs with an empty mask, so that the knockout is
-    its only difference from a pass with keys. `choose` gives the keys that a sample's later positions lose, none by
-    default; `layers` are the blocks with the knockout, all when None. A forward pass takes so many `tokens`, at least
-    one sample; shorter samples are filled on the right, where no earlier token sees it. Return float32 of shape (n, L,
-    D).
+    The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers equals, for every
+    k, a knockout in blocks 0 to k. A pass without keys also has a (then empty) mask, so that the two passes differ by
+    the knockout only. `choose` returns the keys hidden from a sample's later positions (default: no keys); `layers`
+    are the blocks with the knockout (None: all). A batch has at most `tokens` tokens, but at least one sample;
+    shorter samples are padded on the right. Return float32 of shape (n, L, D).
     """
     torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)

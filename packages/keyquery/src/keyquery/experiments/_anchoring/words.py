@@ -1,4 +1,4 @@
-"""Find the decisive words of a question, and tell whether two answers are the same."""
+"""Find the decisive words of a question, and check whether two answers are the same."""
 
 import re
 import string
@@ -52,7 +52,7 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
 def _find_part(text: str, part: str) -> Span | None:
     words = part.split()
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
-    # the same case first: in "the author of The Author" the subject is the second
+    # prefer the exact case: in "the author of The Author" the second match is the subject
     match = (re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)) if words else None
     return None if match is None else match.span()
 
@@ -64,8 +64,8 @@ def _spans_overlap(one: Span, other: Span) -> bool:
 def answer_span(continuation: str) -> Span | None:
     """Return the character span of the answer in the model's continuation: its first line up to the end of a sentence.
 
-    The rule is the same for right and for wrong answers, so that the position of the last token does not reveal the
-    truth. Quotation marks and spaces around it are left out. None when there is no word.
+    Right and wrong answers are cut alike, so the position of the last token does not reveal the truth. Surrounding
+    quotation marks and spaces are excluded. None if the answer has no word.
     """
     start = next((place for place, sign in enumerate(continuation) if not sign.isspace()), None)
     if start is None:
@@ -80,7 +80,7 @@ def answer_span(continuation: str) -> Span | None:
 
 
 def normal(text: str) -> str:
-    """Return a text in lower case without punctuation, English articles and double spaces, as in SQuAD's metric."""
+    """Return a text in lower case without punctuation, English articles or double spaces, as in SQuAD's metric."""
     bare = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
     return " ".join(ARTICLES.sub(" ", bare).split())
 

@@ -1,4 +1,4 @@
-"""Analyse every head of a capture in parallel and never twice, and write its tables as measurements."""
+"""Analyse every head of a capture in parallel, each head once, and write tables as measurements."""
 
 import hashlib
 import importlib.metadata
@@ -44,10 +44,10 @@ WIDER = "where a rotation turned them, plasticity is the higher the wider the bi
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisOutcome:
-    """Outcome of `measure`.
+    """Outcome of `measure`: tables, counts of heads, and time.
 
-    `files` are the tables written, `kept` is how many of the heads an earlier run had finished, and `seconds` is wall
-    time.
+    `files` are the written tables, `kept` is the number of heads that an earlier run had finished, and `seconds` is
+    wall time.
     """
 
     files: list[Path]
@@ -74,10 +74,10 @@ def measure(
 ) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
-    `place` is a folder or the Hub id of a published capture; the others are options of the command `heads`. `jobs` is
-    the number of processes (of cores when None), or of a cluster's jobs (one per eight heads). Raises DataError when
-    the capture is absent, unfinished or damaged, no head has a value, or measurements of another capture or of other
-    options stand under this name.
+    `place` is a folder or the Hub id of a published capture; other arguments are options of the command `heads`.
+    `jobs` is the number of processes (None: of cores) or of cluster jobs (None: one per eight heads). Raises
+    DataError if the capture is missing, unfinished or damaged, if no head has a value, or if this name has
+    measurements of another capture or with other options.
     """
     start = time.monotonic()
     capture = _opened_capture(place, rotation, context=context, branch=branch, group=group)
@@ -92,7 +92,7 @@ def measure(
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
-        here = 1  # every finding is in its place, and is gathered in this process
+        here = 1  # every result is stored; collect them in this process
     with open_bar("heads") as progress:
         try:
             findings, old = analyse_heads(capture, options, folder, here, progress)
@@ -115,7 +115,7 @@ def measure(
 
 
 def _shown_name(capture: Capture, capture_name: str, branch: str | None) -> str:
-    """Return the name under which a capture's model is shown."""
+    """Return the displayed name of a capture's model."""
     return str((capture.manifest or {}).get("settings", {}).get("model") or branch or Path(capture_name).name)
 
 
@@ -130,8 +130,8 @@ def tables_of_heads(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
     """Return the tables of a capture's heads, their manifest, and the name of the model.
 
-    `model`, `place` and `branch` are the name of the measurements, and the capture's place and branch where they are
-    not those of its folder; `rotation` is the file that stated the rotation of the capture, if any.
+    `model` names the measurements; `place` and `branch` are the capture's, if they differ from its folder; `rotation`
+    is the file that states the capture's rotation, if any.
     """
     place = place or str(capture.root)
     shown = _shown_name(capture, place, branch)
@@ -145,9 +145,9 @@ def tables_of_heads(
 def analyse_heads(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
 ) -> tuple[list[HeadResult], int]:
-    """Return the findings of all heads in order, and how many of them come from an earlier run in `folder`.
+    """Return the results of all heads in order, and how many of them an earlier run left in `folder`.
 
-    Raises DataError when files of heads are absent or damaged: all are tried first, and the finished ones kept.
+    Raises DataError if files of heads are missing or damaged, after all other heads are analysed and stored.
     """
     done: dict[sampling.HeadIndex, HeadResult] = {}
     failed: list[str] = []
@@ -187,13 +187,13 @@ def _outcomes(
                 "a process of the analysis was ended from outside (out of memory?); what is finished is kept; "
                 f"give --jobs {jobs // 2} and run again"
             ) from None
-        except BaseException:  # Ctrl-C, or a caller that wants no more: finished heads are kept, the others are not
+        except BaseException:  # on Ctrl-C, or if the caller stops early, finished heads are kept
             end_pool(pool)
             raise
 
 
 def head_groups(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
-    """Group heads that read the same keys, unless there are too few such groups to keep every process at work."""
+    """Group heads that share keys, unless there are too few such groups to keep every process busy."""
     groups: dict[tuple[int, int], list[sampling.HeadIndex]] = {}
     for head in capture.heads:
         groups.setdefault((head.layer, head.key), []).append(head)
@@ -209,7 +209,7 @@ def _analyse_group(
 
 
 def _memory_advice(jobs: int) -> str:
-    """Return advice for when memory ran out, fitted to the options that were given."""
+    """Return advice on how to use less memory, fitted to the given options."""
     if jobs > 1:
         return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
     return (
@@ -219,7 +219,7 @@ def _memory_advice(jobs: int) -> str:
 
 
 def refuse_empty(capture: Capture, findings: Sequence[HeadResult], options: PlasticityOptions) -> None:
-    """Refuse a capture without any head that can be analysed."""
+    """Raise DataError if no head of a capture can be analysed."""
     if any("ap_overall" in finding.metrics for finding in findings):
         return
     rows = [row for finding in findings for row in finding.bins]
@@ -281,7 +281,7 @@ def _manifest(
 
 
 def _documents_hash(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
-    """Return a hash of the documents that a capture read, and their installed set; a user's file is named nowhere."""
+    """Return a hash of a capture's documents and, for installed texts, the set's name; a user's file is never named."""
     place = str(settings.get("texts", ""))
     if "documents" not in found:
         return {}
@@ -297,7 +297,7 @@ def _opened_capture(place: str, rotation: Path | None, **given: Any) -> Capture:
 
 
 def _default_estimator(capture: Capture) -> Estimator:
-    """Return the estimator for a capture when the user asked for none."""
+    """Return the default estimator for a capture."""
     if capture.rotations is not None:
         return "aligned_full"
     print(
@@ -319,10 +319,10 @@ def run(
     separation: Separation = "distance",
     **asked: Any,
 ) -> list[str]:
-    """Carry out the command: measure, and print the time taken to standard error.
+    """Run the command `heads`; print the time taken to standard error.
 
-    Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
-    turns them they are taken as captured, which is said. Return the paths of the tables below the project.
+    By default, queries are rotated to the centres of their bins; if the capture does not record its rotation, they
+    are used as captured, with a warning. Return the paths of the tables relative to the project.
     """
     given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
     capture = _opened_capture(place, asked.get("rotation"), **given)

@@ -1,4 +1,4 @@
-"""Capture a subject over texts of its own book, and compute the head geometry from the capture."""
+"""Capture a subject over texts from its book, and compute the head geometry from the capture."""
 
 import json
 from pathlib import Path
@@ -20,14 +20,14 @@ from keyquery.models.checkpoints.loading import LoadedModel, shown_model
 from keyquery.models.texts import TextSource
 
 BUCKETS = 16
-DOCUMENTS = 256  # with one token a bucket and document, so many queries in each query bin
+DOCUMENTS = 256  # documents per capture, and so queries per query bin, with one token per bucket and document
 
 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
-    """Capture queries and keys over 256 texts of one kind, once, into the folder of the subject's answers.
+    """Capture queries and keys over 256 texts of one kind, once, into the subject's cache folder.
 
-    `kind` is that of the book's texts, the first when None; texts of `options.place` are taken in place of it. Raises
-    DataError when the model was made in memory, or texts are too short or too few tokens are asked.
+    `kind` is one of the book's kinds of texts (None: the first), unless `options.place` gives other texts. Raises
+    DataError if the model was made in memory, texts are too short, or `options.tokens` is too small.
     """
     if subject.source is None or subject.folder is None:
         raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")
@@ -40,7 +40,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
     kind, source = kind or subject.book.kinds()[0], options.texts_source
     content = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
     label = kind if source is None else slug_of_texts(source.place)
-    # what is captured is in the name: a model trained anew, or other texts, make another capture
+    # the name hashes model and texts, so a retrained model or other texts make another capture
     mark = key(
         open_or_capture, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}
     )

@@ -1,4 +1,4 @@
-"""Analyse one captured head, and keep the results as plain numbers in JSON, so that no head is analysed twice."""
+"""Analyse one captured head, and store the results as JSON, so that no head is analysed twice."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ COMPONENT = ("pc0_explained", "pc0_r_q", "pc0_r_k", "linear_share_q", "linear_sh
 GAPS = ("gap_by_pair", "gap_by_bin")
 METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
 LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
-PLANE_POINTS = 32  # of each side, evenly over the positions
+PLANE_POINTS = 32  # vectors drawn on each side, evenly over positions
 DECILES = tuple(f"ap_decile_{place}" for place in range(10))
 
 
@@ -46,17 +46,17 @@ class HeadResult:
     Parameters
     ----------
     layer, head, key_head : int
-        The head.
+        Indices of layer, query head and key head.
     vectors : str
-        Content hash of its queries and keys.
+        Content hash of the head's queries and keys.
     queries, keys : int
-        Vectors.
+        Numbers of queries and of keys.
     metrics : dict
-        `METRICS`, `DECILES` and `LENGTHS` that have a value.
+        Values by name, for those of `METRICS`, `DECILES` and `LENGTHS` that have one.
     reasons : dict
-        Why the others have none.
+        Reasons by name, for those without a value.
     kind : str
-        What the first principal component carries; empty when it is not known.
+        What the first principal component encodes; empty if unknown.
     bins : list of dict
         One per query bin: position, queries, pairs, plasticity, mean_gap, spread, reason.
     cells : list of list
@@ -68,9 +68,9 @@ class HeadResult:
     spectrum : list of list
         By principal component: share of the variance, correlations of queries and keys with position.
     plane : list of list
-        A draw of vectors in the plane: 1 for a query and 0 for a key, position, projections on a and b.
+        Sampled vectors in the plane: 1 for a query or 0 for a key, position, projections on a and b.
     precision : str
-        Precision of the products; empty when there are none.
+        Precision of the matrix products; empty if there are none.
     """
 
     layer: int
@@ -113,10 +113,10 @@ def load_or_analyse(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[HeadResult, bool]:
-    """Load the finding of a head from `folder`, or compute and store it; also return whether it was stored already.
+    """Load the result of a head from `folder`, or compute and store it; also return whether it was already stored.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are the head's keys, if
-    another head that reads them was analysed before. Raises DataError when a file of the head is absent or damaged.
+    already loaded for another head. Raises DataError when a file of the head is absent or damaged.
     """
     keys = keys or KeySide(capture, head, options)
     path, vectors = finding_path(capture, head, options, folder, keys)
@@ -127,9 +127,9 @@ def load_or_analyse(
 def analyse_in_turn(
     capture: captures.Capture, heads: Sequence[sampling.HeadIndex], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.HeadIndex, Outcome]]:
-    """Yield the outcomes of analysing heads; consecutive heads that read the same keys share one copy of them.
+    """Yield the outcomes of analysing heads; consecutive heads with the same keys share one copy of the keys.
 
-    A damaged file is an outcome too, so that the other heads are still analysed.
+    A damaged file is yielded as an error, so that the other heads are still analysed.
     """
     keys: KeySide | None = None
     for head in heads:
@@ -149,7 +149,7 @@ def finding_path(
     folder: Path,
     keys: KeySide | None = None,
 ) -> tuple[Path, str]:
-    """Return the path of a head's finding, and the content hash of its vectors."""
+    """Return the path of a head's stored result, and the content hash of the head's vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
@@ -181,10 +181,10 @@ def analyse(
     vectors: str = "",
     keys: KeySide | None = None,
 ) -> HeadResult:
-    """Analyse a head: plasticity, rotation, components, position weights of dimensions, distance to counting.
+    """Analyse a head: plasticity, rotation, components, position weights of dimensions, distance from counting.
 
-    A metric for which a head is too small or too uniform is missing, with the reason. Raises DataError when a file of
-    the head is absent or damaged.
+    If a head is too small or too uniform for a metric, the metric is missing, with a reason. Raises DataError when a
+    file of the head is absent or damaged.
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
     rotation = capture.rotation(head.layer)
@@ -240,7 +240,7 @@ def _rotation(found: HeadResult, data: Head, moments: HeadMoments, context: int,
         ]
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
-        # a check that is zero but for rounding: its digits would differ from machine to machine
+        # zero up to rounding, so its digits would differ between machines
         found.set_value(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
 
 
@@ -274,7 +274,7 @@ def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: Pl
 
 
 def _add_maps(found: HeadResult, known: Plasticity) -> None:
-    """Store the profile, the map of plasticity and the sums of position and content, as lists without empty cells."""
+    """Add the profile, the map of plasticity and the sums of position and content, without empty cells."""
     sums = known.sums
     for place, queries in enumerate(known.queries):
         pairs = float(sums.count[place].sum())

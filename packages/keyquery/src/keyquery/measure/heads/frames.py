@@ -1,4 +1,4 @@
-"""Turn findings of a capture's heads into tables: one row per head, bin, cell, dimension or metric."""
+"""Turn the results of a capture's heads into tables: one row per head, bin, cell, dimension or metric."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult
 from keyquery.models.captures.reading import Capture
 
-PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
+PLANE_HEADS = 8  # number of heads whose vectors are sampled for the plane
 
 
 def measurement_frames(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
-    """Return every measurement of a model by name.
+    """Return all tables of a model's measurements by name.
 
-    `findings` are those of all heads, in order; `context` is in tokens.
+    `findings` are the results of all heads, in order; `context` is in tokens.
     """
     return {
         "head_metrics": head_metrics(findings),
@@ -35,7 +35,7 @@ def measurement_frames(
 
 
 def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """Return one row per head: all its metrics, and why some are missing."""
+    """Return one row per head: all metrics, and reasons for missing ones."""
     rows = []
     for finding in findings:
         values = {name: finding.metrics.get(name) for name in METRICS}
@@ -93,7 +93,7 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
 
 
 def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """Return one row per head and original dimension of its queries."""
+    """Return one row per head and original dimension of the queries."""
     return pd.DataFrame(
         {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
         for finding in findings
@@ -102,7 +102,7 @@ def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 
 def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """Return one row per head and principal component of its queries and keys, for the first components."""
+    """Return one row per head and principal component of queries and keys, for the first components."""
     return pd.DataFrame(
         {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
@@ -111,9 +111,7 @@ def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 
 def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
-    """Return a sample of queries and keys in the plane of drift and separation, for heads spread evenly over the
-    captured ones.
-    """
+    """Return a sample of queries and keys in the plane of drift and separation, for evenly spaced heads."""
     known = [finding for finding in findings if finding.plane]
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
     return pd.DataFrame(
@@ -133,7 +131,7 @@ def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def model_metrics(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
-    """Return means over heads with intervals from resampled key heads: of metrics, deciles, length and query bins."""
+    """Return means over heads of metrics, deciles, length bins and query bins, with cluster-bootstrap intervals."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
     for row, finding in enumerate(findings):
@@ -191,7 +189,7 @@ def half_metrics(
 
 
 def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
-    """Return why a cell of a row is empty: the heads' own reason if none of them has a value."""
+    """Return why a cell of a row is empty; if no head has a value, this is the heads' reason."""
     if means.mean.reasons[place]:
         own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
@@ -209,7 +207,7 @@ def _place(found: HeadResult) -> dict[str, Any]:
 
 
 def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Return the cells of all heads by their indices, in order, each as an array with one row per head."""
+    """Return the cells of all heads by cell index, sorted, each an array with one row per head."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for each in lists:
         for i, j, *values in each:

@@ -1,4 +1,4 @@
-"""Keep the keys that several heads of a group read: loaded, checked, described and sorted once."""
+"""Keep the keys that several heads share, so that they are loaded, checked and sorted once."""
 
 from functools import cached_property
 
@@ -14,16 +14,16 @@ from keyquery.models.captures.sampling import HeadIndex
 
 
 class KeySide:
-    """Keys of one key head of a capture; each part is computed when first asked for.
+    """Keys of one key head of a capture; each attribute is computed on first use.
 
-    `head` is any head that reads these keys, and `options` say how its heads are analysed.
+    `head` is any query head that reads these keys; `options` are those of the analysis.
     """
 
     def __init__(self, capture: Capture, head: HeadIndex, options: PlasticityOptions) -> None:
         self._capture, self._head, self._options = capture, head, options
 
     def serves(self, head: HeadIndex) -> bool:
-        """Tell whether a head of the capture reads these keys."""
+        """Return whether a head of the capture reads these keys."""
         return (self._head.layer, self._head.key) == (head.layer, head.key)
 
     @cached_property
@@ -53,7 +53,7 @@ class KeySide:
 
     @cached_property
     def groups(self) -> Keys:
-        """The keys in groups whose members compete."""
+        """The keys in groups of competitors."""
         capture = self._capture
         return competing(
             self.vectors.vectors, self.positions, self.documents, capture.context, capture.buckets, self._options.pairs

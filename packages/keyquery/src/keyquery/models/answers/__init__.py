@@ -1,1 +1,1 @@
-"""Get answers of a model: forward passes with a key cache, likelihoods, and greedy or sampled text."""
+"""Get answers from a model: forward passes with a key cache, likelihoods, and greedy or sampled text."""

@@ -12,15 +12,15 @@ from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import check_tokens
 
-SWITCH = "enable_thinking"  # by which templates of reasoning models turn thoughts on and off
+SWITCH = "enable_thinking"  # variable with which templates of reasoning models turn thinking on and off
 
 
 @dataclass(frozen=True)
 class TokenizedPrompt:
     """A prompt ready for a model.
 
-    `tokens` has the ids, those of the chat template included; `thinking` says whether the prompt ends inside opened
-    thoughts.
+    `tokens` has the ids, including the chat template's; `thinking` says whether the prompt ends inside an opened
+    thinking section.
     """
 
     tokens: tuple[int, ...]
@@ -28,7 +28,7 @@ class TokenizedPrompt:
 
 
 def has_thinking_mode(tokenizer: Any) -> bool:
-    """Tell whether the model's chat template supports a thinking mode."""
+    """Return whether the model's chat template supports a thinking mode."""
     template = str(getattr(tokenizer, "chat_template", None) or "")
     return SWITCH in template or has_thought_marks(template)
 
@@ -36,8 +36,8 @@ def has_thinking_mode(tokenizer: Any) -> bool:
 def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
     """Make the prompt of one user turn.
 
-    Without a chat template of the tokenizer, the text stands alone, after the tokenizer's beginning token. `thinking`
-    switches thoughts on or off in templates that have the switch.
+    Without a chat template, the prompt is the text alone, after the tokenizer's beginning token. `thinking` turns
+    thinking on or off in templates that support it.
     """
     if getattr(tokenizer, "chat_template", None) is None:
         return TokenizedPrompt(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
@@ -52,14 +52,14 @@ def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt
 def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
     """Return the options for `generate`: the model's own if it has any, else plain sampling at temperature 1.
 
-    `temperature` takes the place of the model's own; 0 takes the most probable token.
+    `temperature` replaces the model's; with 0 the most probable token is always chosen.
     """
     own = loaded.model.generation_config
     if temperature == 0:
         return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     default = getattr(own, "temperature", None)
     chosen = temperature if temperature is not None else default if default is not None else 1.0
-    # the library would cut to the 50 most probable tokens where a model says nothing
+    # by default the library would restrict sampling to the 50 most probable tokens
     top_k, top_p = getattr(own, "top_k", None), getattr(own, "top_p", None)
     return {
         "do_sample": True,
@@ -74,9 +74,9 @@ def answers(
 ) -> list[tuple[str, int]]:
     """Sample an answer to each turn, all in one batch.
 
-    `options` is what `sampling` gives. The same seed and batch give the same answers on one machine. Return each answer
-    without special tokens but those that mark thoughts, and how many tokens it took. Raises ModelError when memory runs
-    out.
+    `options` is the result of `sampling_options`. The same seed and batch give the same answers on one machine.
+    Return each answer, without special tokens except thinking marks, and its number of tokens. Raises ModelError if
+    memory runs out.
     """
     torch = libraries.torch
     model, tokenizer = loaded.model, loaded.tokenizer
@@ -107,7 +107,7 @@ def answers(
         if exhausted(error):
             raise ModelError(
                 f"memory ran out on {len(turns)} prompts of {width} tokens; give a smaller --batch or --limit, "
-                "--dtype bf16 or --quantize nf4 (what was answered is kept)"
+                "--dtype bf16 or --quantize nf4 (finished answers are kept)"
             ) from error
         raise
     replies = []

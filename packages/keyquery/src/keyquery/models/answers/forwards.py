@@ -21,14 +21,13 @@ PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
 _apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
 
 Around = Callable[[], AbstractContextManager[Any]]
-"""Called without arguments, gives a context manager to run forwards in."""
+"""Function without arguments that returns a context manager to run forward passes in."""
 
 
 def encode(tokenizer: Any, text: str) -> list[int]:
     """Return the token ids of a prompt, with the beginning-of-sequence token if the tokenizer adds one.
 
-    Raises ModelError when there are no tokens, or the tokenizer closes the prompt with an end token that nothing may
-    follow.
+    Raises ModelError if there are no tokens, or the tokenizer appends an end token, which nothing may follow.
     """
     ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
     if not ids:
@@ -41,13 +40,13 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
-    """Logits of the last `keep` tokens (B, keep, V) of a forward pass whose first token is at `start` in the cache."""
+    """Return the logits of the last `keep` tokens (B, keep, V) of a pass that starts at `start` in the cache."""
     torch = libraries.torch
     if mask is None:
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
     else:
         places = positions_of(mask)[:, -tokens.shape[1] :]
-    with describe_failures(model, tokens.shape[1]):  # an architecture may take a cache of its own only
+    with describe_failures(model, tokens.shape[1]):  # some architectures accept only their own cache class
         logits: Tensor = model(
             input_ids=tokens,
             attention_mask=mask,
@@ -60,8 +59,8 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
 
 
 def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Iterator[list[int]]:
-    """Group indices with equal keys in order of first appearance, at most `batch` per group; with `together`, whatever
-    their keys.
+    """Group indices by equal keys (with `together`, regardless of keys) in order of appearance, at most `batch` per
+    group.
     """
     groups: dict[Any, list[int]] = {}
     for index, key in enumerate(keys):

@@ -1,9 +1,9 @@
 """Greedy continuations by a causal language model.
 
-Prompts are never padded unless asked: an intervention on the beginning token acts on absolute position 0, which padding
-would fill with something else. Prompts of equal length share a batch instead. The first forward pass over a prompt (the
-prefill) and the later ones over what follows it (decode steps, under a key cache) each run inside their own context,
-so that an intervention can act on one, on the other or on both.
+Prompts are not padded by default: an intervention on the beginning token acts on absolute position 0, where padding
+would be. Prompts of equal length share a batch instead. The forward pass over the prompt (prefill) and the later
+passes with the key cache (decode steps) run in separate context managers, so that an intervention can act on either
+or both.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ def greedy(
 ) -> list[str]:
     """Return the most probable continuation of each prompt, token by token; ties go to the lowest id.
 
-    Raises ModelError when a prompt has no tokens, or no token may be made.
+    Raises ModelError if a prompt has no tokens, or `new_tokens` or `batch` is below 1.
 
     Parameters
     ----------
     model : PreTrainedModel
-        In evaluation mode.
+        The model, in evaluation mode.
     tokenizer : PreTrainedTokenizer
-        The model's own.
+        The model's tokenizer.
     prompts : sequence of str
-        In any order; the answer keeps it.
+        Prompts in any order; continuations are returned in the same order.
     new_tokens : int
-        At most so many tokens each; an end token of the model ends earlier.
+        Maximal number of tokens per continuation; an end token of the model ends it earlier.
     batch : int
-        Prompts at a time.
+        Number of prompts per batch.
     stop : sequence of str or None
         A continuation ends before the first of these texts.
     pad : bool
         Pad prompts of different lengths on the left, with mask and position ids to match, so that they share batches;
         then position 0 of a row is not its beginning token, and interventions there are wrong.
     prefill, decode : callable
-        Called without arguments, each gives a context manager: entered around the forward over the prompts, and around
-        each forward pass over one more token.
+        Functions that return a context manager, entered around the forward pass over the prompts, and around each
+        forward pass over one more token.
     """
     if new_tokens < 1 or batch < 1:
         raise ModelError("new_tokens and batch must be at least 1")
@@ -125,7 +125,7 @@ def _continue_batch(
 
 
 def _pad_left(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
-    """Pad token ids on the left; return them (B, T) with their mask, or without a mask if none is padded."""
+    """Pad token ids on the left; return them (B, T) with a mask, or None instead of it if no padding is needed."""
     torch = libraries.torch
     longest = max(map(len, rows))
     tokens = torch.tensor([[filler] * (longest - len(row)) + row for row in rows])

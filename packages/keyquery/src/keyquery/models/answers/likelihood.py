@@ -1,4 +1,4 @@
-"""Compute the likelihood of token sequences without holding all their logits at once."""
+"""Compute the likelihood of token sequences without all logits in memory at once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k words in float32 are a quarter of a gigabyte
+LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k tokens in float32 are a quarter of a gigabyte
 
 
 def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = nullcontext) -> Tensor:
     """Return the negative log-likelihood of every token but the first, in nats.
 
-    The logits are computed from the hidden states, `LOGIT_ROWS` rows at a time, if the model's own logits of the last
-    token agree; a model that changes its logits further (soft-capping) computes all at once, in a second forward pass.
-    The model is in evaluation mode, and `tokens`, (T,) or (B, T), are without padding. `prefill`, called without
-    arguments, gives a context manager that is entered around the forward pass. Return float32 of shape (B, T - 1), on
-    the CPU. Raises DataError when there are fewer than two tokens.
+    Logits are computed from the hidden states, `LOGIT_ROWS` rows at a time, if this reproduces the model's logits of
+    the last token; otherwise (for example with soft-capping) a second forward pass computes all at once. The model
+    must be in evaluation mode, and `tokens`, (T,) or (B, T), without padding. `prefill` returns a context manager
+    that is entered around the forward pass. Return float32 of shape (B, T - 1), on the CPU. Raises DataError when
+    there are fewer than two tokens.
     """
     torch = libraries.torch
     tokens = torch.as_tensor(tokens, device=device_of(model))
@@ -52,9 +52,9 @@ def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Te
     finally:
         hook.remove()
     head, states = model.get_output_embeddings(), kept[-1]
-    # soft-capping bends small logits by less than rounding does, so it is asked for by name
+    # soft-capping changes small logits by less than rounding, so test the configuration for it
     capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
-    fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders give logits (Llama 4)
+    fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders return logits (Llama 4)
     if fits and not capped and torch.allclose(head(states[:, -1]), last, rtol=1e-2, atol=1e-3):
         for start in range(0, tokens.shape[1] - 1, LOGIT_ROWS):
             yield head(states[:, start : min(start + LOGIT_ROWS, tokens.shape[1] - 1)])

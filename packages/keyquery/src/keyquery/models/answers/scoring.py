@@ -25,8 +25,8 @@ Question = tuple[str, tuple[str, ...]]
 class Scores:
     """Log-probabilities of the answers that a prompt allows.
 
-    `logprobs` has the log-probability of each whole answer after the prompt, in nats, and `tokens` the number of tokens
-    of each.
+    `logprobs` has the log-probability of each whole answer after the prompt, in nats, and `tokens` each answer's
+    number of tokens.
     """
 
     options: tuple[str, ...]
@@ -51,7 +51,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Branch:
-    """One answer after the common beginning of its group: the tokens before it, its own tokens, and its owner."""
+    """One answer after the common prefix of its group: tokens before it, tokens of the answer, and the prompt."""
 
     rest: tuple[int, ...]
     answer: tuple[int, ...]
@@ -59,7 +59,7 @@ class Branch:
 
     @property
     def fed(self) -> tuple[int, ...]:
-        """Tokens that must be run to score the whole answer: all but the last."""
+        """Tokens to run in order to score the whole answer: all but the last."""
         return self.rest + self.answer[:-1]
 
 
@@ -73,8 +73,8 @@ def options_logprobs(
 
     Each prompt is run once; the answers' later tokens follow with the key cache. The model is in evaluation mode.
     `asked` has prompts and their answers; prompts of equal length share a batch, and nothing is padded on the left.
-    Raises DataError when a prompt has no answers, or two of one prompt have the same tokens; ModelError when the
-    tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
+    Raises DataError if a prompt has no answers, or two answers of one prompt have the same tokens; ModelError if the
+    tokenizer cannot encode an answer, or merges it with the prompt's last token.
     """
     groups = [[question] for question in asked]
     return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch)]
@@ -86,10 +86,10 @@ def grouped_logprobs(
     groups: Sequence[Sequence[Question]],
     batch: int = 8,
 ) -> list[list[Scores]]:
-    """Return log-probabilities as `options_logprobs` does, for groups of prompts that begin alike.
+    """Return log-probabilities as `options_logprobs` does, for groups of prompts with a common prefix.
 
-    What they share is run once; the ends of the prompts follow under the key cache, one after another, so that no key
-    cache is ever held more than once (twice where windows slide).
+    The prefix is run once; the rests of the prompts follow with the key cache, one after another, so that only one
+    copy of the cache is in memory (two with sliding windows).
     """
     heads: list[list[int]] = []
     branches: list[list[Branch]] = []
@@ -109,9 +109,9 @@ def grouped_logprobs(
 
 
 def answer_tokens(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
-    """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends in one.
+    """Return the tokens that an answer adds to a prompt; a space is put between them unless the prompt ends in one.
 
-    Raises ModelError when it adds none or an unknown token, or the prompt's tokens change.
+    Raises ModelError if it adds no token or an unknown token, or the prompt's tokens change.
     """
     head = encode(tokenizer, prompt) if head is None else list(head)
     whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
@@ -127,7 +127,7 @@ def answer_tokens(tokenizer: Any, prompt: str, option: str, head: Sequence[int] 
 
 
 def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
-    """Return the common beginning of a group's prompts, and each answer's branch from there."""
+    """Return the common prefix of a group's prompts, and each answer's branch after it."""
     prompts = [encode(tokenizer, prompt) for prompt, _ in group]
     length = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False)))
     if not length:
@@ -149,7 +149,7 @@ def _question_scores(question: Question, number: int, branches: Sequence[Branch]
 
 
 def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
-    """Return the summed log-probability of every branch, for beginnings of equal length."""
+    """Return the summed log-probability of every branch, for prefixes of equal length."""
     torch = libraries.torch
     device, length = device_of(model), len(heads[0])
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
@@ -165,7 +165,7 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
         for turn in range(turns):
             rows = [some[turn] if turn < len(some) else (0,) for some in fed]
             longest = max(map(len, rows))
-            # rows are padded on the right, where a causal model does not look
+            # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
             used = copy.deepcopy(cache) if slides and turn < turns - 1 else cache
             logs = step(model, tokens, None, used, length, keep=longest).float().log_softmax(-1)
@@ -180,7 +180,7 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
 
 def _branch_sum(logs: Tensor, branch: Branch) -> float:
     """Return the sum, in float64, of the log-probabilities of an answer's tokens that the fed tokens predict."""
-    known = 0 if branch.rest else 1  # the first token of the answer comes right after the common beginning
+    known = 0 if branch.rest else 1  # the answer starts right after the common prefix
     start = len(branch.rest) + known - 1
     answer = list(branch.answer[known:])
     return float(logs[list(range(start, start + len(answer))), answer].double().sum())

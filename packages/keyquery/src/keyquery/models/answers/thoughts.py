@@ -1,4 +1,4 @@
-"""Remove the thinking of a reasoning model from its answers, generated here or read from prediction files."""
+"""Remove a reasoning model's thinking from answers, whether generated or read from prediction files."""
 
 import re
 from typing import NamedTuple
@@ -16,10 +16,10 @@ PAIRS = (  # opening and closing marks, as patterns
 )
 OPENING = re.compile("|".join(opening for opening, _ in PAIRS), re.IGNORECASE)
 CLOSING = re.compile("|".join(closing for _, closing in PAIRS), re.IGNORECASE)
-# Channels of GPT-OSS: `<|channel|>analysis<|message|>...<|end|>`, and only the channel `final` holds the answer
+# Channels of GPT-OSS: `<|channel|>analysis<|message|>...<|end|>`, and only the channel `final` has the answer
 CHANNEL = re.compile(r"<\|channel\|>\s*(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>", re.IGNORECASE)
 CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same where special tokens were taken out
+BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same if special tokens were removed
 BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")
 
 
@@ -31,7 +31,7 @@ class Reply(NamedTuple):
 
 
 def opens_thinking(prompt: str) -> bool:
-    """Tell whether a prompt ends inside a thinking section that it opened."""
+    """Return whether a prompt ends inside an opened thinking section."""
     last = None
     for last in OPENING.finditer(prompt):  # noqa: B007
         pass
@@ -56,11 +56,11 @@ def is_part_of_mark(token: str) -> bool:
 
 
 def split_thoughts(text: str, *, opened: bool = False) -> Reply:
-    """Remove what a reasoning model thinks before it answers.
+    """Split a reasoning model's text into thinking and answer.
 
     The answer is the text after the last closing mark, whatever is nested before it and whether or not it has an
     opening mark; with channels, it is the last channel called `final`. Thinking that never ends gives no answer.
-    `opened` says whether the prompt itself ends with an opening mark. Thoughts hold no marks.
+    `opened` says whether the prompt itself ends with an opening mark. The returned thinking has no marks.
     """
     if "<|channel|>" in text:
         return _split_channels(text)

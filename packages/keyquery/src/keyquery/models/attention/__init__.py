@@ -1,1 +1,1 @@
-"""Analyse attention in a loaded model: its calls, scores, statistics, projections and position encoding."""
+"""Analyse attention in a loaded model: calls, scores, statistics, projections and position encoding."""

@@ -1,9 +1,9 @@
 """Record every attention call of a model without changing its code.
 
-One private name is registered with the attention interface of transformers, and under the same name the mask, because a
-name without a mask function gets no mask at all, which is wrong with sliding windows and left padding and goes
-unnoticed on causal input. Both delegate to what the model ran with before (its sdpa kernel, or its own eager function,
-which keeps attention sinks and soft-capping), so a recorded forward gives the outputs of an unrecorded one.
+A private name is registered with transformers' attention interface, and also with its mask interface: without a mask
+function there would be no mask, which is wrong for sliding windows and left padding. Both functions delegate to the
+model's previous implementation (the sdpa kernel, or an eager function with attention sinks and soft-capping), so
+recording does not change outputs.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Call:
     Parameters
     ----------
     module : Module
-        The attention module that calls.
+        The calling attention module.
     layer : int or None
-        Its layer index; None in modules without one (vision towers).
+        Layer index of the module; None if it has none (vision towers).
     query, key, value : Tensor
         Shapes (B, H_q, T, d), (B, H_kv, S, d), (B, H_kv, S, d_v), after rotary embedding and any q/k norm; keys are not
         repeated for grouped-query attention, and S > T under a key cache or in cross-attention.
     mask : Tensor or None
-        Boolean (True: seen) for sdpa, additive for eager; None when it is plain causal.
+        Boolean (True: visible) for sdpa, additive for eager; None for a plain causal mask.
     options : Mapping
         The remaining keyword arguments: `scaling`, `sliding_window`, `position_ids`, `softcap`, `s_aux`, ...
     """
@@ -80,9 +80,9 @@ class Call:
     def positions(self) -> tuple[Tensor, Tensor]:
         """Positions of queries and keys, shapes (B or 1, T) and (B or 1, S), int64.
 
-        Queries have the model's position ids if it passes them on, else the last T of S. With a key cache the last key
-        is the last query's own token, so keys count back from there (also if a window dropped old ones); slots of left
-        padding are negative. Meaningless for cross-attention.
+        Query positions are the model's position ids if it passes them on, else the last T of S. With a key cache, the
+        last key belongs to the last query's token, so keys count back from it, even if a window dropped old keys;
+        left padding is negative. Undefined for cross-attention.
         """
         torch = libraries.torch
         tokens, keys = self.query.shape[2], self.key.shape[2]
@@ -101,7 +101,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("attention_recorder", defaul
 _observer: ContextVar[Observer | None] = ContextVar("attention_observer", default=None)
 _lock = threading.RLock()
 _users = 0
-_kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the configuration, what it ran with)
+_kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (configuration, previous implementation)
 
 
 def positions_of(attention_mask: Tensor) -> Tensor:
@@ -116,11 +116,11 @@ def positions_of(attention_mask: Tensor) -> Tensor:
 def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | None = None) -> Iterator[None]:
     """Call `recorder` with every attention call of `model` in this context (thread or task).
 
-    If a recorder returns a call, the kernel runs on its query, key, value and mask: an intervention. An observer is
-    called after the kernel, with the call and the output (B, T, H, d_v).
+    If a recorder returns a call (an intervention), the kernel runs on this call's query, key, value and mask. An
+    observer is called after the kernel, with the call and the output (B, T, H, d_v).
 
-    The model and the registries of transformers are as before when the block is left, however it is left. Raises
-    ModelError when the architecture computes attention in its own code.
+    The model and the registries of transformers are restored at the end of the block, even after an error. Raises
+    ModelError if the architecture computes attention in its own code.
     """
     configs = _attention_configs(model)
     before = {key: config._attn_implementation for key, config in configs.items()}
@@ -152,7 +152,7 @@ def hide_calls() -> Iterator[None]:
 
 
 def unsupported_message(model: PreTrainedModel) -> str:
-    """Return the message that an architecture cannot be recorded, as it has no attention or its own code for it."""
+    """Return the error message for an architecture that has no attention, or computes it in its own code."""
     kind = getattr(model.config, "model_type", type(model).__name__)
     named = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
     if not any(map(_has_softmax_over_keys, named)):
@@ -170,7 +170,7 @@ def unsupported_message(model: PreTrainedModel) -> str:
 
 
 def _has_softmax_over_keys(kind: type) -> bool:
-    """Tell whether a layer class has or calls a softmax over keys, by its source; True if no source can be read."""
+    """Return whether a layer class uses a softmax over keys, by its source; True if the source cannot be read."""
     try:
         return _SOFTMAX.search(inspect.getsource(kind)) is not None
     except (OSError, TypeError):
@@ -191,7 +191,7 @@ def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
 
 @contextmanager
 def _register_kernel(configs: list[Any]) -> Iterator[None]:
-    """Register the private name in both registries in this block, and keep what each configuration ran with."""
+    """Register the private name in both registries within this block, and restore each configuration afterwards."""
     global _users
     modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:
@@ -232,7 +232,7 @@ def _record_and_attend(
     kernel = _original_kernel(module.config)
     if kernel == "eager":
         attend = home.eager_attention_forward
-    else:  # a modelling file may hold its own table, with overrides
+    else:  # a modelling file may have its own table with overrides
         attend = getattr(
             home, "ALL_ATTENTION_FUNCTIONS", libraries.need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS
         )[kernel]

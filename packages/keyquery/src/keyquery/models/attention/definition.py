@@ -42,21 +42,22 @@ def chunked_mask(queries: Tensor, tokens: int, size: int) -> Tensor:
 def attention_by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
     """Return the output of attention by its definition, float32, shape (B, rows, H, d_v).
 
-    Soft-capping and learned sinks take part as the call's options say; the call's mask does not. `rows` are the queries
-    to take, int64; boolean `seen` (rows, S) says which keys each of them sees, at least one.
+    Soft-capping and learned sinks are applied according to the call's options; the call's mask is ignored. `rows` are
+    the indices of the queries, int64; the boolean `seen` (rows, S) marks the visible keys of each query, at least
+    one.
     """
     torch = libraries.torch
     heads, key_heads = call.query.shape[1], call.key.shape[1]
     group, softcap, sinks = heads // key_heads, call.options.get("softcap"), call.options.get("s_aux")
     query = call.query.index_select(2, rows).float() * call.scaling
     outputs = []
-    for head in range(key_heads):  # one at a time: of a long text all of them take gigabytes
+    for head in range(key_heads):  # one head at a time: all heads of a long text take gigabytes
         key, value = call.key[:, head].float(), call.value[:, head].float()
         scores = torch.matmul(query[:, head * group : (head + 1) * group], key.transpose(1, 2)[:, None])
         if softcap is not None:
             scores = torch.tanh(scores / softcap) * softcap
         scores = scores.masked_fill(~seen, -torch.inf)
-        if sinks is not None:  # a score per head that takes part in the softmax and stands for no token
+        if sinks is not None:  # a score per head in the softmax that belongs to no token
             own = sinks.float()[head * group : (head + 1) * group]
             scores = torch.cat([scores, own.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], dim=-1)
         weights = torch.softmax(scores, dim=-1)[..., : key.shape[1]]
@@ -68,7 +69,7 @@ def attention_by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
 def largest_difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
     """Return a kernel's largest difference from the definition over the largest value; NaN if undefined.
 
-    `call`, `rows` and `seen` are as of `attention_by_definition`; `output` (B, T, H, d_v) is what the kernel gave.
+    `call`, `rows` and `seen` are as in `attention_by_definition`; `output` (B, T, H, d_v) is the kernel's output.
     """
     own = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
     expected = attention_by_definition(call, rows, seen)
@@ -83,7 +84,7 @@ def rounding_tolerance(call: Call) -> float:
 
 
 def has_bias(call: Call, rows: Tensor) -> bool:
-    """Tell whether queries' additive mask has finite numbers other than zero: a bias on scores, not a mask."""
+    """Return whether the additive mask has finite values other than zero, and so is a bias on scores."""
     torch = libraries.torch
     mask = call.mask
     if mask is None or not mask.is_floating_point():

@@ -10,36 +10,36 @@ from typing import Any
 from boundpaper.errors import ModelError
 
 KINDS = ("rope", "drope", "pi", "ntk", "yarn")
-NEVER = 1e30  # positions divided by this are all zero to every precision
-BLIND = 1e12  # a linear factor above it turns no float32 angle of any context off zero
-TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial")  # frequencies of the checkpoint itself
+NEVER = 1e30  # positions divided by this are 0 in every precision
+BLIND = 1e12  # above this linear factor, every float32 angle is 0
+TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial")  # rotations of trained checkpoints
 
 
 def rope_parameters(
     config: Any, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> dict[str, Any] | None:
-    """Return the `rope_parameters` that give a configuration another encoding.
+    """Return the `rope_parameters` that change a configuration to another encoding.
 
-    Raises ModelError when the encoding is unknown, its factor is not above 1, the model has no rotation, or rotates
-    with frequencies that are scaled already, from which interpolation is not defined.
+    Raises ModelError if the encoding is unknown, its factor is not above 1, the model has no rotation, or its
+    frequencies are already scaled, so that interpolation is not defined.
 
     Parameters
     ----------
     config : PreTrainedConfig
-        Of the model, or of its text part.
+        Configuration of the model, or of its text part.
     kind : {"rope", "drope", "pi", "ntk", "yarn"}
-        "rope" is the model's own rotation; of a DroPE configuration, plain rotation with the base frequency it keeps.
+        "rope" is the model's own rotation, or for a DroPE configuration plain rotation with the stored base frequency.
     factor : float or None
-        Of "pi", "ntk" and "yarn": the context it is to reach over the one it was trained on, above 1.
+        For "pi", "ntk" and "yarn": intended context over trained context, above 1.
     length : int or None
-        Of "yarn": the context it was trained on; `max_position_embeddings` when None.
+        For "yarn": the trained context; `max_position_embeddings` if None.
 
     Returns
     -------
     dict or None
-        None where the configuration has them already. Where parameters go by layer type (Gemma 3), "drope" changes
-        all, "pi", "ntk" and "yarn" only layers that see the whole context: a sliding window never leaves its trained
-        length.
+        The parameters, or None if the configuration already has them. If they are given by layer type (Gemma 3),
+        "drope" changes all types, "pi", "ntk" and "yarn" only those that see the whole context: a sliding window
+        never exceeds the trained length.
     """
     check_encoding(kind, factor)
     text = config.get_text_config()
@@ -65,13 +65,13 @@ def rope_parameters(
 
 
 def configured(config: Any, kind: str, *, factor: float | None = None, length: int | None = None) -> Any:
-    """Return a copy of a configuration with another encoding (arguments and errors of `parameters`)."""
+    """Return a copy of a configuration with another encoding (arguments and errors as in `rope_parameters`)."""
     new = copy.deepcopy(config)
     rope = rope_parameters(new, kind, factor=factor, length=length)
     text = new.get_text_config()
     if rope is not None:
         text.rope_parameters = rope
-        if getattr(of_layer(text, 0), "head_dim", 0) is None:  # Mixtral leaves it open, and scaled rotations read it
+        if getattr(of_layer(text, 0), "head_dim", 0) is None:  # Mixtral does not set it, and scaled rotations need it
             text.head_dim = _head_dimension(text)
     return new
 
@@ -100,7 +100,7 @@ def is_per_layer_type(rope: dict[str, Any]) -> bool:
 
 
 def check_encoding(kind: str, factor: float | None) -> None:
-    """Refuse an encoding that is unknown, or a factor that the encoding cannot have (errors of `parameters`)."""
+    """Raise ModelError for an unknown encoding, or a factor that is invalid for it."""
     if kind not in KINDS:
         raise ModelError(f"position encoding {kind!r} is unknown; give one of {', '.join(KINDS)}")
     if kind in ("rope", "drope"):
@@ -111,7 +111,7 @@ def check_encoding(kind: str, factor: float | None) -> None:
 
 
 def of_layer(text: Any, layer: int) -> Any:
-    """Return the configuration of one layer, for models whose sizes differ by layer (Gemma 4)."""
+    """Return the configuration of one layer; sizes may differ by layer (Gemma 4)."""
     each = getattr(text, "per_layer_config", None)
     return text if each is None else each[layer]
 
@@ -130,7 +130,7 @@ def _head_dimension(text: Any) -> int:
 def _changed(
     name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
 ) -> dict[str, Any] | None:
-    """Return flat rotary parameters of another kind, or None if they are of that kind already."""
+    """Return rotary parameters changed to another kind, or None if they already have it."""
     own = _encoding_kind(rope)
     if kind == own and kind in ("rope", "drope"):
         return None
@@ -143,7 +143,7 @@ def _changed(
             "defined; take a model with plain rotation"
         )
     if kind == "ntk":
-        # the slowest pair slows by the factor, the fastest not at all: base times factor^(d / (d - 2))
+        # the slowest pair is slowed by the factor, the fastest is unchanged: base times factor^(d / (d - 2))
         theta = float(kept["rope_theta"]) * float(factor or 0) ** (width / (width - 2))
         return {"rope_type": "default", **kept, "rope_theta": theta}
     if kind == "pi":
@@ -165,8 +165,8 @@ def _name(config: Any) -> str:
 
 
 def scaled_queries_message(name: str, kind: str) -> str:
-    """Return the message for queries that are multiplied by a factor of their position."""
+    """Return the error message for models that scale queries by position."""
     return (
         f"{name} scales its queries by position besides rotating them, so an identity rotation does not make it blind "
-        f"to positions; {kind} cannot be had exactly"
+        f"to positions; {kind} cannot be realised exactly"
     )

@@ -1,7 +1,7 @@
 """Change a loaded model's position encoding within a block, name it, and test it.
 
-RoPE depends on differences of positions only, so moving *all* positions changes nothing with it either. Whether a model
-ignores positions is therefore tested by moving the second half of a text away from the first.
+RoPE depends only on differences of positions, so shifting all positions changes nothing. To test whether a model
+ignores positions, the second half of a text is therefore shifted away from the first.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ POSITION_EMBEDDINGS = {
 WAVES, TABLE = (
     "pos_encoding",
     "embed_positions",
-)  # buffers of sines: added to embeddings (CTRL), or of rotations (GPT-J)
-IN_ORDER = ("mamba", "rwkv", "recurrent", "xlstm", "delta")  # kinds of layers that read a text token by token
+)  # buffers of sines, added to embeddings (CTRL) or for rotations (GPT-J)
+IN_ORDER = ("mamba", "rwkv", "recurrent", "xlstm", "delta")  # recurrent kinds of layers
 
-_swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> encodings in force, innermost last
+_swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> active encodings, innermost last
 
 
 @contextmanager
@@ -47,10 +47,10 @@ def encoding(
 ) -> Iterator[None]:
     """Change how a loaded model encodes positions in this block; the change is undone when the block ends.
 
-    In nested blocks, the innermost applies. Arguments are those of `encodings.parameters`; the outputs equal those of a
-    model that was loaded with `encodings.configured(config, kind)`. Raises ModelError when the model has no rotary
-    module, one that does not give cosines and sines, or (for "drope") positions that a rotation does not hold (ALiBi,
-    queries scaled by position).
+    In nested blocks, the innermost applies. Arguments are those of `encodings.rope_parameters`; outputs equal those
+    of a model loaded with `encodings.configured(config, kind)`. Raises ModelError if the model has no rotary module,
+    or one that does not return cosines and sines, or (for "drope") if positions also enter otherwise (ALiBi, queries
+    scaled by position).
     """
     check_encoding(kind, factor)
     modules = rotary_modules(model)
@@ -69,7 +69,7 @@ def encoding(
             fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
         except ModelError:
             raise
-        except Exception as error:  # code of any architecture runs here; RecurrentGemma's knows one rotation only
+        except Exception as error:  # the architecture may raise anything; RecurrentGemma supports one rotation only
             raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
         swaps.append((module, _replace_angles(fresh.to(_device_of(module)))))
     with ExitStack() as stack:
@@ -82,15 +82,15 @@ def encoding(
 
 
 def positional_of(model: PreTrainedModel) -> str:
-    """Return a loaded model's encoding: "rope", "drope", "pi" or "yarn", read and then confirmed by running the model.
+    """Return a loaded model's encoding ("rope", "drope", "pi", "yarn" or "none"), confirmed by running the model.
 
-    "none" for a model that rotates nothing: positions are learned (GPT-2), added as waves (CTRL), or seen by other
-    layers (Jamba), or not at all (Granite 4 hybrids, whose configuration has a base all the same). "rope" where
-    attention rotates by a table of its own (GPT-J, CodeGen) and moved tokens tell.
+    It is "none" for a model without rotation, whose positions are learned (GPT-2), added as sines (CTRL), known from
+    other layers (Jamba), or unused (Granite 4 hybrids, although their configuration has a base). It is "rope" if
+    attention uses its own rotation table (GPT-J, CodeGen) and shifted tokens change the logits.
 
-    Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
-    not, as that says, and a DroPE model must be blind to positions as a whole. Raises ModelError when the model runs
-    otherwise than its configuration says, or adds a position bias to its scores.
+    The encoding is read from an active `encoding` block, else from the configuration; the rotary modules must then
+    behave accordingly, and a DroPE model must ignore positions. Raises ModelError if the model contradicts its
+    configuration, or adds a position bias to its scores.
     """
     if not may_rotate(model):
         return "none"
@@ -111,7 +111,7 @@ def positional_of(model: PreTrainedModel) -> str:
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     try:
         turning = any(not _is_identity(*pair) for module in modules for pair in _angles_of(module))
-    except ModelError:  # rotated by complex numbers (Llama 4): known by its configuration alone
+    except ModelError:  # rotation by complex numbers (Llama 4): known from the configuration alone
         if kind == "drope":
             raise
         return kind
@@ -128,8 +128,8 @@ def positional_of(model: PreTrainedModel) -> str:
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     """Return the change of logits when the second half of a text is moved by `shift` positions.
 
-    It is the largest absolute difference of logits over their standard deviation, in float32; 0 for a model that does
-    not see positions. Raises ModelError when the model accepts no position ids, or its logits are not finite.
+    It is the largest absolute difference of logits over their standard deviation, in float32; 0 for a model that
+    ignores positions. Raises ModelError when the model accepts no position ids, or its logits are not finite.
     """
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
@@ -143,7 +143,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     logits = []
     with torch.inference_mode():
         for each in (places, moved):
-            # With the mask spelled out, a gap in the positions is not taken for the start of another text.
+            # An explicit mask, so that the gap in positions is not taken for the start of another text.
             options = {"attention_mask": torch.ones_like(tokens), "position_ids": each.expand_as(tokens)}
             logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
     difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
@@ -153,9 +153,9 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """Return the shift error (see `shift_error`) of a model that should ignore positions; 16 tokens if None.
+    """Return the shift error (see `shift_error`) of a model that should ignore positions; 16 tokens by default.
 
-    Raises ModelError with the measured error, when it is above 1e-5.
+    Raises ModelError if the error is above 1e-5.
     """
     torch = libraries.torch
     if tokens is None:
@@ -170,10 +170,10 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
 
 
 def may_rotate(model: PreTrainedModel) -> bool:
-    """Tell whether a model may rotate queries and keys; False only if its positions evidently enter in another way.
+    """Return whether a model may rotate queries and keys; False only if positions evidently enter in another way.
 
-    That is, if they are embedded like tokens (GPT-2, OPT) or as waves (CTRL), or other layers run through the text in
-    order (Jamba), and nothing shows a rotation, or a position bias in its place.
+    That is, if positions are embedded (GPT-2, OPT), added as sines (CTRL) or implied by recurrent layers (Jamba), and
+    nothing indicates a rotation or a position bias.
     """
     text = model.config.get_text_config()
     if _has_position_bias(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
@@ -187,12 +187,12 @@ def may_rotate(model: PreTrainedModel) -> bool:
 
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
-    """Tell whether attention modules rotate by tables of their own, as in GPT-J, so that no module can be changed."""
+    """Return whether attention modules use their own rotation tables, as in GPT-J, so that none can be changed."""
     return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
 
 
 def _turns_nothing(model: PreTrainedModel) -> bool:
-    """Tell whether the queries of every attention layer are, when run, what they were before any rotation."""
+    """Return whether the queries of every attention layer are unrotated in a forward pass."""
     if _has_position_bias(model):
         return False
     try:
@@ -203,7 +203,7 @@ def _turns_nothing(model: PreTrainedModel) -> bool:
 
 
 def _has_position_bias(model: PreTrainedModel) -> bool:
-    """Tell whether positions enter as a bias on scores, by the model's configuration or code."""
+    """Return whether positions enter as a bias on scores, judged by the model's configuration or code."""
     text = model.config.get_text_config()
     attention = getattr(text, "attn_config", None)
     if hasattr(text, "alibi") or hasattr(attention, "alibi"):

@@ -1,8 +1,8 @@
 """Recover queries and keys before the rotary embedding.
 
-Each vector is rotated back to position 0 by the rotation that was read from the model and checked on it (`rotations`).
-This is exact up to rounding, however the vectors are made: by separate or joint projections, latent attention, a norm
-after the rotation. If a module's output is the same up to rounding, it is taken, and is exact.
+Each vector is rotated back to position 0 with the rotation read from the model and verified (`rotations`). This is
+exact up to rounding for any architecture: separate or joint projections, latent attention, a norm after the rotation.
+If a module's output agrees up to rounding, that output, which is exact, is used.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-TOLERANCE = 2e-2  # of their length: what half precision leaves; other vectors are far above it
+TOLERANCE = 2e-2  # relative to the length: rounding of half precision; differences of other vectors are far larger
 
 
 class Projections:
-    """Rotates back the queries and keys that attention modules pass on; `before(call)` returns them.
+    """Rotates queries and keys of attention calls back; `before(call)` returns them.
 
-    `rotates` says whether the model rotates anything; else queries and keys are taken as they are. `turning` has by
-    layer its rotation, or why it is not known, and `mend` is the end of the error where they cannot be had.
+    `rotates` says whether the model rotates at all; if not, queries and keys are returned unchanged. `turning` maps
+    layers to their rotation, or to the reason why it is unknown; `mend` ends the error message.
     """
 
     def __init__(self, rotates: bool = True, turning: Rotations | None = None, mend: str = "") -> None:
@@ -41,7 +41,7 @@ class Projections:
     def before(self, call: Call) -> tuple[Tensor, Tensor]:
         """Return the queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
 
-        Raises ModelError when the rotation of the layer is not known, saying why.
+        Raises ModelError, with the reason, if the layer's rotation is unknown.
         """
         if not self._rotates:
             return call.query, call.key
@@ -63,9 +63,8 @@ def projecting(
 ) -> Iterator[Projections]:
     """Hook every attention module of `model`; the hooks are removed at the end of the block.
 
-    A model that rotates nothing has its queries and keys before rotation as they are. `context` is the tokens of the
-    texts that are run, on which frequencies of some rotations depend; `mend` is the end of the error where they cannot
-    be had.
+    Without rotation, queries and keys are returned unchanged. `context` is the number of tokens of the texts, on
+    which the frequencies of some rotations depend; `mend` ends the error message.
     """
     turns = may_rotate(model)
     held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
@@ -93,12 +92,12 @@ def _catch_output(held: Projections, owner: int, side: str) -> Any:
 
 
 def _exact_match(made: Tensor | None, turned_back: Tensor) -> Tensor:
-    """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else those."""
+    """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else these."""
     batch, heads, tokens, dims = turned_back.shape
     if made is None or made.numel() != turned_back.numel():
         return turned_back
     readings = []
-    if made.ndim == 3:  # heads side by side, be they one or many
+    if made.ndim == 3:  # one or more heads, concatenated
         readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
     if made.shape == (batch, tokens, heads, dims):
         readings.append(made.transpose(1, 2))
@@ -124,7 +123,7 @@ def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
 
 
 def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
-    """Return R(-t) v over the factor, for vectors (B, H, T, d) at positions (B or 1, T)."""
+    """Return R(-t) v / factor for vectors v (B, H, T, d) at positions t (B or 1, T)."""
     torch = libraries.torch
     if rotary.still:
         return vectors

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 PROBE_TOKENS = 4
 
-_rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # models with a table of learned positions, and its rows
+_rows: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # number of rows by model with a table of positions
 
 
 def position_rows(model: PreTrainedModel) -> int | None:
     """Return the number of rows in the model's tables of learned positions; None for a model without such a table.
 
-    A table of positions is found by its use: in a forward pass of a few tokens, it is looked up or sliced at indices
-    that grow by 1 from token to token, whatever its name. Rows before the first token's (OPT, RoBERTa) do not count.
-    Raises ModelError when the forward pass fails.
+    A table of positions is recognised by use, not by name: in a forward pass of a few tokens, it is indexed or sliced
+    at indices that grow by 1 per token. Rows before the first token's row (OPT, RoBERTa) are not counted. Raises
+    ModelError when the forward pass fails.
     """
     torch = libraries.torch
     embed = torch.nn.functional.embedding
     rows: list[int] = []
 
     class Lookups(torch.overrides.TorchFunctionMode):
-        """Records every table that is looked up."""
+        """Records every tensor that is indexed or sliced."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             cut = function is torch.Tensor.__getitem__ and isinstance(args[0], torch.nn.Parameter) and args[0].ndim == 2
@@ -41,7 +41,7 @@ def position_rows(model: PreTrainedModel) -> int | None:
                     kwargs or {}
                 )
                 places, table = given["input"], given["weight"]
-                if isinstance(places, slice):  # Whisper takes rows out of its table
+                if isinstance(places, slice):  # Whisper slices its table
                     places = torch.arange(*places.indices(table.shape[0]))
                 elif not isinstance(places, torch.Tensor):
                     return function(*args, **(kwargs or {}))
@@ -56,11 +56,10 @@ def position_rows(model: PreTrainedModel) -> int | None:
 
 
 def refuse_longer(model: PreTrainedModel) -> None:
-    """Make a model with a table of positions refuse, from now on, inputs that are longer than its table.
+    """Make a model with a table of positions raise ModelError for inputs longer than the table.
 
-    Without this a forward pass crashes, on a GPU with the whole process. Models without a table are left unchanged.
-    Raises ModelError when the forward that looks for the table fails; from then on the model raises it, with the tokens
-    that reached it.
+    Otherwise a forward pass crashes, on a GPU with the whole process. Models without a table are left unchanged.
+    Raises ModelError if the forward pass that looks for the table fails.
     """
     torch = libraries.torch
     words = model.get_input_embeddings()
@@ -78,14 +77,14 @@ def refuse_longer(model: PreTrainedModel) -> None:
             raise ModelError(
                 f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens is too "
                 f"long: the table of {learned(model)}positions has {rows} rows; give a shorter one (in `run`, prompts "
-                "of tasks have a length of their own: --items 0 leaves them out)"
+                "of tasks have other lengths: --items 0 leaves them out)"
             )
 
     model.register_forward_pre_hook(refuse, with_kwargs=True)
 
 
 def learned(model: PreTrainedModel) -> str:
-    """Return "learned " if a table of positions is learned; empty if it holds sines (CTRL, GPT-J)."""
+    """Return "learned " if a table of positions is learned; empty if it contains sines (CTRL, GPT-J)."""
     return "" if _sine_table_rows(model) else "learned "
 
 
@@ -100,7 +99,7 @@ def learned_positions(model: PreTrainedModel) -> int | None:
 
 
 def _positions_used(tokens: Any, given: dict[str, Any]) -> int:
-    """How many positions a forward pass uses, those before a key cache's end among them."""
+    """Return the number of positions that a forward pass uses, including those in the key cache."""
     mask, places = given.get("attention_mask"), given.get("position_ids")
     if places is not None:
         return int(places.max()) + 1
@@ -110,7 +109,7 @@ def _positions_used(tokens: Any, given: dict[str, Any]) -> int:
 
 
 def positions_made_for(config: Any) -> tuple[int, str] | None:
-    """Return the number of positions that a configuration is made for, and the setting that says so; None if none.
+    """Return the number of positions that a configuration is made for, and the setting that says so; None if unknown.
 
     This is `max_position_embeddings` or, if longer, the range to which a scaled rotation stretches the trained
     positions.

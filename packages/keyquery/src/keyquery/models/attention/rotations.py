@@ -1,9 +1,9 @@
-"""Read how each attention layer rotates queries by position, from a loaded model, and verify it there.
+"""Read from a loaded model how each attention layer rotates queries by position, and verify the result.
 
-One short forward pass with chosen positions shows, in every layer, the cosines and sines of its rotary module, the
-queries from its projections (or a norm after them), and the queries that the kernel gets. The rotation is read from the
-cosines and sines, with the pairing of dimensions for which R(-t) q_t equals the query before rotation, up to rounding.
-A layer without such a pairing is refused, by name.
+One short forward pass at chosen positions records, for every layer, the cosines and sines of the rotary module, the
+queries from the projections (or from a norm after them), and the kernel's queries. The rotation follows from the
+cosines and sines and the pairing of dimensions for which R(-t) q_t equals the query before rotation, up to rounding.
+Without such a pairing, the layer's rotation is unknown.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FIRST = 8  # tokens at position 0, where nothing is turned: what they hold tells columns of a fused projection apart
-MORE = (3, 5, 7, 11, 13)  # positions besides the powers of two
-EQUAL = 0.02  # lengths of normalised queries differ by less: what is added before the root of their mean square
-STILL = 1e-9  # radians over the whole context below which nothing turns
+FIRST = 8  # unrotated tokens at position 0, which identify columns of a fused projection
+MORE = (3, 5, 7, 11, 13)  # positions other than powers of two
+EQUAL = 0.02  # normalised queries differ less in length (by the norm's epsilon)
+STILL = 1e-9  # smaller angles (radians over the context) count as no rotation
 
 
 @dataclass
@@ -48,11 +48,11 @@ class _ProbeRecord:
 
 
 def rotations(model: PreTrainedModel, context: int) -> Rotations:
-    """Return the rotation of every self-attention layer at a context length, or the reason why it is not known.
+    """Return the rotation of every self-attention layer at a context length, or the reason why it is unknown.
 
-    Frequencies that depend on the text's length (dynamic NTK, long RoPE) are those for texts of `context` tokens. The
-    model is in evaluation mode; `context` is at least 2. Raises ModelError when the architecture does not use the
-    attention interface of transformers.
+    Frequencies that depend on the text's length (dynamic NTK, long RoPE) are those for `context` tokens, at least 2.
+    The model must be in evaluation mode. Raises ModelError when the architecture does not use the attention interface
+    of transformers.
     """
     torch = libraries.torch
     positions = _probe_positions(context)
@@ -98,7 +98,7 @@ def _probe_positions(context: int) -> NDArray[np.int64]:
 
 @contextmanager
 def _record_modules(model: PreTrainedModel) -> Iterator[dict[int, _ProbeRecord]]:
-    """Record in this block what every attention module is given and what its parts output, by the module's identity."""
+    """Within this block, record the inputs of every attention module and the outputs of its parts, by module id."""
     seen: dict[int, _ProbeRecord] = {}
     hooks = []
     try:
@@ -140,7 +140,7 @@ def _record_output(own: _ProbeRecord) -> Any:
 
 
 def _are_angles(given: Any) -> bool:
-    """Tell whether the values are cosines and sines, or complex numbers of modulus one."""
+    """Return whether the values are cosines and sines, or complex numbers of modulus one."""
     torch = libraries.torch
     if isinstance(given, torch.Tensor):
         return bool(given.is_complex())
@@ -153,7 +153,7 @@ def _are_angles(given: Any) -> bool:
 
 
 def _stored_frequencies(model: PreTrainedModel) -> list[Array]:
-    """Return the frequencies that the model's rotary modules hold."""
+    """Return the frequencies stored in the model's rotary modules."""
     return [
         buffer.detach().double().cpu().numpy().ravel()
         for module in model.modules()
@@ -169,8 +169,8 @@ def _rotation_of_layer(
     kind = type(call.module).__name__
     query = call.query[0].double().cpu().numpy()  # (heads, tokens, d)
     if not query.any():
-        return NO_ROTATION  # zeros stay zeros however they are turned, and so do their scores
-    # steps of the precision of queries and, over a long context, of angles in single precision
+        return NO_ROTATION  # rotated zeros are zeros
+    # rounding of queries and, for a long context, of angles in single precision
     slack = 6 * float(libraries.torch.finfo(call.query.dtype).eps) + context * 2.0**-23
     try:
         candidates = [NO_ROTATION, *_possible_rotations(seen.angles, positions, query.shape[-1], context, frequencies)]
@@ -213,7 +213,7 @@ def _rotation_of_layer(
 def _possible_rotations(
     angles: Any, positions: NDArray[np.int64], d: int, context: int, frequencies: list[Array]
 ) -> list[Rotary]:
-    """Return every rotation that a layer's cosines and sines can mean: pairings, and which dimensions rotate."""
+    """Return every rotation compatible with a layer's cosines and sines: pairings, and which dimensions rotate."""
     if angles is None:
         return []
     if isinstance(angles, tuple):
@@ -225,7 +225,7 @@ def _possible_rotations(
     half = cosine.shape[1] // 2
     columns = [slice(None)]  # each angle once
     if cosine.shape[1] % 2 == 0:
-        columns += [slice(0, half), slice(0, None, 2)]  # twice: side by side, or one after the other
+        columns += [slice(0, half), slice(0, None, 2)]  # each value occurs twice: adjacent, or in two halves
     for chosen in columns:
         one, other = cosine[:, chosen], sine[:, chosen]
         if 2 * one.shape[1] > d:
@@ -251,7 +251,7 @@ def _possible_rotations(
 
 
 def _by_token(part: Tensor, tokens: int) -> Array:
-    """Return cosines or sines as (tokens, pairs): the first row of a batch, and one of several axes' equal sections."""
+    """Return cosines or sines as (tokens, pairs): the first batch row, and one of several equal sections."""
     rows = part.detach().double().cpu()
     while rows.ndim > 2:
         rows = rows[0] if rows.shape[-2] == tokens else rows.squeeze(-2)
@@ -259,7 +259,7 @@ def _by_token(part: Tensor, tokens: int) -> Array:
 
 
 def _measured_frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
-    """Return each pair's radians per token, from its angles at 1, 2, 4, ...; each fixes the next one's full turns."""
+    """Return each pair's radians per token, from angles at 1, 2, 4, ...; each resolves the next one's full turns."""
     first = int(np.flatnonzero(positions == 1)[0]) if (positions == 1).any() else -1
     found = np.arctan2(sine[first], cosine[first]) / max(1, int(positions[first]))
     order = [place for place in np.argsort(positions, kind="stable") if positions[place] > 1]
@@ -280,21 +280,21 @@ def _matching_frequencies(found: Array, frequencies: list[Array], context: int) 
 
 
 def _possible_sources(seen: _ProbeRecord, tokens: int, least: int) -> list[Array]:
-    """Return candidates for the queries before rotation, (tokens, values): projections, and norms that follow one."""
+    """Return candidates for the unrotated queries, each (tokens, values): projections, and norms after a projection."""
     made = [rows for part in seen.made if (rows := _output_by_token(part, tokens)) is not None]
     sources = [rows for rows in made if rows.shape[1] >= least]
     for given, output in seen.normed:
         before, after = _output_by_token(given, tokens), _output_by_token(output, tokens)
         if before is None or after is None or after.shape[1] < least:
             continue
-        # of a norm behind the rotation, what goes in is no projection's output any more
+        # the input of a norm after the rotation is no longer a projection's output
         if any(np.isin(before[-1], rows[-1]).all() for rows in made):
             sources.append(after)
     return sources
 
 
 def _output_by_token(part: Tensor, tokens: int) -> Array | None:
-    """Return a part's output by token, heads side by side; None if its shape does not fit a batch of one."""
+    """Return a module's output by token, heads concatenated; None if its shape does not fit a batch of one."""
     if part.ndim == 4 and part.shape[0] == 1 and part.shape[2] == tokens != part.shape[1]:
         part = part.transpose(1, 2)
     if part.ndim >= 3 and part.shape[0] == 1 and part.shape[1] == tokens:
@@ -305,7 +305,7 @@ def _output_by_token(part: Tensor, tokens: int) -> Array | None:
 
 
 def _rotated_back(query: Array, positions: NDArray[np.int64], rotary: Rotary) -> Array:
-    """Return R(-t) q_t without the factor, shape (tokens, heads * d)."""
+    """Return R(-t) q_t divided by the factor, shape (tokens, heads * d)."""
     heads, tokens, d = query.shape
     moved = np.tile(-positions, heads)
     flat = rotary.turned(query.reshape(heads * tokens, d), moved, compiled=False).reshape(heads, tokens, d)
@@ -316,13 +316,13 @@ def _rotated_back(query: Array, positions: NDArray[np.int64], rotary: Rotary) ->
 
 
 def _arrange_values(made: Array, plain: Array) -> Array | None:
-    """Return a source's values in the queries' order, (tokens, heads, d): as they are, or matched at position 0."""
+    """Return a source's values in the order of queries, (tokens, heads, d): unchanged, or matched at position 0."""
     tokens, heads, d = plain.shape
     if made.shape[1] == heads * d:
         straight = made.reshape(tokens, heads, d)
         if _distance_from_multiple(straight[:FIRST], plain[:FIRST])[0] < 0.1:
             return straight
-    # a fused projection, or one in another order: each dimension is the column that agrees with it at position 0
+    # a fused or reordered projection: for each dimension, choose the column that agrees at position 0
     wanted = plain[:FIRST].reshape(FIRST, heads * d)
     held = made[:FIRST]
     columns = np.empty(heads * d, dtype=np.int64)
@@ -335,9 +335,9 @@ def _arrange_values(made: Array, plain: Array) -> Array | None:
 
 
 def _distance_from_multiple(before: Array, plain: Array) -> tuple[float, float]:
-    """Return how far, relatively, queries are from a multiple of the unrotated ones, and how much that multiple varies.
+    """Return the relative distance of queries from a multiple of the unrotated ones, and how much the multiple varies.
 
-    The second is the largest range of the multiple over the tokens of a head, over its mean.
+    The latter is the largest range of the multiple over a head's tokens, divided by its mean.
     """
     size = np.einsum("thd,thd->th", plain, plain)
     length = np.linalg.norm(before, axis=-1)
@@ -352,7 +352,7 @@ def _distance_from_multiple(before: Array, plain: Array) -> tuple[float, float]:
 
 
 def _has_one_length(query: Array, slack: float) -> bool:
-    """Tell whether all queries of a layer have one length, so that a norm explains why their factor varies."""
+    """Return whether all queries of a layer have equal length, so that a norm explains the varying factor."""
     lengths = np.linalg.norm(query, axis=-1)
-    lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # of a token whose embedding is zero nothing is left
+    lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # a token with a zero embedding has zero queries
     return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())

@@ -1,4 +1,4 @@
-"""Hold sums over the keys that each query attends to, for a block of queries or a whole text."""
+"""Sums over the keys that each query attends to, for a block of queries or a whole text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ class AttentionRows:
     Parameters
     ----------
     first, local, self, entropy : ndarray, shape (heads, rows)
-        Weight on the first token, on the `LOCAL` keys before the query's own, on its own; entropy in nats.
+        Weight on the first token, on the `LOCAL` keys before the query's own key, and on the own key; entropy in nats.
     top : ndarray of int32, shape (heads, rows)
-        The heaviest key.
+        Index of the most attended key.
     seen : ndarray of int, shape (rows,)
-        Keys that a row sees.
+        Number of visible keys of each row.
     reach : ndarray of bool, shape (rows,)
-        Whether the first token is one of them.
+        Whether the first token is visible.
     sums : ndarray, shape (heads, bins)
-        Weights by distance.
+        Sums of weights by distance.
     pairs : ndarray of int, shape (bins,)
-        Pairs of query and key that see each other, by distance.
+        Number of visible query-key pairs by distance.
     """
 
     first: Float64Array

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def token_count(call: Call) -> int:
-    """Return the number of tokens, after checking that queries, keys and mask are those of one whole text.
+    """Return the number of tokens, after checking that queries, keys and mask belong to one whole text.
 
-    Raises ModelError when they do not.
+    Raises ModelError if they do not.
     """
     what = type(call.module).__name__
     batch, heads, tokens, _ = call.query.shape
@@ -41,11 +41,11 @@ def token_count(call: Call) -> int:
 
 
 def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range) -> tuple[Tensor, Tensor]:
-    """Return scores (H, rows, keys), -inf for keys that are not seen, and the mask of seen keys (rows, keys)."""
+    """Return scores (H, rows, keys), -inf for hidden keys, and the mask of visible keys (rows, keys)."""
     torch = libraries.torch
     heads, count, dims = query.shape
     key = call.key[0, :, keys.start : keys.stop].float()
-    grouped = query.reshape(key.shape[0], -1, dims)  # heads of one key head lie side by side
+    grouped = query.reshape(key.shape[0], -1, dims)  # query heads of one key head are adjacent
     scores = torch.matmul(grouped, key.transpose(1, 2)).reshape(heads, count, len(keys)) * call.scaling
     softcap = call.options.get("softcap")
     if softcap is not None:
@@ -70,14 +70,14 @@ def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tens
 
 
 def _open(mask: Tensor) -> Tensor:
-    """Return where a boolean or additive mask lets a key be seen."""
+    """Return a boolean mask of visible keys from a boolean or additive mask."""
     torch = libraries.torch
     shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
     return shown
 
 
 def check_causal(call: Call, rows: range) -> None:
-    """Refuse a mask that shows later tokens, or that differs between heads."""
+    """Raise ModelError if a mask shows later tokens, or differs between heads."""
     if call.mask is None:
         return
     if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:

@@ -1,8 +1,8 @@
 """Compute exact attention statistics per head without the matrix of weights: memory grows with T, not T squared.
 
-Plain causal attention on the CPU is summed in one pass over its scores (`attention_stream`). Otherwise a block of
-queries goes over the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the
-second its weights, which are summed and dropped.
+Plain causal attention on the CPU is summed in one pass over the scores (`keyquery.models.attention.stream`).
+Otherwise each block of queries passes over the keys twice, tile by tile: first to compute the row's normaliser
+(online softmax), then to compute, sum and discard the weights.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ QUERY_BLOCK, KEY_TILE = 128, 512
 class AttentionStatistics:
     """Attention of one layer over one text, per query head.
 
-    Rows are queries t = 0 .. T-1. Masses are means over rows of the weight on some keys, as the model uses it: a
-    learned sink takes its share of the weight.
+    Rows are queries t = 0 .. T-1. Masses are means over rows of the weight on some keys, as in the model: if there is
+    a learned sink, the weights sum to less than 1.
 
     Parameters
     ----------
@@ -40,33 +40,32 @@ class AttentionStatistics:
     first, first_later : ndarray, shape (H,)
         Weight on the token at position 0: mean over all rows, and over rows from 1 on.
     null, null_later : float
-        The same when each row weighs the keys it sees evenly; `null` is the harmonic mean H_T / T where a row sees all
-        keys up to its own.
+        The same for uniform attention over visible keys; `null` is H_T / T (H_T the harmonic number) if a row sees
+        all keys up to its own.
     local : ndarray, shape (H,)
-        Weight on the 5 keys before the query's own, itself excluded; mean over rows from 1 on. In rows 1 to 5 the
-        first token is among them.
+        Weight on the 5 keys before the query's own key; mean over rows from 1 on. In rows 1 to 5, this includes the
+        first token.
     self : ndarray, shape (H,)
-        Weight on the query's own token; mean over all rows.
+        Weight on the query's own key; mean over all rows.
     entropy : ndarray, shape (H,)
-        -sum p log p in nats over the keys that a row sees (a learned sink left out, the rest made to sum to 1); mean
-        over all rows.
+        -sum p log p in nats over the visible keys (without a learned sink, and renormalised); mean over all rows.
     entropy_share : ndarray, shape (H,)
-        Entropy over the log of the number of keys seen, log(t + 1) without a window; mean over rows that see two or
-        more.
+        Entropy over the log of the number of visible keys, log(t + 1) without a window; mean over rows that see two
+        or more keys.
     edges : ndarray, shape (bins + 1,)
-        Distances t - s by bin: bin b holds edges[b] <= t - s < edges[b + 1]; 0, then powers of two, the last cut at T.
+        Distances t - s by bin: bin b is edges[b] <= t - s < edges[b + 1]; 0, then powers of two, the last cut at T.
     pairs : ndarray, shape (bins,)
-        Pairs of query and key that see each other.
+        Number of visible query-key pairs.
     decay : ndarray, shape (H, bins)
-        Mean weight of a pair; NaN where a window leaves no pair.
+        Mean weight of a pair; NaN if a window leaves no pair.
     pairs_content, decay_content : ndarray
         The same without the first token as key.
     top_first, top_changes : ndarray, shape (H,)
-        Share of rows from 1 on whose heaviest key is the first token; share of them whose heaviest key is another than
-        the row's before.
+        Share of rows from 1 on whose heaviest key is the first token; share of rows from 1 on whose heaviest key
+        differs from the previous row's.
     top : ndarray, shape (H, T), int32
-        The heaviest key of each row; of those within 1e-4 nats of the largest score the earliest, so that rounding
-        decides nothing between keys of equal words.
+        The heaviest key of each row; among keys within 1e-4 nats of the largest score, the earliest, so that rounding
+        does not decide between equal tokens.
     """
 
     tokens: int
@@ -99,12 +98,11 @@ def attention_statistics(
 ) -> AttentionStatistics:
     """Reduce one attention call on a whole text to its statistics.
 
-    Scores are scaling q.k, soft-capped where the architecture does so, in float32; a sliding window, a mask and learned
-    sinks count as in the model. Query head h reads key head h // (H_q / H_kv). `call` is of one text (B = 1) of two
-    tokens or more, without padding and without a key cache. `query_block` and `key_tile` are rows and columns of the
-    tiles; with one of them given, every call is done in tiles. Raises ModelError when the call is cross-attention, of
-    several texts, under a key cache, padded or not causal, or its scores hold what queries and keys do not (a position
-    bias).
+    Scores are scaling q.k in float32, soft-capped if the model does so; sliding windows, masks and learned sinks
+    apply as in the model. Query head h reads key head h // (H_q / H_kv). `call` must be for one text (B = 1) of at
+    least two tokens, without padding and key cache. `query_block` and `key_tile` are rows and columns of a tile; if
+    either is given, tiles are always used. Raises ModelError if the call is cross-attention, has several texts, a key
+    cache, padding or a non-causal mask, or adds a position bias to scores.
     """
     tokens = token_count(call)
     limits = bin_limits(tokens)
@@ -118,7 +116,7 @@ def attention_statistics(
             rows = join_rows([_row_sums(call, block, key_tile or KEY_TILE, limits) for block in blocks])
     first, own, entropy, top = rows.first, rows.self, rows.entropy, rows.top
     sums, pairs, seen, reach = rows.sums, rows.pairs, rows.seen, rows.reach
-    of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t of row t
+    of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t from row t
     of_first[np.searchsorted(limits, np.arange(tokens), side="right") - 1, np.arange(tokens)] = 1.0
     pairs_content = pairs - (of_first @ reach).astype(np.int64)
     even = reach / seen
@@ -183,7 +181,7 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
     sinks = call.options.get("s_aux")
     if sinks is None:
         kept = torch.ones_like(norm)
-    else:  # a score per head that takes part in the softmax and stands for no token
+    else:  # a score per head in the softmax that belongs to no token
         kept = (norm - torch.logaddexp(norm, sinks.reshape(-1, 1).float())).exp()
 
     bins = len(limits) - 1
@@ -202,7 +200,7 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
         weights *= kept[..., None]
         distance = t[:, None] - torch.arange(keys.start, keys.stop, device=device)
         if keys.start == 0:
-            first = weights[..., 0].clone()  # a view would keep the tile
+            first = weights[..., 0].clone()  # a view would keep the whole tile in memory
         if keys.stop > rows.start - LOCAL:
             local += (weights * ((distance > 0) & (distance <= LOCAL))).sum(dim=-1)
             own += (weights * (distance == 0)).sum(dim=-1)

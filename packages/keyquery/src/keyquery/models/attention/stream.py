@@ -1,7 +1,7 @@
-"""Compute statistics of plain causal attention in one pass on the CPU; a row's distance bins are runs of its keys.
+"""Compute statistics of plain causal attention in one pass on the CPU; a row's distance bins are ranges of keys.
 
-Scores of a few rows are formed by one matrix product; compiled loops find each row's largest, exponentiate and sum run
-by run. Nothing is held but these rows, so that a text of any length costs little memory beside its queries and keys.
+One matrix product gives the scores of a few rows; compiled loops find each row's maximum, exponentiate and sum over
+ranges. Only these rows are in memory, so even a long text needs little beyond its queries and keys.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ Float32Array = NDArray[np.float32]
 Float64Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-ROWS = 64  # queries at once at most
+ROWS = 64  # most queries at once
 ELEMENTS = 1 << 20  # scores at once, unless fewer than 8 rows fit
-PIECE = 256  # keys whose largest score is remembered
-RUN = 4096  # weights summed in single precision before they are added in double
+PIECE = 256  # keys per stored maximum of scores
+RUN = 4096  # weights per single-precision partial sum
 
-# 2^x on -1/2 <= x <= 1/2 as a polynomial with the value 1 at 0, fitted for the least relative error: 2.2e-9.
+# 2^x on -1/2 <= x <= 1/2 as a polynomial with the value 1 at 0, fitted to minimise the relative error: 2.2e-9.
 E1, E2, E3 = 0.6931472055770994, 0.24022648462281188, 0.0555032903515379
 E4, E5, E6 = 0.009618373251356171, 0.0013399848290626408, 0.00015370704815163014
 LOG2E = np.float32(1.4426950408889634)
-ROUND = np.float32(12582912.0)  # 1.5 * 2^23: added to a small number, it leaves the nearest whole one in the last bits
-LEAST = np.float32(-87.0)  # below, a weight is zero
+ROUND = np.float32(12582912.0)  # 1.5 * 2^23: adding it rounds a small number to an integer in the last bits
+LEAST = np.float32(-87.0)  # smaller exponents give weight 0
 
 
 def _compile(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -40,7 +40,7 @@ def _compile(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def is_plain_causal(call: Call) -> bool:
-    """Tell whether a checked call is plain causal attention on the CPU; a sliding window is allowed."""
+    """Return whether a checked call is plain causal attention on the CPU; a sliding window is allowed."""
     extra = [call.options.get(name) for name in ("softcap", "s_aux")]
     return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
 
@@ -48,7 +48,7 @@ def is_plain_causal(call: Call) -> bool:
 def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
     """Return sums over keys for every query of a plain call.
 
-    `call` is a checked one for which `plain` holds; `limits` are those of the distance bins.
+    `call` must be checked and satisfy `is_plain_causal`; `limits` are those of the distance bins.
     """
     torch = libraries.torch
     _, heads, tokens, _ = call.query.shape
@@ -106,7 +106,7 @@ def _largest_score(scores: Float32Array) -> Any:
 @_compile({"contract"})
 def _exp(x: Any) -> Any:
     """Return e^x for x <= 0; zero below e^-87."""
-    y = x * LOG2E + ROUND  # no reordering here: the next line would lose its meaning
+    y = x * LOG2E + ROUND  # no reordering here: it would break the next line
     whole = y - ROUND
     f = x * LOG2E - whole
     p = np.float32(E6) * f + np.float32(E5)
@@ -146,7 +146,7 @@ def _reduce_rows(
     top: NDArray[np.int32],
     sums: Float64Array,
 ) -> None:
-    """Reduce rows of scores, which are overwritten; row r belongs to query start + r, column c to key left + c."""
+    """Reduce rows of scores (overwritten); row r belongs to query start + r, column c to key left + c."""
     bins = limits.size - 1
     masses, largest = np.empty(bins), np.empty(scores.shape[1] // PIECE + 1, np.float32)
     for r in range(scores.shape[0]):

@@ -1,4 +1,4 @@
-"""Make a capture: load the model, draw heads, run each document, gather files; a stopped capture continues."""
+"""Make a capture: load the model, draw heads, run each document, gather files; a rerun resumes a stopped capture."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 def capture(options: CaptureOptions, progress: Report = lambda state: None) -> Path:
     """Capture queries and keys of a model over texts; return the folder.
 
-    Each finished document is on disk before the next begins, so an interrupted run, started again with the same
-    options, goes on, and ends with the same files as an uninterrupted one. A finished capture is left as it is.
-    `progress` is called with a `Progress` at the start and after each document. Raises ModelError when the model cannot
-    be loaded or captured, memory does not suffice, or `out` holds another capture; DataError when a text is missing,
-    malformed or too short; ThesisError when the disk is full.
+    Each finished document is written before the next begins, so rerunning an interrupted capture with the same
+    options resumes it and gives the same files. A finished capture is left unchanged. `progress` is called with a
+    `Progress` at the start and after each document. Raises ModelError if the model cannot be loaded or captured,
+    memory does not suffice, or `out` contains another capture; DataError when a text is missing, malformed or too
+    short; ThesisError when the disk is full.
     """
     if not is_finished(options):
         record(options, progress)
@@ -50,7 +50,7 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 
 
 def is_finished(options: CaptureOptions) -> bool:
-    """Tell whether `out` holds a complete capture with these options; needs neither the model nor the texts."""
+    """Return whether `out` has a complete capture with these options; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
     noted = manifest.read(options.out)
     if noted is None:
@@ -59,7 +59,7 @@ def is_finished(options: CaptureOptions) -> bool:
     compared = {*asked, *(name for name in CHOSEN if name in noted["settings"])}
     manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in compared}}, asked)
     complete = bool(noted.get("complete"))
-    if complete:  # a command that was killed at its last step leaves parts
+    if complete:  # a command killed at its last step leaves parts behind
         shutil.rmtree(options.out / parts.FOLDER, ignore_errors=True)
     return complete
 
@@ -70,11 +70,11 @@ def record(
     shard: tuple[int, int] = (0, 1),
     loaded: LoadedModel | None = None,
 ) -> None:
-    """Run the documents of one shard through the model and write their parts; `finish` makes the files.
+    """Run the documents of one shard through the model and write their parts; `finish` merges them.
 
-    `options` are the same for all shards; shard i of n takes every n-th document from the i-th on. `progress` is called
-    with a `Progress` of this shard; `loaded` is a model that is loaded already. Raises ThesisError as `capture` does;
-    one about the model names it.
+    `options` are the same for all shards; shard i of n takes every n-th document from the i-th on. `progress` is
+    called with a `CaptureProgress` of this shard; `loaded` is the model, if already loaded. Raises ThesisError as
+    `capture` does.
     """
     with about(options.model.name, ModelError):
         _record(options, progress, shard, loaded)
@@ -83,7 +83,7 @@ def record(
 def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], loaded: LoadedModel | None) -> None:
     buckets = Buckets(options.context, options.buckets, options.rate)
     words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
-    total = check_texts(options, words)  # before the weights, which may take minutes
+    total = check_texts(options, words)  # checked before loading weights, which may take minutes
     room.check_space(options, total)
     loaded = loaded if loaded is not None else load(options.model, stream=options.stream)
     layers = survey(loaded.model)
@@ -144,7 +144,7 @@ def _capture_batch(
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
     """Gather the parts of all shards into the published layout, complete the manifest and remove the parts.
 
-    Raises ModelError when there is nothing to gather.
+    Raises ModelError if there is nothing to gather.
     """
     root = options.out
     noted = manifest.read(root)
@@ -167,7 +167,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
 def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
     """Read all texts before capturing; return the number of documents, None for streamed texts.
 
-    Raises DataError when a text is missing, malformed or too short, or there are fewer documents than asked.
+    Raises DataError if a text is missing, malformed or too short, or there are fewer documents than requested.
     """
     if tokenizer is None:
         raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
@@ -193,7 +193,7 @@ def _check_count(options: CaptureOptions, found: int) -> None:
 
 
 def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRecorder) -> Observer:
-    """Return an observer that passes outputs to the recorder and checks each layer against its stated attention.
+    """Return an observer that passes outputs to the recorder and checks each layer against attention by definition.
 
     It checks the first document, since the survey's few tokens cannot show a window longer than themselves, and later
     ones that are longer than all before.
@@ -233,8 +233,8 @@ def _begin_manifest(
         "layers": [layer.record() for layer in layers],
         "captured_heads": manifest.head_rows(drawn),
     }
-    # looked at before the manifest is: what another job of this capture just wrote comes with a manifest; its logs and
-    # files on their way into place are hidden
+    # list files before reading the manifest: another job's files of this capture come with a manifest; logs and
+    # temporary files are hidden
     occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
     noted = manifest.read(options.out)
     if noted is not None:
@@ -248,7 +248,7 @@ def _begin_manifest(
 
 
 def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
-    """Return how each layer rotates its queries; if memory is short for a few tokens, the error says what fits."""
+    """Return each layer's rotation; if memory runs out even for a few tokens, the error says what would fit."""
     words = int(loaded.model.config.get_text_config().vocab_size)
     tokens = libraries.torch.arange(options.context)[None] % words
     with _report_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
@@ -259,7 +259,7 @@ def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
 def _report_what_fits(
     options: CaptureOptions, loaded: LoadedModel, tokens: Any, before: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Report which context would fit when memory runs out; `before` is called first."""
+    """If memory runs out in this block, raise an error that says which context would fit; `before` is called first."""
     try:
         yield
         return
@@ -267,14 +267,14 @@ def _report_what_fits(
         if not memory.exhausted(error):
             raise
         spent = str(error).splitlines()[0] if str(error) else type(error).__name__
-    # Outside the handler: the traceback holds on to the tensors of the failed forward.
+    # Outside the handler: the traceback keeps the tensors of the failed forward pass alive.
     before()
     fits = memory.largest_working_context(lambda count: run_forward(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
 def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
-    """Return notes on a context longer than the model was made for; refuse a context that the model cannot take."""
+    """Return notes on a context longer than the model was made for; raise ModelError if the model cannot run it."""
     rows = position_rows(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(
@@ -298,7 +298,7 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
 
 
 def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
-    """Refuse a capture that cannot fit into memory; on the CPU, the system would kill the process without a message."""
+    """Raise ModelError for a capture that cannot fit into memory; on the CPU, the process would be killed silently."""
     free = memory.free_memory(loaded.model.device)
     needed = options.batch * memory.least(loaded.model, layers, options.context)
     if free is not None and needed > free:
@@ -343,7 +343,7 @@ def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, i
         found += 1
         if place % shard[1] == shard[0]:
             yield document
-    _check_count(options, found)  # again: texts of the Hub were not counted before
+    _check_count(options, found)  # check again: texts of the Hub were not counted before
 
 
 def _require_unchanged(folder: Path, document: TokenizedDocument) -> None:

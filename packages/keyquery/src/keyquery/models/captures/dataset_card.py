@@ -1,4 +1,4 @@
-"""Write the card of a capture's folder: a description, and one configuration per file for `datasets.load_dataset`."""
+"""Write the dataset card of a capture: a description, and one configuration per file for `datasets.load_dataset`."""
 
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,16 @@ from keyquery.models.captures import layout, manifest
 FILE = "README.md"
 MORE = {
     "values": "`l05h03v` has the values of key head 3 at the tokens of its keys.",
-    "outputs": "`l05h12z` has what attention of head 12 gives, before the output projection, at those of queries.",
+    "outputs": "`l05h12z` has the attention output of head 12, before the output projection, at the tokens of queries.",
     "residual": "`l05h00r` has the residual stream after layer 5, at the tokens of queries.",
-    "mlp": "`l05h00m` has what the MLP of layer 5 adds, at the tokens of queries.",
+    "mlp": "`l05h00m` has the MLP output of layer 5, at the tokens of queries.",
 }
 
 
 def save(root: Path, found: dict[str, Any]) -> None:
-    """Write the card of a gathered capture.
+    """Write the dataset card of a gathered capture.
 
-    `root` is its folder, with the files in place; the manifest `found` is complete.
+    `root` is the capture's folder with all files; `found` is the complete manifest.
     """
     names = sorted(path.parent.name for path in root.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
     head = {

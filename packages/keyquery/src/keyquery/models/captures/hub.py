@@ -15,7 +15,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 def data_set_files(folder: Path) -> list[tuple[str, int]]:
     """Return the files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
 
-    Raises DataError when the capture is not complete: there is no card, no manifest, or no head.
+    Raises DataError if the capture is incomplete: without card, manifest or heads.
     """
     heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
     lacking = [name for name in KEPT if not (folder / name).is_file()]
@@ -28,7 +28,7 @@ def data_set_files(folder: Path) -> list[tuple[str, int]]:
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
-    """Yield lines that say what publishing would send."""
+    """Yield lines that list what publishing would upload."""
     check_repository(repository)
     sizes = data_set_files(folder)
     for name, size in sizes:
@@ -37,9 +37,9 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 
 
 def send(folder: Path, repository: str) -> str:
-    """Send a capture to the Hub as one commit; return its address. A missing repository is created, private.
+    """Upload a capture to the Hub as one commit; return the URL. A missing repository is created as private.
 
-    Raises DataError when the capture is not complete, the name is none, or the Hub refuses.
+    Raises DataError if the capture is incomplete, the name is invalid, or the Hub refuses.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError

@@ -1,4 +1,4 @@
-"""Write the published layout of a capture: one Parquet file per head and side, gathered from documents' parts."""
+"""Write the published layout of a capture: one Parquet file per head and side, gathered from the documents' parts."""
 
 import os
 import re
@@ -20,12 +20,12 @@ from keyquery.models.libraries import need
 
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qkvzrm])$")
-WRITERS = 128  # files that are open at a time
-BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open files
+WRITERS = 128  # most open files
+BUFFER = 64 << 20  # bytes buffered for row groups over all open files
 
 
 def folder(layer: int, head: int, side: Side) -> str:
-    """Return the folder of a head's queries, of a key head's keys, or of a part: `l05h12q`."""
+    """Return the folder name of a head's queries, a key head's keys, or a part: `l05h12q`."""
     return f"l{layer:02d}h{head:02d}{side}"
 
 
@@ -44,14 +44,14 @@ def schema(dims: int) -> Any:
 
 
 def writer(path: Path, dims: int) -> Any:
-    """Open a file of the layout for head dimension `dims`, to write tables of `schema`."""
+    """Open a file of the layout for head dimension `dims`, for writing tables with columns `schema(dims)`."""
     parquet = need("pyarrow.parquet", "to write captures")
     return parquet.ParquetWriter(
         path,
         schema(dims),
         compression="zstd",
         use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
-        # bytes of equal weight side by side: a tenth smaller, and read in three quarters of the time
+        # groups bytes of equal significance: files are a tenth smaller and read faster
         use_byte_stream_split=["vector.list.element"],
         write_page_checksum=True,
     )
@@ -59,7 +59,7 @@ def writer(path: Path, dims: int) -> Any:
 
 @dataclass
 class _VectorFile:
-    """A file being written, and the rows that wait for its next row group."""
+    """A file being written, and buffered rows for its next row group."""
 
     place: Path
     layer: Layer
@@ -106,11 +106,11 @@ def gather_parts(
     progress: Callable[[int, int], None] = lambda done, total: None,
     kept: Collection[str] = (),
 ) -> None:
-    """Turn the parts below `root` into the published layout.
+    """Merge the parts below `root` into the published layout.
 
-    Each file appears whole or not at all; existing files are kept, so a killed run can continue. Memory does not depend
-    on the number of documents. `progress` is called with the number of files written and their total; `kept` names the
-    parts that were kept beside queries and keys.
+    Files are written atomically, and existing files are kept, so a killed run can be resumed. Memory use does not
+    depend on the number of documents. `progress` is called with the number of written files and their total; `kept`
+    names the captured parts other than queries and keys.
     """
     remove_drafts(root)
     queries, keys = heads_by_layer(heads)
@@ -149,7 +149,7 @@ def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
             for document, place in sources.items():
                 with parts.PartReader(place) as part:
                     name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)
-                    for file in batch:  # files of one layer and side follow each other, and share the arrays
+                    for file in batch:  # files of one layer and side are consecutive and share the arrays
                         if name != (name := f"{file.side}{file.layer.index:02d}"):
                             positions = part.array(f"{file.side}p{file.layer.index:02d}")
                             vectors = part.array(name)

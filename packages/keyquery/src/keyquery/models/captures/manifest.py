@@ -1,4 +1,4 @@
-"""Read, write and compare the manifest of a capture: what was captured, from what, with which versions."""
+"""Read, write and compare the manifest of a capture: what was captured, from which texts, by which versions."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
 MOST = 2**31 - 1  # files count in 32 bits
 TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
-NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
+NEWER = {"softcap": None, "sink": False}  # defaults for fields missing from layers in older manifests
 
 
 class DocumentFacts(TypedDict, total=False):
@@ -34,7 +34,7 @@ class DocumentFacts(TypedDict, total=False):
 
 
 class CaptureSettings(TypedDict, total=False):
-    """Settings of a capture: what was asked for and, from `revision` on, what was loaded."""
+    """Settings of a capture: the requested ones and, from `revision` on, facts of the loaded model."""
 
     model: str
     asked_revision: str | None
@@ -93,8 +93,7 @@ class Manifest(TypedDict, total=False):
 def read(root: Path) -> Manifest | None:
     """Read the manifest of a folder; None if it has none.
 
-    Raises DataError when it is not one that this version reads, holds a key that this version does not know, or is not
-    what was written, by its own hash.
+    Raises DataError if its format is unknown to this version, it has an unknown key, or its hash does not match.
     """
     path = root / FILE
     try:
@@ -117,9 +116,9 @@ def read(root: Path) -> Manifest | None:
 
 
 def seal_manifest(root: Path) -> None:
-    """Add to a folder's manifest, which the user trusts, the hash that version 0.1.0 did not write.
+    """Add the hash, which version 0.1.0 did not write, to a manifest that the user trusts.
 
-    Raises DataError when there is none, or it is not what any version wrote.
+    Raises DataError if there is no manifest, or no version could have written it.
     """
     path = root / FILE
     try:
@@ -132,13 +131,13 @@ def seal_manifest(root: Path) -> None:
 
 
 def _unknown(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
-    """Return the first key that this version does not know, with the nearest known key; empty if it knows all."""
+    """Return a message on the first unknown key, with the nearest known key; empty if all are known."""
     odd = sorted(set(found).difference(known))
     return f"unknown key `{str(odd[0])[:60]}` {where}{or_known(odd[0], sorted(known))}" if odd else ""
 
 
 def _unknown_anywhere(found: Mapping[str, Any]) -> str:
-    """Return the first unknown key anywhere in a manifest whose values are of the right types."""
+    """Return a message on the first unknown key anywhere in a manifest; values must have the right types."""
     settings = found["settings"]
     layer = [each.name for each in fields(Layer)]
     return next(
@@ -157,7 +156,7 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
 
 
 def _misformed_part(found: Mapping[str, Any]) -> str:
-    """Return the part of a manifest that differs in form from what this version writes; empty if there is none."""
+    """Return a message on the first malformed part of a manifest; empty if there is none."""
     settings = found.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"
@@ -201,14 +200,14 @@ def _is_count(value: object, least: int) -> bool:
 
 def save(root: Path, content: Mapping[str, Any]) -> None:
     """Write a manifest atomically, with its hash."""
-    plain = json.loads(json.dumps({"format": FORMAT, **content}))  # as it is read back, whose hash is asked for
+    plain = json.loads(json.dumps({"format": FORMAT, **content}))  # as it will be read back, which is hashed
     write(root / FILE, (json.dumps(with_hash(plain), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuse to continue in a folder that holds another capture.
+    """Raise ModelError if a folder has a capture with other settings.
 
-    Raises ModelError that names each setting that differs.
+    The error names each differing setting.
     """
     before: Mapping[str, Any] = found.get("settings", {})
     differ = [
@@ -221,7 +220,7 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
 
 
 def _setting_agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Tell whether a setting agrees; older manifests have paths in place of names, and no hash of the texts."""
+    """Return whether a setting agrees; older manifests have paths instead of names, and no hash of the texts."""
     old, new = before.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
         return True
@@ -238,7 +237,7 @@ def _shortened(value: Any) -> str:
 
 
 def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
-    """The layers that a manifest lists."""
+    """Return the layers that a manifest lists."""
     return tuple(
         Layer(**{**row, "query_scale": QueryScale(**row["query_scale"]) if row["query_scale"] else None})
         for row in found["settings"]["layers"]
@@ -246,9 +245,9 @@ def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
 
 
 def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
-    """Return each layer's rotation in a manifest, or why it is unknown; None for a manifest of an earlier version."""
+    """Return each layer's rotation, or why it is unknown, from a manifest; None if an earlier version wrote it."""
     if found["settings"].get("pre_rope"):
-        # vectors before their rotation: no position has turned them
+        # vectors before the rotary embedding are unrotated
         return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}
     if "rotations" not in found:
         return None
@@ -260,7 +259,7 @@ def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
 
 
 def heads_of(found: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
-    """The heads that a manifest lists."""
+    """Return the heads that a manifest lists."""
     return tuple(HeadIndex(*row) for row in found["settings"]["captured_heads"])
 
 
@@ -270,7 +269,7 @@ def head_rows(heads: Sequence[HeadIndex]) -> list[list[int]]:
 
 
 def main(folders: Sequence[str]) -> int:
-    """Seal the manifests of folders, as `seal` does; return the exit status."""
+    """Add hashes to the manifests of folders (see `seal_manifest`); return the exit status."""
     if not folders:
         print(f"usage: python -m {_MODULE} FOLDER...", file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ CHOSEN = (
     "parts",
     "keep_short",
 )  # settings that are in a manifest only where they are asked for
-EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
+EACH = "each as the tokenizer begins and ends a text"  # formerly only the first window got a beginning token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,21 +31,21 @@ class CaptureOptions:
     texts : TextSource
         The texts.
     context : int
-        Tokens of a document; a multiple of `buckets`.
+        Number of tokens per document; a multiple of `buckets`.
     out : Path
-        The folder of the capture.
+        Folder to write to.
     heads : int or None
-        Heads to draw; None for all.
+        Number of heads to draw; None for all.
     buckets : int
-        Equal parts of the context.
+        Number of equal parts of the context.
     rate : float
         Mean number of queries, and of keys, kept per bucket of a document.
     limit : int or None
-        Documents to take; None for all.
+        Number of documents; None for all.
     seed : int
-        Of the token draw.
+        Seed for drawing tokens.
     pre_rope : bool
-        Keep queries and keys as they are before the rotary embedding.
+        Capture queries and keys before the rotary embedding.
     sliding : bool
         Draw from sliding-window layers as well.
     windows : bool
@@ -53,18 +53,18 @@ class CaptureOptions:
     skip_short, keep_short : bool
         Pass over texts that are shorter than the context, or take them as they are; else one is an error.
     fewer : bool
-        Go on with what is there when texts give fewer documents than `limit`; else that is an error.
+        Accept fewer documents than `limit`, instead of raising an error.
     only_layers : tuple of int
-        Draw heads from these layers alone; from all when empty.
+        Draw heads only from these layers; from all if empty.
     only_heads : tuple of (int, int)
-        Take these heads, by layer and query head, and draw none.
+        Use these heads, as (layer, query head), instead of drawing.
     parts : tuple of str
-        What is kept beside queries and keys: see `keyquery.models.captures.sampling.PARTS`.
+        What to capture besides queries and keys: see `keyquery.models.captures.sampling.PARTS`.
     batch : int
         Documents of a forward. Shorter ones are padded at their end, which no token of theirs sees, so that each is
         what it is by itself.
     stream : bool
-        Read the weights of the model's blocks from disk in each forward pass, and hold none of them in memory.
+        Read the weights of the model's blocks from disk in each forward pass, instead of keeping them in memory.
     """
 
     model: ModelSource
@@ -90,7 +90,7 @@ class CaptureOptions:
 
     def __post_init__(self) -> None:
         if self.batch < 1:
-            raise ModelError(f"--batch {self.batch}: at least 1 document goes through a forward; give 1 or more")
+            raise ModelError(f"--batch {self.batch}: a forward pass needs at least 1 document; give 1 or more")
         if self.skip_short and self.keep_short:
             raise ModelError("--skip-short and --keep-short: a shorter text is either passed over or taken; give one")
         for name in self.parts:
@@ -98,9 +98,9 @@ class CaptureOptions:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
 
     def requested(self) -> dict[str, Any]:
-        """Return the settings that the options alone decide, as JSON values.
+        """Return the settings that follow from the options alone, as JSON values.
 
-        They are published with the capture, so of local files and folders they have names and hashes, but no paths.
+        They are published with the capture, so local files appear by name and hash, without paths.
         """
         model, texts = self.model, self.texts
         local = {

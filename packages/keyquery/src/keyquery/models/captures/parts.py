@@ -34,7 +34,7 @@ def complete_parts(root: Path) -> dict[int, Path]:
 
 @contextmanager
 def plain_disk_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of a full disk or a protected folder into plain messages."""
+    """Convert errors from a full disk or a protected folder into project errors."""
     try:
         yield
     except OSError as error:
@@ -44,9 +44,9 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
 
 
 class DocumentPart:
-    """The part of one document, written array by array and moved into place if the block ends without an error.
+    """The part of one document, written array by array, and moved to its final path if the block ends without an error.
 
-    Each array is written at once, so a document is never held in memory whole.
+    Each array is written immediately, so a document is never in memory as a whole.
     """
 
     def __init__(self, root: Path, number: int) -> None:
@@ -65,7 +65,7 @@ class DocumentPart:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
     def describe(self, facts: dict[str, Any]) -> None:
-        """Write the document's own facts (name, digest)."""
+        """Write the document's facts (name, digest)."""
         with plain_disk_errors(self.target):
             self._zip.writestr("document.json", json.dumps(facts))
 
@@ -87,7 +87,7 @@ class DocumentPart:
 class PartReader:
     """A document's part, read array by array.
 
-    Here and in each of the methods, DataError that names the file is raised when it is not as it was written.
+    The constructor and all methods raise DataError, which names the file, if the part is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -107,7 +107,7 @@ class PartReader:
             yield
         except MemoryError:
             raise
-        except Exception as error:  # zipfile has a dozen kinds of them for a damaged file
+        except Exception as error:  # zipfile raises a dozen kinds of errors for a damaged file
             raise DataError(
                 f"{self._place}: damaged ({error}); remove it, and run the same command again: "
                 "it captures this document anew"
@@ -119,7 +119,7 @@ class PartReader:
             return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
-        """Return the document's own facts."""
+        """Return the document's facts (name, digest)."""
         with self._report_damage():
             facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
             return facts

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class CaptureProgress:
     """Progress of a capture.
 
-    `total` is None where nothing says how many there are. Tokens a second are since this run began, 0 before its first
-    document. `notes` are what is to be known of the capture before it is used; in the first state of a run alone.
+    `total` is None if the number of documents is unknown. `tokens_per_second` is the rate of this run, 0 before its
+    first document. `notes` are remarks for users of the capture, only in the first state of a run.
     """
 
     done: int
@@ -24,7 +24,7 @@ Report = Callable[[CaptureProgress], None]
 
 
 class Clock:
-    """A clock that counts documents and measures their speed."""
+    """Counts documents and measures the capture's speed."""
 
     def __init__(self, report: Report, total: int | None, shard: tuple[int, int], notes: tuple[str, ...] = ()) -> None:
         if total is not None:

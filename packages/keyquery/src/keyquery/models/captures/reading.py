@@ -1,4 +1,4 @@
-"""Read captures, our own or published ones, from a folder or the Hub, head by head; needs no torch."""
+"""Read captures, made by this package or published, from a folder or the Hub, head by head; needs no torch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyquery.rotary import Rotary
 
 GROUPS = 8  # of documents that are halved
 UNTOLD = "the capture does not say how its model turns queries by position"
-SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
+SAMPLED_FILES = 16  # files to read in order to infer the bucket size of a capture without a manifest
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,19 @@ class Capture:
     Parameters
     ----------
     root : Path
-        Its folder.
+        Folder of the capture.
     context : int
-        Tokens of a document.
+        Number of tokens per document.
     bucket_size : int
-        Tokens of a bucket (B).
+        Number of tokens per bucket (B).
     heads : tuple of HeadIndex
-        The heads it holds, ascending.
+        The captured heads, sorted.
     manifest : dict or None
-        What our own captures say of themselves.
+        The manifest; None for captures that this package did not make.
     only : tuple of int or None
-        Only the documents of these numbers.
+        Read only documents with these numbers; None for all.
     rotations : mapping or None
-        By layer, how positions turn its vectors, or why that is not known; None where nothing says.
+        By layer, the rotation of vectors, or why it is unknown; None if not recorded.
 
     Examples
     --------
@@ -94,10 +94,9 @@ class Capture:
         return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """Return the number of tokens that a query of a layer sees (None for all before it), and whether they are those
-        of its chunk.
+        """Return how many tokens a query of a layer sees (None: all before it), and whether this is a chunk's size.
 
-        Taken from the manifest or, without one, from the column `sliding_window` of a file of the layer.
+        It is read from the manifest, or if there is none, from the column `sliding_window` of a file of the layer.
 
         Parameters
         ----------
@@ -107,7 +106,7 @@ class Capture:
         Raises
         ------
         DataError
-            When the column holds several numbers.
+            If the column has several numbers.
         """
         rows: Sequence[Mapping[str, Any]] = (self.manifest or {}).get("settings", {}).get("layers", ())
         known = {int(row["index"]): row for row in rows if "index" in row}
@@ -152,20 +151,20 @@ class Capture:
         return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
 
     def part(self, name: str, head: HeadIndex) -> Vectors:
-        """Return what was captured beside queries and keys: for the head, the key head that it reads, or its layer.
+        """Return a captured part other than queries and keys, for the head, its key head, or its layer.
 
         Parameters
         ----------
         name : {"values", "outputs", "residual", "mlp"}
-            Values of the key head; what attention gives of the head before the output projection; the residual stream
-            after the layer; what its MLP adds.
+            Values of the key head; the head's attention output before the output projection; the residual stream
+            after the layer; the output of the layer's MLP.
         head : HeadIndex
             One of `heads`.
 
         Raises
         ------
         DataError
-            When it was not captured, or its file is damaged.
+            If the part was not captured, or its file is damaged.
         """
         if name not in PARTS:
             raise DataError(f"no part {name!r}{or_known(name, PARTS)}")
@@ -175,16 +174,16 @@ class Capture:
         return self._kept(read(self.root / layout.folder(head.layer, number, PARTS[name]) / layout.FILE))
 
     def halves(self) -> list[tuple[Capture, Capture]]:
-        """Return the capture split into two halves of its documents, in several ways that balance each other.
+        """Return several balanced splits of the capture into two halves of its documents.
 
-        Documents are dealt in turn to eight groups, or the largest power of two that is no more than there are; a split
-        is a row of a Hadamard matrix over the groups. Splits are orthogonal: each gives independent information on a
-        mean's noise.
+        Documents are dealt in turn to eight groups (with fewer documents, to the largest possible power of two); each
+        split is a row of a Hadamard matrix over the groups. Splits are orthogonal, so each gives independent
+        information on a mean's noise.
 
         Raises
         ------
         DataError
-            When it has one document, or does not say which it has.
+            If it has only one document, or does not list its documents.
         """
         if len(self.documents) < 2:
             raise DataError(
@@ -216,7 +215,7 @@ class Capture:
 def read(path: Path) -> Vectors:
     """Read one file of a capture.
 
-    Raises DataError when it is absent, damaged or lacks a column.
+    Raises DataError if it is missing, damaged or lacks a column.
     """
     table = _table(path, ["bucket", "example_id", "position", "vector"])
     return Vectors(
@@ -234,7 +233,7 @@ def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
     kinds = arrow.types
     lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
     if not any(kind(column.type) for kind in lists) or not kinds.is_floating(column.type.value_type):
-        raise DataError(f"{path}: `vector` holds {column.type}, not lists of fractions; this is not a capture's file")
+        raise DataError(f"{path}: `vector` has type {column.type}, not lists of floats; this is not a capture's file")
     if not rows:
         return np.empty((0, 0), np.float32)
     lengths = compute.min_max(compute.list_value_length(column))
@@ -250,7 +249,7 @@ def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
 
 
 def _column_window(path: Path) -> int | None:
-    """Return the one number in a file's column `sliding_window`; None without such a column or number."""
+    """Return the only number in a file's column `sliding_window`; None if there is no such column or number."""
     parquet = need("pyarrow.parquet", "to read captures")
     try:
         if "sliding_window" not in parquet.read_schema(path).names:
@@ -273,16 +272,16 @@ def open_capture(
     place : str or Path
         A folder, or the Hub id of a data set in the published layout.
     context : int or None
-        Tokens of a document, for a capture without a manifest; else inferred from the buckets.
+        Number of tokens per document, for a capture without a manifest; by default inferred from the buckets.
     branch : str or None
         The branch of a Hub data set (one per model in the published captures).
     group : int or None
-        Query heads per key head, for a capture without a manifest; else inferred from the files.
+        Query heads per key head, for a capture without a manifest; by default inferred from the files.
 
     Raises
     ------
     DataError
-        When there is none, it is unfinished, or what must be inferred is ambiguous.
+        If there is no capture, it is unfinished, or a missing value cannot be inferred.
 
     Examples
     --------
@@ -299,7 +298,7 @@ def open_capture(
     noted = manifest.read(root)
     if noted is not None:
         if not noted.get("complete"):
-            raise DataError(f"{root}: this capture is unfinished; run the same capture command again to continue it")
+            raise DataError(f"{root}: this capture is unfinished; rerun the same capture command to resume it")
         settings = noted["settings"]
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}; leave --context {context} out")
@@ -336,9 +335,9 @@ def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
 
 
 def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
-    """Return the number of query heads per key head: the one that maps the q-files onto exactly the k-files.
+    """Return the number of query heads per key head that maps the q-files exactly onto the k-files.
 
-    If all query heads are present, it divides their number.
+    If all query heads are present, this number divides their count.
     """
     most = max(head for _, head in files["q"]) + 1
     fits: dict[tuple[int, ...], int] = {}
@@ -357,7 +356,7 @@ def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
 def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
     """Return B and the largest bucket, where position // B == bucket in a sample of files.
 
-    Every row bounds B from both sides; of the possible numbers, the one divisible by the highest power of two is taken.
+    Every row bounds B from both sides; among possible numbers, the one divisible by the highest power of two is chosen.
     """
     low, high, top = 1, np.iinfo(np.int32).max, 0
     names = [(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]
@@ -389,11 +388,11 @@ def _download_capture(place: str, branch: str | None) -> Path:
     hub = need("huggingface_hub", f"to fetch {place}")
     try:
         return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
-    except Exception as error:  # the Hub's errors are many; all mean that the capture cannot be had
+    except Exception as error:  # the Hub raises many kinds of errors; all mean that the capture is not available
         message = (str(error) or type(error).__name__).splitlines()[0]
         where = f" (branch {branch})" if branch else ""
         raise DataError(
-            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({message}); check the id, the "
+            f"{place}{where}: neither a local folder nor a data set on the Hub ({message}); check the id, the "
             "branch and the connection"
         ) from error
 

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, side in PARTS.items()}}
-PENDING = 64 << 20  # bytes that may wait on the device: one transfer per layer would stall a GPU
+PENDING = 64 << 20  # bytes buffered on the device: one transfer per layer would stall a GPU
 
 
 class _StopForward(Exception):
-    """Ends a forward pass of which nothing more is kept."""
+    """Raised to end a forward pass once everything is recorded."""
 
 
 class VectorRecorder:
-    """Writes queries and keys of the documents of a forward pass into their parts on disk.
+    """Writes queries and keys of a forward pass into the documents' parts on disk.
 
-    For a layer l with chosen heads a document receives `q{l}` (heads, n, d) and `k{l}` (key heads, n, d), float32, and
-    their positions `qp{l}`, `kp{l}`, int32; of what is kept beside them likewise, by the letters of `PARTS`. `layers`
-    are all attention layers, and `heads` the chosen ones. Queries and keys before rotation come from `projections`;
-    None keeps those after it. `why_undefined` says of a place, as "layer 3", why its vectors may not be finite, for the
-    error.
+    For a layer l with chosen heads, a document's part gets `q{l}` (heads, n, d) and `k{l}` (key heads, n, d),
+    float32, and the positions `qp{l}`, `kp{l}`, int32; other captured parts likewise, with the letters in `PARTS`.
+    `layers` are all attention layers, and `heads` the chosen heads. Queries and keys before rotation come from
+    `projections`; if None, those after it are kept. `why_undefined` returns, for a place such as "layer 3", why
+    vectors may not be finite, for the error.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class VectorRecorder:
 
     @contextmanager
     def watch_stream(self, model: PreTrainedModel) -> Iterator[None]:
-        """Store the drawn tokens of the residual stream and of the MLPs' outputs, if these are asked for.
+        """Store the drawn tokens of the residual stream and of MLP outputs, if requested.
 
-        Raises ModelError when a layer does not show the part.
+        Raises ModelError if a layer does not expose the part.
         """
         with ExitStack() as stack:
             for block in blocks(model) if self._sides & {"r", "m"} else ():
@@ -152,11 +152,11 @@ class VectorRecorder:
             raise _StopForward
 
     def abandon(self) -> None:
-        """Forget the documents; calls are ignored until the next documents begin."""
+        """Discard the documents; calls are ignored until the next `begin`."""
         self._parts, self._waiting = {}, []
 
     def end(self) -> None:
-        """Write what is pending; raise if a chosen layer did not run."""
+        """Write buffered vectors; raises ModelError if a chosen layer did not run."""
         self._write_waiting()
         for side in ("q", *sorted(self._sides)):
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
@@ -183,7 +183,7 @@ class VectorRecorder:
 
 
 def heads_by_layer(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """Return query heads and key heads by layer, ascending without repeats: the rows of a part's arrays."""
+    """Return the unique query heads and key heads by layer, sorted: the rows of a part's arrays."""
     queries: dict[int, set[int]] = {}
     keys: dict[int, set[int]] = {}
     for head in heads:

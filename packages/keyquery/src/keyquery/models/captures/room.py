@@ -8,15 +8,15 @@ from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.checkpoints.estimate import attention_layers
 from keyquery.models.checkpoints.loading import configuration
 
-FLOAT = 4  # bytes
-COPIES = 2  # parts of documents, and the files that they are gathered into
+FLOAT = 4  # bytes per float
+COPIES = 2  # parts of documents, and the merged files
 
 
 def check_space(options: CaptureOptions, documents: int | None) -> None:
-    """Refuse a capture whose vectors the disk cannot hold.
+    """Raise ModelError for a capture that does not fit on the disk.
 
-    `documents` is how many the texts give; None where nothing says, and nothing is refused. Raises ModelError that says
-    what the capture takes, what is free, and what would take less.
+    `documents` is the number of documents; if None (unknown), nothing is checked. The error says how much space is
+    needed, how much is free, and how to need less.
     """
     if documents is None:
         return
@@ -33,7 +33,7 @@ def check_space(options: CaptureOptions, documents: int | None) -> None:
 
 
 def bytes_of_document(options: CaptureOptions, text: Any) -> int:
-    """Return about how many bytes one document's vectors take on disk, if heads are drawn evenly over the layers."""
+    """Return the approximate bytes of one document's vectors on disk, if heads are spread evenly over layers."""
     layers = [each for each in attention_layers(text) if each.kind != "cross"]
     taken = [each for each in layers if not options.only_layers or each.index in options.only_layers]
     every = sum(each.query_heads for each in taken)

@@ -1,4 +1,4 @@
-"""Draw the tokens and heads that a capture keeps, by seeds, independently of earlier draws."""
+"""Draw the tokens and heads that a capture keeps; each draw has a separate seed."""
 
 import math
 import random
@@ -14,11 +14,11 @@ from keyquery.models.architecture import Layer
 
 Side = Literal["q", "k", "v", "z", "r", "m"]
 PARTS: dict[str, Side] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
-"""What a capture may keep beside queries and keys, and the letter of its files.
+"""Optional parts of a capture besides queries and keys, and the letter of each part's files.
 
-Values are at the tokens of keys, a file per key head. All others are at the tokens of queries: what a head's attention
-gives before the output projection, a file per query head; the residual stream after a layer, and what its MLP adds, a
-file a layer (head 0).
+Values are stored at the tokens of keys, one file per key head. Other parts are stored at the tokens of queries: a
+head's attention output before the output projection, one file per query head; the residual stream after a layer and
+the MLP's output, one file per layer (head 0).
 """
 HEAD_SEED = 0  # the published captures draw their heads with this seed
 
@@ -34,7 +34,7 @@ class HeadIndex:
 
 @dataclass(frozen=True)
 class Buckets:
-    """A context that is cut into equal buckets.
+    """A context divided into equal buckets.
 
     The number of buckets divides the context; `rate` is the mean number of queries, and of keys, kept per bucket of a
     document.
@@ -66,11 +66,11 @@ class Buckets:
 
 
 def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -> NDArray[np.int64]:
-    """Return the positions of one document that one layer keeps for all its heads, ascending.
+    """Return the sorted positions of one document that are kept for all heads of one layer.
 
     Each token is kept with probability min(1, rate / B), independently for queries and keys. The generator is seeded by
     all four numbers, so a resumed or sharded capture draws what an uninterrupted one would. `buckets` has the context
-    and the rate. `side` is queries or keys, or a part, which has the tokens of one of them.
+    and the rate. `side` is queries, keys, or a part, which uses the tokens of either.
     """
     generator = np.random.default_rng([seed, document, layer, 1 if side in ("k", "v") else 0])
     chance = min(1.0, buckets.rate / buckets.size)
@@ -87,13 +87,13 @@ def draw_heads(
 ) -> tuple[HeadIndex, ...]:
     """Return the heads to capture, in layer-major order.
 
-    `random.Random(0).sample` of `count` (layer, query head) pairs over all layers in layer-major order, or all pairs
-    when there are fewer. Sliding-window layers are removed before the draw, cross-attention layers after it, so these
-    lower the number returned.
+    Draws `count` (layer, query head) pairs with `random.Random(0).sample` over all layers in layer-major order, or
+    takes all pairs if there are fewer. Sliding-window layers are removed before the draw; cross-attention layers
+    after it, which lowers the number of heads.
 
-    With `sliding`, sliding-window layers stay in the draw. With `only_layers`, the draw is from these alone, whatever
-    they see; `only_heads`, by layer and query head, are taken without a draw. A `count` of None takes all. Raises
-    ModelError when nothing is left, or a layer or head that is named is not there.
+    With `sliding`, sliding-window layers stay in the draw. With `only_layers`, only these layers, of any kind, are
+    used; `only_heads`, as (layer, query head), are used without a draw. A `count` of None takes all. Raises
+    ModelError if no head is left, or a named layer or head does not exist.
     """
     if only_heads:
         return _named_heads(layers, only_heads)
@@ -108,8 +108,8 @@ def draw_heads(
     ]
     if not any(layer.kind != "cross" for layer in drawn_from):
         raise ModelError(
-            "every attention layer of this model has a sliding window or chunks, and those are left out; "
-            "--sliding captures them too"
+            "every attention layer of this model has a sliding window or chunks, and such layers are left out; "
+            "--sliding includes them"
         )
     pairs = [
         (layer, head)
@@ -125,7 +125,7 @@ def draw_heads(
 
 
 def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
-    """Return the heads that are named, each once."""
+    """Return the named heads without duplicates."""
     by_index = {layer.index: layer for layer in layers}
     for index, head in asked:
         where = f"--heads {index}.{head}"
@@ -139,7 +139,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
 
 
 def _listed(numbers: Collection[int]) -> str:
-    """Return whole numbers as a message lists them: only the two ends if none between is left out."""
+    """Return whole numbers as text: only both ends if they are consecutive."""
     held = sorted(numbers)
     whole = len(held) > 2 and held == list(range(held[0], held[-1] + 1))
     return f"{held[0]} to {held[-1]}" if whole else ", ".join(map(str, held))

@@ -1,7 +1,7 @@
-"""Take a rotation that the user states for a capture without one, and check it against the capture's vectors.
+"""Apply a rotation that the user states for a capture without one, after checking it against the capture's vectors.
 
 A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
-folder), of which a narrow twin with random weights is built and looked at as a whole model is.
+folder), from which a narrow model with random weights is built and inspected.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ RULE = mapping(
         "unturned": flag,
     }
 )
-"""What a statement, or an entry of one, may hold."""
+"""Keys of a statement, or of an entry in one."""
 LOOKED_AT = 8  # heads whose queries a statement is held against
 BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
 
@@ -38,21 +38,20 @@ BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agre
 def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     """Return a capture with the rotation that the user states.
 
-    Raises DataError when the capture says it itself, the statement is malformed or leaves a layer out, or the vectors
-    contradict it: turned back, queries agree less from position to position than by another pairing, or than as they
-    are.
+    Raises DataError if the capture records its rotation, the statement is malformed or omits a layer, or the vectors
+    contradict it: undoing it aligns queries less than another pairing does, or than no change.
 
     Parameters
     ----------
     capture : Capture
-        One that does not say itself how its model turns.
+        A capture without a recorded rotation.
     path : Path
-        A statement: one mapping for all layers, or a list of them, each with its `layers`, of
+        A statement: one mapping for all layers, or a list of mappings, each with `layers`. Keys are
 
-        - `theta`, the base, with `dimensions`, how many of a vector turn (all from `start` on when left out); or
-          `frequencies`, radians a token, one a pair of dimensions; or `unturned: true`;
+        - `theta`, the base, with `dimensions`, how many dimensions rotate (default: all from `start` on); or
+          `frequencies`, radians per token, one per pair of dimensions; or `unturned: true`;
         - `layout`: `half` (dimension p with p + m of m pairs, as in Llama) or `interleaved` (2p with 2p + 1, GPT-J);
-        - `start` (first dimension that turns, 0) and `factor` (YaRN's attention factor, 1), which may be left out.
+        - optionally `start` (first rotated dimension, default 0) and `factor` (YaRN's attention factor, default 1).
 
         Or a model's config.json, or a folder that has one.
     """
@@ -94,7 +93,7 @@ def _vector_width(capture: Capture, layer: int) -> int:
 
 
 def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
-    """Return what a statement says of each layer, and the layers that it leaves out."""
+    """Return each layer's rotation from a statement, and the layers that it omits."""
     rows = statement if isinstance(statement, list) else [statement]
     turning: dict[int, Rotary | str] = {}
     for place_in_list, row in enumerate(rows):
@@ -138,7 +137,7 @@ def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
 
 
 def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
-    """Return how a model with this configuration rotates, from a narrow version of it."""
+    """Return the rotations of a model with this configuration, read from a narrow version of it."""
     from keyquery.models.attention.rotations import rotations
     from keyquery.models.checkpoints.narrow import narrow_model
 
@@ -149,7 +148,7 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:
-    """Refuse a stated rotation if undoing it aligns queries less than another pairing or no change does."""
+    """Raise DataError if undoing a stated rotation aligns queries less than another pairing, or no change, does."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
     shares: dict[str, list[float]] = {}
@@ -170,7 +169,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
     if means[best] > BETTER * means["stated"] + LEAST:
         how = f"with {best}" if best else "as they are"
         raise DataError(
-            f"{path}: the vectors contradict this rotation: turned back as stated, the mean of a head's queries keeps "
+            f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
             f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
         )
 

@@ -1,4 +1,4 @@
-"""Find models by name: small ones that ship with the project, and trained ones that come in packages."""
+"""Find models by name: small ones shipped with the project, and trained ones in installed packages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Read a checkpoint's config.json, and find settings that the class that runs it would ignore."""
+"""Read a checkpoint's config.json, and find settings that the model's class would ignore."""
 
 import dataclasses
 import inspect
@@ -18,14 +18,14 @@ ROTATED = re.compile(r"^(use_|is_)?rope$")
 UNROTATED = re.compile(
     r"^(use_|is_)?(drope|nope)$|^no_rope(_layers?|_layer_interval)?$|^(no|drop)_pos(itional)?_?emb.*$"
 )
-# Settings that transformers moves elsewhere or reads apart from the class
+# Settings that transformers renames, or reads outside of the class
 ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_rotary_factor", "quantization_config"}
 
 
 def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
-    """Refuse a checkpoint with its own code that the class of its model type would silently replace.
+    """Raise ModelError for a checkpoint with custom code that would silently be replaced by a standard class.
 
-    Raises ModelError when config.json brings code and names an architecture that transformers does not have.
+    This is so if config.json refers to code and names an architecture that transformers does not have.
     """
     transformers = libraries.transformers
     named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
@@ -38,9 +38,9 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
 
 
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
-    """Return the configuration of a plain class with the settings of a checkpoint made by a class of its own.
+    """Return the configuration of a standard class, with the settings of a checkpoint made by a custom class.
 
-    Raises ModelError when transformers has no such causal language model.
+    Raises ModelError if transformers has no such causal language model.
     """
     transformers = libraries.transformers
     known = transformers.AutoConfig.for_model
@@ -48,7 +48,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
         family = type(known(load_as))
     except ValueError:
         raise ModelError(
-            f"{name}: load_as {load_as!r} is not a model type of transformers; give one as llama"
+            f"{name}: load_as {load_as!r} is not a model type of transformers; give one such as llama"
         ) from None
     if family not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
@@ -57,7 +57,7 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
 
 
 def ignored_settings(raw: dict[str, Any], config: Any) -> dict[str, Any]:
-    """Return the settings of config.json that the class of `config` does not know, with their values."""
+    """Return the settings of config.json, with values, that the class of `config` does not know."""
     known = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
     known |= set(getattr(config, "attribute_map", None) or ())
     if dataclasses.is_dataclass(config):
@@ -66,10 +66,10 @@ def ignored_settings(raw: dict[str, Any], config: Any) -> dict[str, Any]:
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
-    """Refuse settings that change scores or positions but that the class of `config` would ignore.
+    """Raise ModelError for settings that change scores or positions but would be ignored by the class of `config`.
 
-    `scaled` and `placed` say whether the factor on scores, and the position encoding, were given by the caller. Raises
-    ModelError that names the setting.
+    `scaled` and `placed` say whether the caller gave the factor on scores, and the position encoding. The error names
+    the setting.
     """
     text = config.get_text_config()
     parts = [(raw, config)]
@@ -92,15 +92,15 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
 
 
 def rescale_attention(model: Any, scaling: float) -> None:
-    """Give every attention module of a loaded model another factor on q.k.
+    """Set the factor on q.k in every attention module of a loaded model.
 
-    Raises ModelError when the factor is not positive, or an attention module keeps its factor elsewhere.
+    Raises ModelError if the factor is not positive, or an attention module stores its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
         raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")
     parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _is_attention(part)]
     if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
-        raise ModelError(f"{type(model).__name__} does not keep its factor on scores where it can be changed")
+        raise ModelError(f"{type(model).__name__} does not store its factor on scores where it can be changed")
     for part in parts:
         part.scaling = float(scaling)
 
@@ -110,6 +110,6 @@ def _is_attention(part: Any) -> bool:
 
 
 def _is_usual_factor(value: Any, text: Any) -> bool:
-    """Tell whether a factor on scores is absent, or equals every class's default d^-1/2."""
+    """Return whether a factor on scores is missing, or equals the default d^-1/2."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

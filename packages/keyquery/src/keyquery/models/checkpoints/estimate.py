@@ -1,8 +1,8 @@
-"""Estimate the memory that a model will take from its configuration alone; only config.json is downloaded.
+"""Estimate a model's memory from the configuration alone; only config.json is downloaded.
 
-The model is built without storage (torch's meta device), so its parameters are counted as the library shapes them. All
-parts are lower bounds, without what the libraries take themselves (about half a gigabyte on a GPU), so an estimate
-above the free memory is certain to fail, and one just below it may fail as well.
+The model is built without storage (torch's meta device) to count its parameters exactly. All parts are lower bounds
+and exclude the libraries' own memory (about half a gigabyte on a GPU), so a model whose estimate exceeds the free
+memory will certainly fail, and one just below it may fail.
 """
 
 from dataclasses import dataclass
@@ -24,25 +24,25 @@ GIGA = 1e9
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Least number of bytes that a model and a forward pass take.
+    """Lower bound on the bytes that a model and a forward pass take.
 
     Parameters
     ----------
     name : str
-        Of the model.
+        Name of the model.
     parameters : int
-        Numbers in its weights, shared ones once.
+        Number of parameters, shared ones counted once.
     weights : int
         Bytes of parameters and buffers, scales of quantized weights included.
     cache : int
-        Keys and values of `context` tokens in every layer that keeps them, for `batch` texts.
+        Bytes of keys and values of `context` tokens in all layers with a cache, for `batch` texts.
     activations : int
-        Of a forward pass of `batch` texts of `context` tokens: residual stream, the widest layer, logits, and under
-        quantization the largest weight as it is unpacked.
+        Bytes of a forward pass over `batch` texts of `context` tokens: residual stream, widest layer, logits, and
+        with quantization the largest unpacked weight.
     context, batch : int
-        Tokens and texts.
+        Number of tokens per text, and of texts.
     precision : str
-        Of the weights, "nf4 and bfloat16" or "bfloat16".
+        Number type of the weights, such as "nf4 and bfloat16" or "bfloat16".
     """
 
     name: str
@@ -60,7 +60,7 @@ class MemoryEstimate:
         return self.weights + self.cache + self.activations
 
     def line(self, free: int | None = None) -> str:
-        """Return the estimate in one line; `free` bytes for comparison, if known."""
+        """Return the estimate in one line, compared with `free` bytes if given."""
         texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
         there = "" if free is None else f" of {_bytes_text(free)} free"
         return (
@@ -75,7 +75,7 @@ def estimate(
 ) -> MemoryEstimate:
     """Return the estimate for a model by name (arguments of `of_config`); reads only its config.json.
 
-    Raises ModelError when the configuration cannot be had.
+    Raises ModelError if the configuration cannot be read.
     """
     config = configuration(source)
     return of_config(
@@ -107,10 +107,10 @@ def of_config(
 ) -> MemoryEstimate:
     """Return the estimate for a configuration.
 
-    `context` and `batch` are tokens of a text and texts at once. `logits` is how many tokens of each text have their
-    logits kept, in the weights' type and in float32; all when None. With `stream`, weights of blocks are read from disk
-    one by one. The others are as of `ModelSource`; the `dtype` "auto" is the configuration's own. Raises ModelError
-    when context or batch are below 1.
+    `context` is the number of tokens per text, `batch` the number of texts. `logits` is the number of tokens per text
+    whose logits are in memory, in the weights' type and in float32 (None: all). With `stream`, weights of blocks are
+    read from disk one by one. Other arguments are those of `ModelSource`; `dtype` "auto" is the configuration's type.
+    Raises ModelError if context or batch is below 1.
     """
     if context < 1 or batch < 1:
         raise ModelError(f"memory estimate for {batch} texts of {context} tokens: give 1 or more of both")
@@ -146,10 +146,10 @@ def free_bytes(device: str) -> int | None:
 
 
 def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
-    """Return the estimate's line, to print before loading; refuse a model that cannot fit.
+    """Return the estimate's line, to print before loading; raise ModelError if the model cannot fit.
 
-    `free` is that of `room`. With `anyway`, go on although it does not fit; the line says so. Raises ModelError when it
-    cannot fit; it says what would.
+    `free` is the number of free bytes. With `anyway`, no error is raised, but the line says that it does not fit. The
+    error says what would fit.
     """
     line = found.line(free)
     if free is None or found.total <= free:
@@ -157,9 +157,10 @@ def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = Fals
     if anyway:
         return f"{line}; this does not fit, going on as asked"
     if found.weights > free:
-        mend = "take a larger device, --dtype bf16 or --quantize nf4, or capture --stream"
+        mend = "use a larger device, --dtype bf16 or --quantize nf4, or capture --stream"
     else:
-        # What is not weights grows with the context no slower than in proportion, so this much fits by the estimate.
+        # Memory other than weights grows at least in proportion to the context, so this many tokens fit by the
+        # estimate.
         share = (free - found.weights) / (found.total - found.weights)
         fitting = largest_fitting(lambda context: context, int(found.context * share), found.context)
         mend = f"{fitting:,} tokens may" if fitting else "take shorter texts, or a larger device"
@@ -175,7 +176,7 @@ def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, 
     head = model.get_output_embeddings()
     unpacked = 0
     for module in model.modules():
-        # As bitsandbytes does it, all linear layers but the head of the vocabulary
+        # Like bitsandbytes: all linear layers except the vocabulary head
         if not isinstance(module, torch.nn.Linear) or module is head:
             continue
         weight = module.weight
@@ -195,7 +196,7 @@ def _quantized_bytes(numbers: int, rows: int, quantize: str, double: bool) -> in
 
 
 def attention_layers(text: Any) -> tuple[Layer, ...]:
-    """Return the attention layers that a configuration states."""
+    """Return the attention layers according to a configuration."""
     types = getattr(text, "layer_types", None)
     crossing = set(getattr(text, "cross_attention_layers", None) or ())
     window = getattr(text, "sliding_window", None)
@@ -204,7 +205,7 @@ def attention_layers(text: Any) -> tuple[Layer, ...]:
         own = of_layer(text, index)
         heads = getattr(own, "num_attention_heads", None)
         if not heads:
-            return ()  # of a model without attention no cache of keys grows
+            return ()  # a model without attention has no key cache
         keys = getattr(own, "num_key_value_heads", None) or heads
         width = getattr(own, "head_dim", None) or own.hidden_size // heads
         local = window is not None and (types is None or "sliding" in types[index])
@@ -214,7 +215,7 @@ def attention_layers(text: Any) -> tuple[Layer, ...]:
 
 
 def _cache_numbers(layer: Layer, context: int) -> int:
-    """Return how many numbers a layer's key cache holds for one text."""
+    """Return how many numbers are in a layer's key cache for one text."""
     if layer.kind == "cross":
         return 0
     return 2 * layer.key_heads * layer.head_dim * min(context, layer.window or context)

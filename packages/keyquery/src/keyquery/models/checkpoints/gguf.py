@@ -1,4 +1,4 @@
-"""Load models from GGUF files: dequantise them once into a folder that loads like any model, and record the origin."""
+"""Load models from GGUF files: dequantise them once into an ordinary model folder, and record the origin."""
 
 import io
 import json
@@ -23,19 +23,18 @@ from keyquery.models.checkpoints.reasons import explain_failure
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
-CHECK = "1"  # what a file is held against: a folder that was made before is made again
+CHECK = "1"  # version of the checks: folders made with another version are made again
 
 
 def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
-    """Return the folder with a GGUF file's float32 weights, configuration and tokenizer, made on first use.
+    """Return the folder with a GGUF file's float32 weights, configuration and tokenizer; create it on first use.
 
-    float32 holds the values of the file's blocks exactly, so the folder's forward pass is the file's. An existing
-    folder is reused if it was made from a file of this hash by these versions of the libraries, and its own bytes have
-    not changed. `folder` is where the model is kept, and `sha256` is that of the file. `say` is printed on standard
-    error before the model is made: once, as it is made once. Raises ModelError when the file is no GGUF file, is cut
-    short, is of an architecture that transformers does not read, or says something that neither the class of the model
-    nor its tokenizer heeds; the message names the key or tensor. Raises MissingDependency when torch, transformers or
-    gguf are absent.
+    float32 represents the file's values exactly, so forward passes are unchanged. An existing folder is reused if it
+    was made from a file with this hash by these library versions, and has not changed since. `folder` is the folder
+    to create, `sha256` the file's hash. `say` is printed on standard error before the conversion. Raises ModelError
+    if the file is not a GGUF file, is truncated, has an architecture that transformers does not read, or has a key or
+    tensor that model and tokenizer would ignore; the message names it. Raises MissingDependency when torch,
+    transformers or gguf are absent.
     """
     if is_current(folder, sha256):
         if fingerprint(folder) == gguf_card(folder)["weights"]:
@@ -55,20 +54,20 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         }
         (draft / CARD).write_text(json.dumps(with_hash(content), indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # another process was faster; its folder is as good
+        with suppress(OSError):  # another process was faster; use its folder
             os.rename(draft, folder)
     return folder
 
 
 def is_current(folder: Path, sha256: str) -> bool:
-    """Tell whether a folder was made from a file of this hash by the installed versions of the libraries."""
+    """Return whether a folder was made from a file with this hash by the installed library versions."""
     held = gguf_card(folder)
     return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _library_versions()
 
 
 @dataclass(frozen=True)
 class _GgufHeader:
-    """A file's content: its keys, the number of values per tensor, and the divisors of its rotation's frequencies."""
+    """Header of a file: keys, number of values per tensor, and divisors of the rotation's frequencies."""
 
     keys: dict[str, Any]
     sizes: dict[str, int]
@@ -80,7 +79,7 @@ def _library_versions() -> dict[str, str | None]:
 
 
 def gguf_card(folder: Path) -> dict[str, Any]:
-    """Return the record that `dequantise` wrote beside the weights; empty if it is absent or was changed."""
+    """Return the record that `dequantise` wrote beside the weights; empty if it is missing or was changed."""
     try:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -89,13 +88,13 @@ def gguf_card(folder: Path) -> dict[str, Any]:
 
 
 def gguf_origin(folder: Path) -> dict[str, Any] | None:
-    """Return file, hash and quantisation of a model from a GGUF file, for a manifest; None for other models."""
+    """Return the GGUF file's name, hash and quantisation for a model's manifest; None for other models."""
     held = gguf_card(folder)
     return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
 def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
-    """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
+    """Return the quantisation according to the header, tensors by type, and the header to compare with the model."""
     gguf = libraries.need("gguf", "to read GGUF files")
     try:
         reader = gguf.GGUFReader(file)
@@ -116,10 +115,10 @@ def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
 
 
 def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
-    """Let transformers read the file, compare the result with the file, and save it as a plain model."""
+    """Let transformers read the file, compare the result with the file, and save it as an ordinary model."""
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
-    with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
+    with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # the conversion's bar ignores settings
         place, options = str(file.parent), {"gguf_file": file.name}
         made: Any = transformers.AutoModelForCausalLM
         model, report = made.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
@@ -136,14 +135,14 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
             notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
         except ModelError as error:
             raise ModelError(f"{file}: {error}") from None
-        # A model read from GGUF counts as quantised and refuses to be saved; what it holds is plain float32 by now.
+        # A model read from GGUF counts as quantised and cannot be saved; its weights are plain float32 by now.
         model.hf_quantizer, model.is_quantized = None, False
         for name in ("quantization_config", "_model_name_or_path"):
             if name in vars(model.config):
                 delattr(model.config, name)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    # The file's own name of itself is not a name of a model of transformers.
+    # The name inside the file is not the name of a transformers model.
     path = folder / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     config.pop("_model_name_or_path", None)
@@ -153,11 +152,11 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
 
 
 def _known_tensors(model: Any, content: _GgufHeader) -> set[str]:
-    """Return the names of the tensors from which transformers makes weights of a model."""
+    """Return the names of the tensors that transformers converts to weights."""
     conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
     architecture = str(content.keys.get("general.architecture"))
     if architecture in libraries.need("transformers.integrations.gguf").GGUF_ARCHS:
-        return set(content.sizes)  # read by rules; their numbers are counted all the same
+        return set(content.sizes)  # converted by special rules; their values are counted as well
     make = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
     names = set(conversion.get_gguf_hf_weights_map(model, make(config={})))
     return names | ({"output.weight"} if model.get_output_embeddings() is not None else set())

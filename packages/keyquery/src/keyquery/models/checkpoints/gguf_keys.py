@@ -1,7 +1,7 @@
 """Compare each key and tensor of a GGUF file with the model read from it: used, harmless, or refused by name.
 
-The reader of transformers maps part of the format and ignores the rest, including rope scaling. Here the rest is
-applied if the model's class has a setting for it; anything left is an error, since none of it may be dropped.
+The reader in transformers maps part of the format and ignores the rest, including rope scaling. This module applies
+the rest if the model's class has a setting for it; a key that remains is an error.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from boundpaper.errors import ModelError
 
-# Keys of an architecture and the settings of transformers that hold the same number, whichever the class has
+# Keys of an architecture, and the transformers settings for the same number, of which the class has one
 SAME: dict[str, tuple[str, ...]] = {
     "vocab_size": ("vocab_size",),
     "context_length": ("max_position_embeddings", "n_positions", "n_ctx"),
@@ -47,13 +47,13 @@ SAME: dict[str, tuple[str, ...]] = {
     "ssm.time_step_rank": ("time_step_rank", "linear_num_value_heads"),
     "ssm.group_count": ("linear_num_key_heads", "n_groups"),
 }
-# Numbers that a class reads when it runs, so that a setting may still be changed after the weights are there
+# Settings that a class reads in the forward pass, so that they may be changed after loading
 SETTABLE = {
     *("attn_logit_softcapping", "final_logit_softcapping", "logit_scale", "embedding_multiplier"),
     *("residual_multiplier", "norm_topk_prob", "routed_scaling_factor", "num_experts_per_tok"),
     *("rms_norm_eps", "norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"),
 }
-# Keys that change nothing at these values
+# Keys that have no effect at these values
 IDLE: dict[str, tuple[Any, ...]] = {
     "attention.causal": (True,),
     "attention.max_alibi_bias": (0.0,),
@@ -82,7 +82,7 @@ ROPE = {
     *("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear"),
     *("rope.scaling.original_context_length", "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"),
 }
-# Sections of a file that describe it and enter no computation
+# Sections of a file that are descriptive only
 NOTES = re.compile(r"^(general|quantize|imatrix|mradermacher|unsloth|bartowski|GGUF)\.")
 TOKENIZER = re.compile(
     r"^tokenizer\.(chat_templates?(\..+)?|huggingface\.json|ggml\.(model|pre|tokens|scores|merges|token_type"
@@ -96,11 +96,11 @@ MEND = "the model that transformers reads of the file does not heed it; take its
 
 
 def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
-    """Add to a configuration the settings that its reader ignored, and refuse those that it has no place for.
+    """Add the settings that the reader ignored to a configuration; raise ModelError for those without an equivalent.
 
-    `keys` has every key of the file with its value. The tensor `rope_freqs.weight`, `frequencies`, says by what each
-    frequency of the rotation is divided. `config` is that of the model that was read, and is changed in place. Raises
-    ModelError that names the first key that cannot be heeded, and its value.
+    `keys` has every key of the file with its value. `frequencies` is the tensor `rope_freqs.weight`, the divisors of
+    the rotation's frequencies. `config` is the configuration of the model that was read; it is changed in place. The
+    error names the first key that cannot be applied, and its value.
     """
     architecture = str(keys.get("general.architecture", ""))
     text = config.get_text_config()
@@ -121,7 +121,7 @@ def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, con
 
 
 def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
-    """Tell whether a key of the architecture changes nothing or is in the configuration, where it may be put."""
+    """Return whether an architecture key has no effect, or is in the configuration (after adding it if possible)."""
     if name in ROPE or any(_settings_equal(value, idle) for idle in IDLE.get(name, ())):
         return True
     if name == "rope.dimension_count":
@@ -153,7 +153,7 @@ def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool
 
 
 def _dimension_counts(text: Any) -> dict[str, int]:
-    """Return the dimensions of a key, of a value, and how many dimensions of a key rotate with position."""
+    """Return the number of dimensions of a key, of a value, and of the rotated part of a key."""
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     rope = getattr(text, "rope_parameters", None) or {}
     share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
@@ -162,7 +162,7 @@ def _dimension_counts(text: Any) -> dict[str, int]:
 
 
 def _set_rotated_width(count: int, text: Any) -> bool:
-    """Tell whether the class rotates `count` dimensions of a head, after setting that number where it can be set."""
+    """Return whether the class rotates `count` dimensions of a head, after setting that number if possible."""
     widths = _dimension_counts(text)
     rope = getattr(text, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
@@ -184,7 +184,7 @@ def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
 
 
 def _set_score_factor(scale: float, text: Any) -> bool:
-    """Tell whether the class multiplies scores by this factor, after setting it where there is a setting for it."""
+    """Return whether the class multiplies scores by this factor, after setting it if possible."""
     width = _dimension_counts(text)["attention.key_length"]
     scalar = getattr(text, "query_pre_attn_scalar", None)
     own = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
@@ -198,7 +198,7 @@ def _set_score_factor(scale: float, text: Any) -> bool:
 
 
 def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
-    """Copy the file's rotation into `rope_parameters`; if layers differ, for the layers that see the whole context."""
+    """Copy the file's rotation into `rope_parameters`; if layers differ, only for those that see the whole context."""
     keys = {name: own[name] for name in ROPE if name in own}
     rope = getattr(text, "rope_parameters", None)
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
@@ -216,7 +216,7 @@ def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, 
     kind = str(own.get("rope.scaling.type", "linear" if factor != 1.0 else "none"))
     if divided:
         if kind != "none":
-            raise ModelError(f"rope.scaling.type is {kind!r} beside rope_freqs.weight: {MEND}")
+            raise ModelError(f"rope.scaling.type is {kind!r} in addition to rope_freqs.weight: {MEND}")
         wanted = _llama3_rotation([float(each) for each in frequencies or ()], base)
     elif kind == "linear" and factor != 1.0:
         wanted = {"rope_type": "linear", "factor": factor}
@@ -238,7 +238,7 @@ def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, 
 
 
 def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any]:
-    """Return the Llama 3 rotation that divides frequencies in this way; only the published form is recognised."""
+    """Return the Llama 3 rotation with these frequency divisors; only the published form is recognised."""
     factor = round(max(frequencies), 4)
     count = len(frequencies)
     wavelength = 2 * np.pi * base ** (np.arange(count) / count)
@@ -247,16 +247,16 @@ def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any
     middle = 1 / ((1 - smooth) / factor + smooth)
     expected = np.where(smooth <= 0, factor, np.where(smooth >= 1, 1.0, middle))
     if not np.allclose(frequencies, expected, rtol=1e-3):
-        raise ModelError(f"rope_freqs.weight divides frequencies otherwise than Llama 3 does: {MEND}")
+        raise ModelError(f"rope_freqs.weight divides frequencies differently from Llama 3: {MEND}")
     return {"rope_type": "llama3", "factor": factor, **LLAMA3}
 
 
 def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
-    """Refuse tensors of the file that were used for no weight of the model.
+    """Raise ModelError for tensors of the file that are not used in any weight of the model.
 
-    `sizes` are numbers in each tensor of the file, `held` is how many numbers the weights of the model have, shared
-    ones once, and `known` are names that the reader has a weight for. Raises ModelError that names the first tensor
-    that was left out, or, when none can be named, how many numbers were.
+    `sizes` has the number of values in each tensor of the file, `held` is the number of values in the model's
+    weights, shared ones counted once, and `known` are the tensor names that the reader maps. The error names the
+    first omitted tensor or, if it cannot be identified, how many values were omitted.
     """
     idle = {"rope_freqs.weight"} | {name for name in sizes if name.endswith(".attn_rot_embd")}
     taken = {name: size for name, size in sizes.items() if name not in idle}
@@ -265,15 +265,14 @@ def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], held: int) 
         raise ModelError(f"its tensor {left[0]} (of {len(left)} such) is left out: {MEND}")
     if sum(taken.values()) != held:
         raise ModelError(
-            f"its tensors hold {sum(taken.values()):,} numbers, but the model read from them has {held:,}: {MEND}"
+            f"its tensors have {sum(taken.values()):,} values, but the model read from them has {held:,}: {MEND}"
         )
 
 
 def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
-    """Return sentences on features of the file's tokenizer that are not followed; the end tokens that it adds are
-    followed.
+    """Return sentences on features of the file's tokenizer that are ignored; end tokens that it adds are not.
 
-    Raises ModelError when the file says otherwise than the tokenizer does of what stands around a text.
+    Raises ModelError if file and tokenizer disagree on tokens added before or after a text.
     """
     for name, place in (("bos", 0), ("eos", -1)):
         flag, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")
@@ -287,7 +286,7 @@ def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     prefix, words = keys.get("tokenizer.ggml.add_space_prefix"), tokenizer.tokenize("a")
     spaced = bool(words) and words[0].startswith("\u2581")
     if prefix is not None and keys.get("tokenizer.ggml.model") == "llama" and bool(prefix) != spaced:
-        raise ModelError(f"tokenizer.ggml.add_space_prefix is {prefix}, which the tokenizer is not: {MEND}")
+        raise ModelError(f"tokenizer.ggml.add_space_prefix is {prefix}, which the tokenizer does not follow: {MEND}")
     pre = keys.get("tokenizer.ggml.pre", "default")
     if keys.get("tokenizer.ggml.model") == "gpt2" and pre not in SPLIT_AS_GPT2 and not _is_known_split(str(pre)):
         return [
@@ -306,7 +305,7 @@ def _is_known_split(pre: str) -> bool:
 
 
 def _settings_equal(value: Any, other: Any) -> bool:
-    """Tell whether two settings are equal: numbers to single precision, lists by layer by which entries are not 0."""
+    """Return whether two settings are equal: numbers to single precision, per-layer lists by their non-zero entries."""
     if isinstance(value, list):
         if isinstance(other, list | tuple):
             return list(value) == list(other)

@@ -4,7 +4,7 @@ import functools
 import hashlib
 from pathlib import Path
 
-IDENTIFYING = (  # files of a folder that decide what a model says
+IDENTIFYING = (  # files of a folder that determine a model's output
     *("*.safetensors", "config.json", "generation_config.json", "*.py"),
     *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model"),
 )
@@ -22,6 +22,6 @@ def fingerprint(folder: Path) -> str:
 
 @functools.cache
 def _file_hash(path: Path, size: int, changed: int, inode: int) -> str:
-    """Return the SHA-256 of a file, read once as long as its size, time and inode stay the same."""
+    """Return the SHA-256 of a file; cached while its size, time and inode stay the same."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Load a model and its tokenizer from a local folder or the Hub's cache, with the precision spelled out."""
+"""Load a model and its tokenizer from a local folder or the Hub's cache, in an explicit precision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
-PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
+PRODUCTS = "bitsandbytes.autograd._functions"  # warns about casts in every product
 BY_FILE = ("PreTrainedTokenizerFast", "TokenizersBackend")  # tokenizers that are what tokenizer.json says
 HUB_SECONDS = 5
 REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
@@ -51,9 +51,9 @@ class ModelSource:
     revision : str or None
         A branch, tag or commit of a Hub id.
     dtype : {"auto", "bf16", "fp16", "fp32"}
-        Of weights and activations; "auto" is the checkpoint's own.
+        Number type of weights and activations; "auto" is the checkpoint's type.
     quantize : {"nf4", "fp4", "int8"} or None
-        Weights through bitsandbytes.
+        Quantization of weights by bitsandbytes.
     double : bool
         Quantize the scales of 4-bit weights as well.
     device : str
@@ -61,14 +61,14 @@ class ModelSource:
     trust_remote_code : bool
         Run code that comes with the checkpoint.
     position : {"as configured", "rope", "drope"}
-        How positions are encoded, whatever config.json says; "drope" is tested after loading.
+        Position encoding; other values than the first override config.json; "drope" is tested after loading.
     load_as : str or None
-        A model type of transformers, such as "llama", for weights that a class of their own was saved with: its
-        settings go to the plain class and its code is not run. Needs `position`, which such a class may have changed.
+        A model type of transformers, such as "llama", for a checkpoint of a custom class: the settings are passed to
+        the standard class, and the custom code is not run. Needs `position`, since a custom class may change it.
     scaling : float or None
-        The factor on q.k in place of the class's own, for a checkpoint that sets one which the class ignores.
+        The factor on q.k, for a checkpoint that sets a factor that the class ignores.
     bos : bool
-        Put the tokenizer's beginning token in front of every text, which it does not do by itself.
+        Add the tokenizer's beginning token to every text, if the tokenizer does not do so.
     """
 
     name: str
@@ -101,7 +101,7 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model in evaluation mode, its tokenizer (None when it has none), and facts for a manifest."""
+    """A model in evaluation mode, its tokenizer (None if missing), and facts for a manifest."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -111,13 +111,12 @@ class LoadedModel:
 def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> LoadedModel:
     """Load a model from safetensors only. With `stream`, the weights of blocks stay on disk (`streaming`).
 
-    Raises ModelError when the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds
-    weights that the architecture would ignore although they change attention, holds NaN or infinity, or attends to
-    later tokens; MissingDependency when torch, transformers or, for quantization, bitsandbytes and accelerate are
-    absent.
+    Raises ModelError if the model is missing, gated, unreachable or of an unknown architecture, lacks weights, has
+    weights that change attention but would be ignored, contains NaN or infinity, or attends to later tokens;
+    MissingDependency when torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
-    transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
+    transformers.utils.logging.disable_progress_bar()  # it would disturb our progress bar
     device = chosen_device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
     with explain_failure(source.name, source.revision), ExitStack() as stack:
@@ -143,7 +142,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
             source.name,
             config=config,
             use_safetensors=True,
-            ignore_mismatched_sizes=True,  # reported, and refused below with the weight's name
+            ignore_mismatched_sizes=True,  # only reported by the library; raised below with the weight's name
             output_loading_info=True,
             **options,
         )
@@ -163,10 +162,10 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
 
 
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
-    """Load a model's tokenizer without the model; it begins texts as the source says.
+    """Load a model's tokenizer without the model; `source.bos` is applied.
 
-    `config` takes the place of the folder's own, for `load_as`; the source finds it when None. Raises ModelError when
-    the tokenizer cannot be had.
+    `config` replaces the folder's configuration, for `load_as`; if None, it is read from the source. Raises
+    ModelError if the tokenizer cannot be loaded.
     """
     transformers = libraries.transformers
     if config is None and source.load_as is not None:
@@ -186,7 +185,7 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
             add_bos(words, source.name)
     try:
         words("a", verbose=False)
-    except Exception as error:  # a setting that the class keeps as it is, and meets with the first text
+    except Exception as error:  # a setting of the wrong type fails only at the first text
         trust = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ModelError(
             f"{source.name}: its tokenizer cannot read a text ({trust}); "
@@ -196,28 +195,28 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
 
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
-    """Return options by which libraries find a model: its revision, and only the cache if the Hub is out of reach."""
+    """Return options for loading from the Hub: the revision, and cache-only mode if the Hub is unreachable."""
     offline = not Path(source.name).is_dir() and not _hub_is_reachable()
     return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
 
 
 @functools.cache
 def _hub_is_reachable() -> bool:
-    """Tell whether the Hub answers, asked once for a few seconds; its own library would retry for minutes."""
+    """Return whether the Hub answers within a few seconds, tested once; its library would retry for minutes."""
     hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
         return False
     try:
         hub.get_session().head(hub.constants.ENDPOINT, timeout=HUB_SECONDS)
-    except Exception:  # whatever its library for HTTP raises: there is no answer
+    except Exception:  # any error of the HTTP library means that there is no answer
         return False
     return True
 
 
 def configuration(source: ModelSource) -> Any:
-    """Return the configuration that a source runs with: config.json, its class or `load_as`, and its encoding.
+    """Return the configuration that a source runs with: config.json, with `load_as` and the position encoding applied.
 
-    Raises ModelError when it cannot be had, or says what its class would ignore although it changes attention.
+    Raises ModelError if it cannot be read, or has settings that change attention but would be ignored.
     """
     transformers = libraries.transformers
     check_keys(source.name)
@@ -238,9 +237,9 @@ def configuration(source: ModelSource) -> Any:
 
 
 def check_keys(folder: str) -> None:
-    """Check that no JSON file in a model's folder has a key twice, since libraries silently take the last.
+    """Check that no JSON file in a model's folder has a duplicate key, since libraries silently use the last one.
 
-    Raises ModelError that names file and key.
+    Raises ModelError, which names the file and the key.
     """
     for path in sorted(Path(folder).glob("*.json")) if Path(folder).is_dir() else ():
         try:
@@ -248,18 +247,18 @@ def check_keys(folder: str) -> None:
         except DoubledKeyError as error:
             raise ModelError(f"{path}: {error}; keep one of them") from None
         except (OSError, ValueError, RecursionError):
-            continue  # the library that reads it says so
+            continue  # the library reports this when it reads the file
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Whether a log record is neither the library's table of weights (`_complete` reports what matters in it) nor its
-    warning that weights are "on the meta device", where `--stream` and `device_map` leave them on purpose.
+    """Return False for log records to suppress: the library's table of weights (`_complete` reports what matters),
+    and warnings about weights "on the meta device", where `--stream` and `device_map` leave them on purpose.
     """
     return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
 
 
 def is_first_with_text(record: logging.LogRecord) -> bool:
-    """Tell whether a log record is the first with its text."""
+    """Return whether a log record is the first with its text."""
     text = record.getMessage()
     new = text not in _said
     _said.add(text)
@@ -267,7 +266,7 @@ def is_first_with_text(record: logging.LogRecord) -> bool:
 
 
 def model_class(config: Any, trust_remote_code: bool = False) -> Any:
-    """Return the transformers class for a configuration: a causal language model, else one with images."""
+    """Return the transformers class for a configuration: a causal language model, else an image-text model."""
     transformers = libraries.transformers
     causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
@@ -309,7 +308,7 @@ def shown_model(name: str) -> str:
 
 
 def chosen_device(asked: str) -> str:
-    """Return the device meant, such as "cpu" for "auto" without a GPU; ModelError if torch has no such device."""
+    """Return the device, such as "cpu" for "auto" without a GPU; raises ModelError if torch has no such device."""
     torch = libraries.torch
     if asked == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -338,7 +337,7 @@ def _quantization_config(source: ModelSource) -> Any:
 
 
 def _complete(source: ModelSource, report: dict[str, Any]) -> None:
-    """Refuse weights that are missing (they would be random), misshapen, or ignored although they change scores."""
+    """Raise ModelError for weights that are missing (they would be random), misshapen, or wrongly ignored."""
     missing = sorted(report.get("missing_keys") or ())
     if missing:
         raise ModelError(
@@ -351,7 +350,7 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
             f"{source.name}: weights do not fit the configuration (first: {misfits[0]}); "
             "config.json and the weights belong to different models"
         )
-    # Text alone leaves image towers out; a class of its own may hold anything besides what the plain class has.
+    # A text model omits image towers; a custom class may have any weights beyond those of the standard class.
     strict = source.load_as is not None
     ignored = sorted(
         key
@@ -360,7 +359,7 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
     )
     if ignored and strict:
         raise ModelError(
-            f"{source.name}: the checkpoint holds weights that {source.load_as} would ignore (first: {ignored[0]}); "
+            f"{source.name}: the checkpoint has weights that {source.load_as} would ignore (first: {ignored[0]}); "
             "its class computes more than the plain one; give --trust-remote-code instead of load_as"
         )
     if ignored:

@@ -1,4 +1,4 @@
-"""Memory of a forward pass: what it needs at least, what is free, and which context would fit."""
+"""Memory of a forward pass: least need, free memory, and largest context that fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = 256  # contexts are suggested in steps of this many tokens
 
 
 def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
-    """A lower bound, in bytes, of what a forward pass of `context` tokens allocates beside the weights.
+    """Return a lower bound on the bytes that a forward pass over `context` tokens allocates besides the weights.
 
     Counted: two copies of the residual stream, queries, keys and values of one layer or the inner part of its MLP,
     and what grows with the square of the context: scores of one layer under eager attention (its own type and
@@ -54,7 +54,7 @@ def free_memory(device: Any) -> int | None:
             if line.startswith("MemAvailable:"):
                 amounts.append(int(line.split()[1]) * 1024)
         status = Path("/proc/self/status").read_text()
-        import resource  # which Windows lacks, as it does the files above
+        import resource  # Windows lacks this, and the files above
 
         for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # of ulimit -v, -d
             if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
@@ -78,7 +78,7 @@ def largest_fitting(need_of: Callable[[int], int], room: int, limit: int) -> int
 
 
 def exhausted(error: BaseException) -> bool:
-    """Tell whether an exception means that memory ran out, on the GPU or the CPU."""
+    """Return whether an exception means that memory ran out, on the GPU or the CPU."""
     if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
         return True
     text = str(error)

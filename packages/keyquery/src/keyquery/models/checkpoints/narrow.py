@@ -1,4 +1,4 @@
-"""Build a narrow version of a model: same class, layers and head width as its configuration, everything else small."""
+"""Build a narrow version of a model: same class, layers and head dimension, all other sizes small."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NARROW: dict[str, int] = {
 
 
 def narrow_model(held: Mapping[str, Any]) -> PreTrainedModel:
-    """Build a much smaller model with random weights that rotates as a model of this configuration does.
+    """Build a much smaller model with random weights that has the rotations of this configuration.
 
-    Raises ModelError when transformers does not know its type, or the narrow settings do not go together in its class.
+    Raises ModelError if transformers does not know the model type, or the class rejects the narrow settings.
     """
     torch, transformers = libraries.torch, libraries.transformers
     kind = str(held.get("model_type"))
@@ -44,7 +44,7 @@ def narrow_model(held: Mapping[str, Any]) -> PreTrainedModel:
         config = transformers.AutoConfig.for_model(text.model_type, **settings)
         torch.manual_seed(0)
         model: PreTrainedModel = model_class(config).from_config(config).eval()
-    except Exception as error:  # code of any architecture runs here
+    except Exception as error:  # the architecture's code may raise anything
         message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
             f"no narrow twin of model type {kind} can be built ({type(error).__name__}: {message})"

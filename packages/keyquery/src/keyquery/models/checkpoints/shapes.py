@@ -1,4 +1,4 @@
-"""List the shapes of published models, to estimate memory and try small versions without a download."""
+"""List the shapes of published models, for estimating memory and testing small versions without a download."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.checkpoints.estimate import MemoryEstimate, of_config
 
-SMALL = 32  # a small twin has its widths over this, and as many heads
+SMALL = 32  # divisor of the widths in a small version, which has as many heads
 SMALL_HEAD = 8
 SMALL_WORDS = 256
 
@@ -20,9 +20,9 @@ SMALL_WORDS = 256
 class Shape:
     """Facts of a model's config.json that determine its memory and architecture.
 
-    `inner` is the width of the MLP inside, `tied` says whether input and output embeddings are one, and `rope` has
-    further rotary parameters (`rope_type` and what it needs). Layers of cross-attention (`cross_layers`) are idle on
-    text; `besides` are parameters of an image tower that is loaded along, which text does not use.
+    `inner` is the inner width of the MLP, `tied` says whether input and output embeddings are shared, and `rope` has
+    further rotary parameters (`rope_type` and its settings). Cross-attention layers (`cross_layers`) do not run on
+    text; `besides` is the number of parameters of an image tower that is loaded but unused on text.
     """
 
     type: str
@@ -41,7 +41,7 @@ class Shape:
     besides: int = 0
 
     def config(self) -> Any:
-        """The configuration of this shape.
+        """Return the configuration of this shape.
 
         Raises ModelError when transformers does not know the type.
         """
@@ -78,10 +78,8 @@ class Shape:
         return dataclasses.replace(self, layers=layers, cross_layers=(layers - 1,) if self.cross_layers else ())
 
     def small(self) -> Shape:
-        """Return a small version that runs anywhere: same class, heads, key heads and kind of rotation, but narrow and
-        shallow.
-        """
-        whole = self.width == self.heads * self.head_dim  # some classes take the width of a head from this alone
+        """Return a small version: same class, heads, key heads and kind of rotation, but narrow and shallow."""
+        whole = self.width == self.heads * self.head_dim  # some classes derive the head dimension from this alone
         return dataclasses.replace(
             self.shallow(),
             width=self.heads * SMALL_HEAD if whole else self.width // SMALL,
@@ -101,7 +99,7 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> MemoryEstimate:
-        """Return the memory for one text (arguments of `of_config`); additional weights count in the weights' type."""
+        """Return the memory for one text (arguments of `of_config`); additional weights have the type of the others."""
         dtype = "bf16" if dtype == "auto" else dtype
         plain = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double

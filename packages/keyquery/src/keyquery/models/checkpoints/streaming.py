@@ -1,6 +1,6 @@
-"""A model whose blocks stay on disk: a forward pass reads each weight when it needs it, and forgets it.
+"""Keep a model's blocks on disk: a forward pass reads each weight when needed, and discards it.
 
-A forward pass reads each weight at most once: N documents cost N reads of the checkpoint, with `--batch N` one.
+A forward pass reads each weight at most once: N documents need N reads of the checkpoint, or one with `--batch N`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16
 
 
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
-    """Return where each part of a model without storage goes: its blocks to the disk, all else to `device`.
+    """Return the device map of a model without storage: blocks on disk, everything else on `device`.
 
-    Raises ModelError when the model has no list of as many blocks as its configuration says.
+    Raises ModelError if the model has no list with as many blocks as its configuration states.
     """
     blocks, tied_too = _block_list_name(model), model.named_parameters(remove_duplicate=False)
     parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
@@ -32,7 +32,7 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
 
 
 def least_held(model: PreTrainedModel) -> int:
-    """Return the bytes of weights held at once: those outside of blocks, and the largest weight of the blocks."""
+    """Return the bytes of weights in memory at once: those outside of blocks, plus the largest weight in a block."""
     inside, besides, blocks = 0, 0, _block_list_name(model)
     for name, each in (*model.named_parameters(), *model.named_buffers()):
         size = each.numel() * each.element_size()
@@ -54,7 +54,7 @@ def _block_list_name(model: PreTrainedModel) -> str:
 
 
 class _StreamedFile:
-    """A safetensors file that is read tensor by tensor, while the library's own reader maps it into memory whole."""
+    """A safetensors file read tensor by tensor; the library's reader would map the whole file into memory."""
 
     def __init__(self, file: str, *_: Any, **__: Any) -> None:
         self.file = file
@@ -110,10 +110,10 @@ class _StreamedTensor:
 
 @contextmanager
 def stream_weights(name: str) -> Iterator[None]:
-    """Load a model in this block so that its weights are read one by one.
+    """In this block, make libraries read weights one by one when they load a model.
 
-    Libraries map the whole file into memory, which a limit of the shell (`ulimit -v`) may refuse. Raises ModelError
-    when weights are not used as they lie on disk.
+    Otherwise they map the whole file into memory, which a shell limit (`ulimit -v`) may forbid. Raises ModelError if
+    weights are not used in the form that is on disk.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
     modules: list[Any] = [libraries.need(each) for each in places]
@@ -130,5 +130,5 @@ def stream_weights(name: str) -> Iterator[None]:
             "takes them as they lie on disk; leave --stream out"
         ) from None
     finally:
-        for each in modules[:-1]:  # the last reads in every forward pass
+        for each in modules[:-1]:  # the last patch reads weights in every forward pass
             each.safe_open = mapped

@@ -1,4 +1,4 @@
-"""Measure the size of each dimension of queries and keys over texts, and its deviation from the mean."""
+"""Measure the norm of each dimension of queries and keys over texts, and its norm around the mean."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Dimensions:
     norms : mapping of side ("q", "k") to mapping of layer to array, shape (H, d), float64
         L2 norm over the sequence, M[h, d]. Keys have one row per key head.
     spreads : the same
-        L2 norm over the sequence of what is left when the mean over the sequence is taken away: what a fill with the
-        mean removes, as `norms` is what a fill with zero removes.
+        L2 norm over the sequence of the deviation from the sequence mean: what filling with the mean removes, as
+        `norms` is what filling with zero removes.
     """
 
     norms: dict[str, dict[int, NDArray[np.float64]]]
@@ -42,8 +42,8 @@ class Dimensions:
 def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
     """Measure dimensions over texts, one forward pass each; sums in float32, means over texts in float64.
 
-    `texts` are token ids (1, T); `where` is before the rotary embedding or after it. Raises DataError when there are no
-    texts; ModelError when the architecture does not show its queries and keys before the rotation.
+    `texts` are token ids (1, T); `where` is before the rotary embedding or after it. Raises DataError if there are no
+    texts; ModelError if the architecture does not expose queries and keys before the rotation.
     """
     if not texts:
         raise DataError("0 texts to find dimensions on; give --texts 1 or more")

@@ -1,4 +1,4 @@
-"""Measure what six experiments need in one forward pass per text: massive values, sinks, values, patterns, content."""
+"""Measure in one forward pass per text what six experiments need: massive values, sinks, values, patterns, content."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ PER_HEAD = ("first", "first_later", "local", "self", "entropy", "entropy_share",
 UNKNOWN = {
     name: np.full(3, np.nan) for name in ("attention_norm", "mlp_norm", "share", "cosine_attention", "cosine_mlp")
 }
-UNKNOWN |= {"unexplained": np.asarray(np.nan)}  # of blocks whose MLP is not told from what else they add
+UNKNOWN |= {"unexplained": np.asarray(np.nan)}  # for blocks whose MLP cannot be separated from their other terms
 PER_LAYER = ("null", "null_later", "pairs", "pairs_content", "decay", "decay_content")
-AFTER = (  # norms between a part and the residual stream, where an architecture has them
+AFTER = (  # norms between a part and the residual stream, in some architectures
     ("post_attention_layernorm", "post_feedforward_layernorm"),
     ("post_self_attn_layernorm", "post_mlp_layernorm"),
 )
@@ -43,8 +43,8 @@ class SurveyOptions:
     """Options for what a survey measures.
 
     `where` is before the rotary embedding or after it; `entropy` computes the entropy of hidden states, an eigenvalue
-    problem of min(T, D) per layer; `bos` is the beginning-of-sequence token, None for what the model's configuration
-    names.
+    problem of min(T, D) per layer; `bos` is the beginning-of-sequence token (None: the one in the model's
+    configuration).
     """
 
     where: Literal["pre", "post"] = "pre"
@@ -61,9 +61,9 @@ def survey_text(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DE
     Interventions applied around the call take effect, except those that rewrite attention calls, since only one
     recording can be active.
 
-    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better. Raises
-    ModelError when the architecture does not show what is measured, layers differ in their heads, or values are not
-    finite.
+    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better.
+    Raises ModelError if the architecture does not expose a measured quantity, layers differ in their heads, or values
+    are not finite.
     """
     if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
         raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")
@@ -99,15 +99,15 @@ def _stack_layers(each: Sequence[Any], name: str) -> NDArray[Any]:
     arrays = [np.asarray(value) for value in each]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
-        raise ModelError(f"layers differ in shape ({name}: {sorted(shapes)}); a survey takes layers of equal heads")
+        raise ModelError(f"layers differ in shape ({name}: {sorted(shapes)}); a survey needs layers of equal shape")
     return np.stack(arrays)
 
 
 class _SurveyHooks:
-    """What hooks and the recorder saw of a forward pass, reduced as soon as a layer is over."""
+    """Hooks and recorder of a forward pass, which reduce the data of each layer as soon as it ends."""
 
     def __init__(self, parts: Sequence[Block], options: SurveyOptions, *, whole: bool) -> None:
-        self._whole = whole  # whether each block's MLP can be told from what else it adds
+        self._whole = whole  # whether each block's MLP can be separated from its other terms
         self.projections: Projections | None = None
         self.start: dict[str, NDArray[Any]] = {}
         self._options = options
@@ -136,7 +136,7 @@ class _SurveyHooks:
         row["value_content"] = _float64_array(lengths[:, 1:].mean(dim=1))
 
     def hooks(self, block: Block) -> list[Any]:
-        """Hook one block and, if they are known, the two parts that add to the residual stream."""
+        """Hook one block and, if known, the two parts that add to the residual stream."""
         self._width = block.width
         parts = zip(("attention", "mlp"), _writing_modules(block) if self._whole else (), strict=False)
         return [
@@ -219,7 +219,7 @@ def _attention_arrays(found: AttentionStatistics) -> dict[str, Any]:
 
 
 def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
-    """Return norms, shares and cosines of what a block adds to the residual stream, from tensors (T, D) in float32."""
+    """Return norms, shares and cosines of what a block adds to the residual stream, from float32 tensors (T, D)."""
     update = attention + mlp
     a, m = attention.norm(dim=-1), mlp.norm(dim=-1)
     scale = (before.norm(dim=-1) + after.norm(dim=-1)).clamp(min=1e-20)
@@ -240,7 +240,7 @@ def _token_cosine(one: Tensor, other: Tensor) -> Tensor:
 
 
 def _mean_of_tokens(values: Tensor) -> NDArray[np.float64]:
-    """Average over all tokens, the first, and the later ones, without undefined values; NaN if none is defined."""
+    """Return means over all tokens, the first, and the later ones, ignoring undefined values; else NaN."""
     torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
     return _float64_array(means)

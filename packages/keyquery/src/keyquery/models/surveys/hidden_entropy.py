@@ -1,4 +1,4 @@
-"""Measure how many directions a text's hidden states use, by the entropy of their singular values in three variants."""
+"""Measure how many directions a text's hidden states span, by three variants of the entropy of singular values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
     """Return the entropy of hidden states X, for all tokens and for those after the first.
 
     Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D). Return entropies
-    of shape (2, 3), with rows for all tokens and for the content and columns as by `entropies`, and ranks of shape
-    (2,). Raises NotFinite when a state is infinite or undefined.
+    of shape (2, 3), with rows for all tokens and for the content, and columns as in `entropies`, and ranks of shape
+    (2,). Raises NotFinite if a state is not finite.
     """
     torch = libraries.torch
     if not bool(torch.isfinite(states).all()):
@@ -42,14 +42,14 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
 def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:
     """Return three entropies of squared singular values, and the rank.
 
-    `squares` are sigma^2, with rounding below zero allowed; `size` is the larger side of the matrix: values below size
-    * 2.2e-16 times the largest are rounding, not rank.
+    `squares` are sigma^2, possibly slightly negative from rounding; `size` is the larger side of the matrix: values
+    below size * 2.2e-16 times the largest count as 0.
 
     Returns
     -------
     list of three floats
-        -sum p log p with p = sigma^2 / sum sigma^2 (nats); that over the log of the rank, NaN for rank 1; and with
-        p = sigma / sum sigma (nats). All NaN for a matrix of zeros.
+        -sum p log p with p = sigma^2 / sum sigma^2 (nats); the same divided by the log of the rank, NaN for rank 1;
+        and -sum p log p with p = sigma / sum sigma (nats). All NaN for a matrix of zeros.
     int
         The rank.
     """

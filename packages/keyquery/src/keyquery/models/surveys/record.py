@@ -15,7 +15,7 @@ from boundpaper.store.files import write
 
 Float64Array = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
-TOKENS = ("all", "first", "content")  # every token, the one at position 0, those after it
+TOKENS = ("all", "first", "content")  # all tokens, the token at position 0, later tokens
 VARIANTS = ("squared", "squared_by_rank", "singular")
 ENTROPY_TOKENS = ("all", "content")
 
@@ -24,16 +24,15 @@ ENTROPY_TOKENS = ("all", "content")
 class TextSurvey:
     """Measurements of one text in L layers, with H query heads and K key heads of d dimensions.
 
-    NaN marks what is not defined (a zero denominator, or parts of a block that cannot be told apart) and nothing else.
-    Arrays with a last axis of three are means over all tokens, the first one, and the content (positions from 1 on), as
-    `TOKENS` says.
+    NaN marks only undefined values (a zero denominator, or parts of a block that cannot be separated). A last axis of
+    length three has means over all tokens, the first one, and the content (positions from 1 on), as in `TOKENS`.
 
     Parameters
     ----------
     text : str
-        Its id; surveys of two models are paired by it.
+        Id of the text; surveys of two models are paired by it.
     tokens : int
-        T, two or more.
+        Number of tokens T, two or more.
     first_is_bos : bool
         Whether the token at position 0 is the model's beginning-of-sequence token; else it is just the first one.
     where : str
@@ -45,34 +44,35 @@ class TextSurvey:
     first, first_later, local, self, entropy, entropy_share, top_first, top_changes : ndarray, shape (L, H)
         Per query head, see `AttentionStatistics`.
     null, null_later : ndarray, shape (L,)
-        What even attention gives the first token.
+        Weight on the first token under uniform attention.
     edges : ndarray, shape (bins + 1,)
         Limits of the distance bins.
     pairs, pairs_content : ndarray, shape (L, bins)
-        Pairs of query and key by distance, with and without the first token as key.
+        Number of query-key pairs by distance, with and without the first token as key.
     decay, decay_content : ndarray, shape (L, H, bins)
         Mean weight of such a pair.
     value_first, value_content : ndarray, shape (L, K)
-        Norm of the value at position 0, and the mean of it over the later ones.
+        Norm of the value at position 0, and mean norm over later positions.
     residual_first, residual_mean, residual_median : ndarray, shape (L + 1,)
-        Residual stream before layer 0 and after each layer: norm at position 0, mean and median over the later ones.
+        Norm of the residual stream before layer 0 and after each layer: at position 0, and mean and median over later
+        positions.
     hidden_entropy : ndarray, shape (L + 1, 2, 3)
         Entropy of the residual stream's singular values, of all tokens and of the content (`ENTROPY_TOKENS`), by
         variant: p = sigma^2 / sum sigma^2 in nats; the same over the log of the rank; p = sigma / sum sigma in nats.
-        All NaN where the survey left it out.
+        All NaN if the survey skipped it.
     hidden_rank : ndarray, shape (L + 1, 2)
-        The rank; 0 where the survey left it out.
+        The rank; 0 if the survey skipped it.
     attention_norm, mlp_norm : ndarray, shape (L, 3)
         Norm of what attention and MLP add to the residual stream.
     share : ndarray, shape (L, 3)
         a / (a + m) of these norms, mean over tokens.
     cosine_attention, cosine_mlp : ndarray, shape (L, 3)
-        Cosine of either with their sum, the residual update.
+        Cosine of each with the sum of both, the residual update.
     unexplained : ndarray, shape (L,)
-        Length of the block's update that is not the sum of the two, over the lengths before and after the block; mean
-        over tokens. Rounding in a model that adds both as they are.
+        Norm of the part of the block's update that is not the sum of the two, relative to the norms before and after
+        the block; mean over tokens. It is rounding error if the model adds both unscaled.
     q_norm, k_norm, v_norm : ndarray, shape (L, 3)
-        Norm of a token's queries, keys and values, all heads together.
+        Norm of a token's queries, keys and values over all heads.
     """
 
     text: str
@@ -117,7 +117,7 @@ class TextSurvey:
 
     @property
     def heads(self) -> int:
-        """Query heads of a layer."""
+        """Number of query heads per layer."""
         return int(self.first.shape[1])
 
     def of_query_heads(self, per_key_head: Float64Array) -> Float64Array:
@@ -126,9 +126,9 @@ class TextSurvey:
 
     @property
     def write(self) -> Float64Array:
-        """Effective write of position 0 per query head, shape (L, H).
+        """Effective write of position 0 by query head, shape (L, H).
 
-        It is the attention weight of later tokens on position 0 times the norm of its value.
+        It is later tokens' attention weight on position 0, times the norm of the value there.
         """
         return np.asarray(self.first_later * self.of_query_heads(self.value_first))
 
@@ -143,7 +143,7 @@ class TextSurvey:
 
 
 def save(path: Path, survey: TextSurvey) -> None:
-    """Write a survey to an .npz file, completely or not at all.
+    """Write a survey to an .npz file atomically.
 
     Raises ThesisError when the disk is full or the folder cannot be written.
     """
@@ -156,7 +156,7 @@ def save(path: Path, survey: TextSurvey) -> None:
 def load(path: Path) -> TextSurvey:
     """Read a survey.
 
-    Raises DataError when the file is absent, damaged, or of another version of the survey.
+    Raises DataError if the file is missing, damaged, or from another version of the survey.
     """
     try:
         with np.load(path, allow_pickle=False) as held:

@@ -1,4 +1,4 @@
-"""Extract the answer from a model's output: the text after the last mark, in lines, lower-cased, spaces collapsed."""
+"""Extract the answer from a model's output: lines after the last mark, in lower case, with collapsed spaces."""
 
 MARKS = ("[Answer]", "[答案]")
 
@@ -6,7 +6,7 @@ MARKS = ("[Answer]", "[答案]")
 def area(text: str) -> str:
     """Return the text after the last `[Answer]`, else after the last `[答案]`; without either, the whole text.
 
-    The English mark takes precedence if both occur, as in the benchmark's own scoring.
+    If both occur, the English mark has priority, as in the benchmark's official scoring.
     """
     for mark in MARKS:
         if mark in text:
@@ -15,10 +15,10 @@ def area(text: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Lower-case a text and collapse white space to single blanks, with none at the ends."""
+    """Return a text in lower case, with white space stripped at the ends and collapsed to single blanks."""
     return " ".join(text.lower().split())
 
 
 def answer_lines(text: str) -> list[str]:
-    """Return the answer's lines with collapsed spaces; empty lines inside count, as in the benchmark's own scoring."""
+    """Return the answer's lines with collapsed spaces; inner empty lines count, as in the official scoring."""
     return [squeezed(line) for line in area(text).split("\n")]

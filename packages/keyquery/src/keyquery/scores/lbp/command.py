@@ -1,4 +1,4 @@
-"""Run the command `bench lbp`: score answers of a model, given or generated here, and write measurements."""
+"""Run the command `bench lbp`: score a model's answers, given as files or generated, and write measurements."""
 
 import hashlib
 import importlib.metadata
@@ -56,10 +56,10 @@ def run(
 ) -> list[str]:
     """Score predictions, or answer the benchmark and score that.
 
-    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` what tables call the data;
-    `loading` are further fields of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so that a
-    stopped run goes on. Return the paths of the tables below the project. Raises DataError, ModelError or
-    MissingDependency as the parts do.
+    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` is the name of the data
+    in tables; `loading` are further fields of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so
+    a stopped run can be resumed. Return the paths of the tables relative to the project. Raises DataError, ModelError
+    or MissingDependency.
     """
     if generate == bool(predictions):
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
@@ -67,7 +67,7 @@ def run(
         need(library, "to score LongBench Pro")
     key = checked_name(name or slug(model))
     chosen = _parse_lengths(lengths)
-    given = lbp_predictions.read_predictions(predictions, mode)  # before the samples, which may have to be fetched
+    given = lbp_predictions.read_predictions(predictions, mode)  # first, since samples may need a download
     samples = lbp_data.load_samples(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def _parse_lengths(asked: str | None) -> tuple[str, ...]:
 
 
 def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Return a manifest of what was scored, without times and facts of the machine."""
+    """Return a manifest of the scored data, without times or facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
     for each in sorted(predictions, key=lambda each: (each.id, each.run)):
         answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
@@ -141,14 +141,14 @@ def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Predictio
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Count the predictions with thinking, which is no part of an answer, for the manifest; also print the count."""
+    """Count predictions with thinking (not part of an answer) for the manifest; also print the count."""
     thinking = [each for each in predictions if each.thoughts]
     if not thinking:
         return {}
     silent = sum(not each.text for each in thinking)
     print(
-        f"{mode}: {len(thinking)} of {len(predictions)} predictions hold thoughts, which are left out; {silent} of "
-        "them hold no answer besides",
+        f"{mode}: {len(thinking)} of {len(predictions)} predictions have thinking, which is left out; {silent} of "
+        "them have no answer",
         file=sys.stderr,
     )
     return {"with_thoughts": len(thinking), "with_thoughts_alone": silent}

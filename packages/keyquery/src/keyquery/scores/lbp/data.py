@@ -20,7 +20,7 @@ COLUMNS = (
     *("id", "context", "language", "token_length", "secondary_task"),
     *("question_nonthinking", "question_thinking", "answer"),
 )
-"""Columns that are read; the benchmark has more."""
+"""Columns to read; the benchmark has more."""
 
 SUFFIXES = (".jsonl", ".json", ".parquet")
 SPLIT = "test"
@@ -30,8 +30,9 @@ SPLIT = "test"
 class Sample:
     """One question of the benchmark.
 
-    `length` is one of `LENGTHS`, by the benchmark's own tokenizer, and `task` is the code of the secondary task, such
-    as `T6.2`. `questions` has the question by prompt mode, and `answer` gold lines, or gold summaries.
+    `length` is one of `LENGTHS`, according to the benchmark's tokenizer, and `task` is the code of the secondary
+    task, such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the gold lines, or gold
+    summaries.
     """
 
     id: str
@@ -46,9 +47,9 @@ class Sample:
 def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     """Read the samples of the given lengths.
 
-    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder that holds one or more of them; `lengths`
-    are those of `LENGTHS` to keep. Raises DataError when the data cannot be had, lacks a column, or a sample is none of
-    the benchmark's; the message names the row.
+    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files; `lengths` are the
+    `LENGTHS` to keep. Raises DataError if the data cannot be read, lacks a column, or has an invalid sample; the
+    message names the row.
     """
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown:
@@ -153,7 +154,7 @@ def _rows_of_hub(place: str) -> Iterator[tuple[str, Any]]:
     library = need("datasets", f"to read {place} from the Hub")
     try:
         rows = library.load_dataset(place, split=SPLIT)
-    except Exception as error:  # the library raises many kinds; all mean that the data cannot be had
+    except Exception as error:  # the library raises many kinds of errors; all mean that the data are not available
         cause = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
             f"{place}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a local "

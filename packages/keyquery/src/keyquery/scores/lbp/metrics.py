@@ -1,7 +1,7 @@
 """Compute the metrics of LongBench Pro: a prediction against the gold lines of its sample, 0 to 1.
 
-Definitions: arXiv 2601.02872, with the choices of the benchmark's own scoring where the paper leaves one open: a line
-that is predicted twice counts at its last position, and empty lines inside an answer count as predictions.
+Definitions: arXiv 2601.02872; where the paper is silent, the benchmark's official scoring: a line predicted twice
+counts at its last position, and inner empty lines of an answer count as predictions.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,13 +23,13 @@ Gold = Sequence[str]
 def score(task: str, gold: Gold, prediction: str, language: str, similarity: Similarity | None = None) -> float:
     """Score one prediction.
 
-    `prediction` is all that the model wrote: a summary is scored by all of it, other tasks by the lines after the last
-    mark. Chinese summaries are cut into words with jieba. With `similarity`, summaries are half of it and half ROUGE-L.
-    The score is 0 to 1.
+    `prediction` is the model's whole output: summaries are scored on all of it, other tasks on the lines after the
+    last mark. Chinese summaries are segmented with jieba. With `similarity`, a summary's score is the mean of
+    similarity and ROUGE-L. The score is 0 to 1.
     """
     gold = [squeezed(line) for line in gold]
     kind = TASKS[task]
-    said = squeezed(prediction) if kind == SUMMARY else area(prediction)  # of a summary all counts, marks as well
+    said = squeezed(prediction) if kind == SUMMARY else area(prediction)  # a summary is scored whole, including marks
     if not gold or not said:
         return 0.0
     if kind == SUMMARY:
@@ -38,16 +38,16 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
 
 
 def ndcg(gold: Gold, predicted: Gold) -> float:
-    """Return the normalised discounted cumulative gain, at as many lines as there are gold lines.
+    """Return the normalised discounted cumulative gain, cut off at the number of gold lines.
 
-    The first gold line has the largest gain, the last one gain 1; lines that are not gold have none.
+    The first gold line has the largest gain, the last one gain 1; other lines have gain 0.
     """
     metrics = need("sklearn.metrics", "to score retrieval")
     k = len(gold)
     gains = {line: k - place for place, line in enumerate(gold)}
     ranks = {line: len(predicted) - place for place, line in enumerate(predicted)}
     missed = [line for line in gains if line not in ranks]
-    # k worthless lines stand between the predicted and the missed ones, so that a short list gains nothing by ties
+    # put k lines of gain 0 between predicted and missed lines, so that a short list does not profit from ties
     truth = [*(gains.get(line, 0) for line in ranks), *[0] * k, *(gains[line] for line in missed)]
     order = [*ranks.values(), *[0.5] * k, *[0.0] * len(missed)]
     return float(metrics.ndcg_score(np.array([truth]), np.array([order]), k=k))
@@ -56,8 +56,8 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
 def pairwise_order(gold: Gold, predicted: Gold) -> float:
     """Return the pairs of gold lines predicted in the gold order, as a share of all pairs of predicted lines.
 
-    Predicted lines that are not gold thus lower the score; a single predicted or gold line makes no pair and scores 0.
-    A gold line that appears twice makes pairs twice, as in the benchmark's own scoring.
+    So predicted lines that are not gold lower the score; a single predicted or gold line forms no pair and scores 0.
+    A repeated gold line forms pairs twice, as in the benchmark's official scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
@@ -73,7 +73,7 @@ def is_exact(gold: Gold, predicted: Gold) -> float:
 
 
 def f1(gold: Gold, predicted: Gold) -> float:
-    """Return F1 of the predicted lines against the gold lines, as sets."""
+    """Return the F1 score of the predicted lines against the gold lines, as sets."""
     common = len(set(gold) & set(predicted))
     return 2 * common / (len(set(gold)) + len(set(predicted)))
 
@@ -84,7 +84,7 @@ def share_present(gold: Gold, predicted: Gold) -> float:
 
 
 def score_summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
-    """Return the best ROUGE-L over the gold summaries; with a model, its mean with the best similarity."""
+    """Return the best ROUGE-L over the gold summaries, averaged with the best similarity if `similarity` is given."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 
@@ -92,18 +92,18 @@ def score_summary(gold: Gold, predicted: str, language: str, similarity: Similar
 def rouge_l(gold: Gold, predicted: str, language: str) -> float:
     """Return the best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); jieba cuts Chinese text into words.
 
-    The benchmark's own program gives 0 if a long sentence overflows its stack; here such a sentence is scored.
+    The benchmark's program gives 0 if a long sentence overflows its stack; this function scores it.
     """
     said = split_in_words(predicted, language)
     return max(rouge.rouge_l(split_in_words(each, language), said) for each in gold)
 
 
 def split_in_words(text: str, language: str) -> str:
-    """Return a text with blanks between its words."""
+    """Return a text with blanks between words."""
     if language != "Chinese":
         return text
     jieba = need("jieba", "to cut Chinese summaries into words")
-    jieba.setLogLevel("ERROR")  # it would print how long its dictionary took
+    jieba.setLogLevel("ERROR")  # otherwise it prints how long its dictionary took to load
     return " ".join(jieba.cut(text))
 
 

@@ -24,10 +24,10 @@ NULL = {
 
 @dataclass(frozen=True)
 class Prediction:
-    """Answer of a model to one sample in one run.
+    """A model's answer to one sample in one run.
 
-    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` are those before it, as far as the file
-    has them.
+    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` is the thinking before it, if the file
+    has it.
     """
 
     id: str
@@ -38,10 +38,10 @@ class Prediction:
 
 
 def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
-    """Read predictions from several files, each with its file and line; a file has one prompt mode.
+    """Read predictions from files, each with file and line; all predictions of a file have the same prompt mode.
 
-    `mode` is the one that all files must have; None takes what they say. Raises DataError when a file is absent or
-    empty, a line is no JSON or lacks a field, or a mode is wrong or mixed; the message names the line.
+    `mode` is the required prompt mode; None accepts any. Raises DataError if a file is missing or empty, a line is
+    not JSON or lacks a field, or a mode is wrong or mixed; the message names the line.
     """
     return [row for path in paths for row in _lines(path, mode)]
 
@@ -49,10 +49,10 @@ def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tup
 def predictions_by_mode(
     given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
 ) -> dict[str, list[Prediction]]:
-    """Return the predictions of `read` by mode, checked against the samples.
+    """Return predictions by mode, after checking them against the samples.
 
-    `given` are predictions with their places, and `samples` those that they may be of; `data` is what messages call the
-    data set. Raises DataError when an id is unknown, or a prediction is given twice; the message names the line.
+    `given` are predictions from `read_predictions`, and `samples` the known samples; `data` is the data set's name in
+    messages. Raises DataError if an id is unknown, or a prediction occurs twice; the message names the line.
     """
     known = {sample.id for sample in samples}
     seen: dict[tuple[str, str, int], str] = {}
@@ -75,16 +75,16 @@ def predictions_by_mode(
 
 
 def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
-    """Return samples and runs without a prediction; every sample must have each run that any sample has."""
+    """Return samples and runs without a prediction; every sample must have every run that any sample has."""
     runs = sorted({prediction.run for prediction in predictions})
     given = {(prediction.id, prediction.run) for prediction in predictions}
     return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in given]
 
 
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
-    """Refuse predictions that leave samples out.
+    """Raise DataError if samples lack predictions.
 
-    Raises DataError that names whole lengths without a prediction first, then the first absent samples.
+    The error names lengths without any prediction, else the first missing samples.
     """
     given = {prediction.id for prediction in predictions}
     absent = missing_predictions(samples, predictions)
@@ -123,9 +123,9 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
 
 
 def parse_prediction(row: Any, where: str) -> Prediction:
-    """The value of one line of a prediction file.
+    """Return the prediction in one line of a file.
 
-    Raises DataError when it is not an object with the fields, or one of them is null.
+    Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")

@@ -1,4 +1,4 @@
-"""Build prompts of LongBench Pro: context, blank lines, question; a prompt that is too long loses its middle."""
+"""Build prompts of LongBench Pro: context, blank lines, question; a prompt that is too long is cut in the middle."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from keyquery.scores.lbp.data import Sample
 
 GAP = "\n\n\n\n"  # between context and question
 NEW_TOKENS = {"nonthinking": 1024, "thinking": 8192}
-LONG = 262_144  # positions of a model that thinks for longer
+LONG = 262_144  # number of positions from which models may think for longer
 LONG_THOUGHTS = 32_768
 LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, tokens of a prompt
 MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
@@ -26,11 +26,11 @@ def new_tokens_for(mode: str, positions: int | None) -> int:
 
 
 def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
-    """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or as asked.
+    """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or `asked`.
 
-    `positions` are those that the model was made for, None when its configuration does not say; `new_tokens` are those
-    of an answer, `asked` is the limit asked for, and messages name `model`. Raises ModelError when prompt and answer
-    would not fit the model, or the model is smaller than the benchmark and none was asked.
+    `positions` is the number of positions that the model was made for, None if unknown; `new_tokens` is the limit of
+    an answer, `asked` the requested limit, and `model` a name for messages. Raises ModelError if prompt and answer
+    would not fit, or the model is too small for the benchmark and `asked` is None.
     """
     if positions is not None and new_tokens >= positions:
         raise ModelError(
@@ -58,7 +58,7 @@ def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, mode
 def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
     """Cut a prompt to its first and last tokens, half of the limit each.
 
-    Return the prompt, how many tokens it had, and whether its middle was taken out.
+    Return the prompt, how many tokens it had, and whether it was cut.
     """
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:

@@ -1,20 +1,19 @@
-"""Compute ROUGE-L of summaries (Lin 2004, summary level), with the choices of the library that LongBench Pro uses.
+"""Compute ROUGE-L of summaries (Lin 2004, summary level), as implemented in the library that LongBench Pro uses.
 
-Reference and prediction are split into sentences at full stops. For each pair of their sentences, the longest common
-subsequence is found; the words of all these, as one set, are what the two texts share. Precision and recall are its
-size over the number of different words in the prediction and in the reference.
+Reference and prediction are split into sentences at full stops. For each pair of sentences, the longest common
+subsequence is found; the union of their words is the set of shared words. Precision and recall divide its size by the
+number of different words in the prediction and in the reference.
 """
 
 from collections.abc import Sequence
 
-SMALL = 1e-8  # in the denominator of F, so that two texts without a common word score 0
+SMALL = 1e-8  # added to the denominator of F, so that texts without common words score 0
 
 
 def rouge_l(reference: str, prediction: str) -> float:
     """Return the F measure of the words that two texts share in the same order, sentence by sentence.
 
-    Words are apart by white space, with letters as they should be compared. The measure is 0 to 1; 0 when a text has no
-    sentence.
+    Words are separated by white space and compared as they are. The measure is 0 to 1; 0 if a text has no sentence.
     """
     wanted, said = words_by_sentence(reference), words_by_sentence(prediction)
     if not wanted or not said:
@@ -33,8 +32,8 @@ def words_by_sentence(text: str) -> list[list[str]]:
 def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return the longest common subsequence of two sentences.
 
-    If there are several, which may have other words, it is the one found by reading both sentences from the end and,
-    where either may be shortened without loss, shortening the second.
+    If there are several, return the one found by backtracking from the end; if either sentence may be shortened
+    without loss, the second one is.
     """
     lengths = [[0] * (len(second) + 1)]
     for word in first:

@@ -1,6 +1,4 @@
-"""Answer LongBench Pro with a model, batch by batch; every answer is on disk before the next, and a stopped run
-continues.
-"""
+"""Answer LongBench Pro with a model, batch by batch; answers are saved at once, so a stopped run can be resumed."""
 
 import math
 import time
@@ -23,12 +21,12 @@ from keyquery.scores.lbp.tasks import LENGTHS
 
 @dataclass(frozen=True, kw_only=True)
 class LbpSettings:
-    """Settings with which a model is asked.
+    """Settings for asking a model.
 
-    `mode` says which score is wanted. Models whose template knows of thoughts get the plain question and think on their
-    own; others get the question that asks them to reason. `runs` is answers a sample, and `batch` prompts at a time.
-    The `limit` of a prompt's tokens is the benchmark's for models of 128k and 256k positions when None, `new_tokens` is
-    the benchmark's, and `temperature` the model's own. Raises DataError when nothing can be divided by the temperature.
+    `mode` selects the score. Models with a thinking mode get the plain question and think by themselves; others get a
+    question that asks them to reason. `runs` is the number of answers per sample, `batch` that of prompts per batch.
+    None for `limit` and `new_tokens` means the benchmark's limits for models of 128k and 256k positions; None for
+    `temperature` means the model's default. Raises DataError if the temperature is invalid.
     """
 
     mode: str = "nonthinking"
@@ -45,12 +43,12 @@ class LbpSettings:
 
 
 def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
-    """Answer every sample as often as asked, and return the prediction file `FOLDER/MODE.jsonl`.
+    """Answer every sample `settings.runs` times; return the prediction file `FOLDER/MODE.jsonl`.
 
-    Answers of an earlier run with the same settings, model and data are kept. A batch has the same samples and the same
-    seed however often the command was stopped, so that the answers equal those of an uninterrupted run. Raises
-    DataError when the folder holds answers made otherwise, or a damaged file; ModelError when the model has no
-    tokenizer, prompts do not fit it, or memory runs out.
+    Answers of an earlier run with the same settings, model and data are kept. Batches and seeds do not depend on
+    interruptions, so answers equal those of an uninterrupted run. Raises DataError if the folder has answers made
+    with other settings, or a damaged file; ModelError if the model has no tokenizer, prompts do not fit, or memory
+    runs out.
     """
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
@@ -72,7 +70,7 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
 
 
 def saved_runs(path: Path) -> set[tuple[str, int]]:
-    """Return the ids and runs in a prediction file; a last line that a kill cut short is removed from the file.
+    """Return the ids and runs in a prediction file; a truncated last line is removed from the file.
 
     Raises DataError when another line is damaged.
     """
@@ -81,7 +79,7 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
 
 def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
-    """Yield batches, longest inputs first, so that a lack of memory shows at once; similar lengths share a batch."""
+    """Yield batches of similar lengths, longest inputs first, so that a lack of memory shows immediately."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
         for start in range(0, len(order), settings.batch):
@@ -89,7 +87,7 @@ def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterato
 
 
 def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
-    """Return what decides the answers, as JSON values."""
+    """Return everything that determines the answers, as JSON values."""
     native = chat.has_thinking_mode(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
@@ -151,12 +149,12 @@ def _answer_batch(
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """Return the settings that a prediction file's answers were made with, as `answer` wrote them."""
+    """Return the settings of a prediction file's answers, as `answer` wrote them."""
     return records.settings_beside(path)
 
 
 def options_text(settings: LbpSettings) -> list[str]:
-    """Command-line options for these settings, without those at their defaults."""
+    """Return command-line options for these settings, without defaults."""
     names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
     given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(LbpSettings(), name)}
     return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]

@@ -26,7 +26,7 @@ def score_samples(
     -------
     DataFrame
         Columns id, length, task, language, runs, empty (runs whose prediction is blank) and score (0 to 1), in the
-        order of the samples; samples without a prediction are left out.
+        order of the samples; samples without a prediction are omitted.
     """
     by_id: dict[str, list[Prediction]] = {}
     for prediction in predictions:
@@ -54,16 +54,16 @@ def score_samples(
 def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
     """Return means over samples, times 100: overall, and by length, task and language.
 
-    `scores` is what `score_samples` gives, and `samples` are those that should have a prediction; slices that lack some
-    say so. Where summaries were not scored with the embedding model (`embedded`), means that hold summaries carry the
-    metric name `SCORE_ROUGE`, all others `SCORE`.
+    `scores` is the result of `score_samples`, and `samples` are all samples that should have a prediction; incomplete
+    slices have a reason. The metric of means that include summaries is `SCORE_ROUGE` if summaries were scored without
+    the embedding model (`embedded`); otherwise it is `SCORE`.
 
     Returns
     -------
     DataFrame
         Columns slice, key, metric, value, ci_low, ci_high, n (predictions), samples, reason. Intervals are 95 %
-        percentile intervals from 2,000 resamples of samples within each length, and Student's, cut at 0 and 100, where
-        a length has fewer than 20 samples: they cover the choice of questions, not that of training or prompts. The
+        percentile intervals from 2,000 resamples of samples within each length, or Student's, clipped to 0 and 100,
+        if a length has fewer than 20 samples: they cover the choice of questions, not of training or prompts. The
         overall mean is given for samples of all six lengths only.
     """
     expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
@@ -106,7 +106,7 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
 
 
 def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the mean's interval, times 100; the benchmark fixes how many samples a length has."""
+    """Return the ends of the mean's interval, times 100; the number of samples per length is fixed by design."""
     lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
     if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
         return _student_over_lengths(lengths)
@@ -114,15 +114,15 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     for place, array in enumerate(lengths):
         totals += np.concatenate([array[index].sum(axis=1) for index in resamples(len(array), DRAWS, seed=place)])
     low, high = percentile_interval(100 * totals / len(scores))
-    # a sum in another order may end a rounding error away from the mean of equal scores
+    # another order of summation may differ from the mean of equal scores by rounding
     return round(low, 10), round(high, 10)
 
 
 def _student_over_lengths(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
     """Return Student's interval of a mean over lengths, with Satterthwaite's degrees of freedom.
 
-    If a length has a single sample, or no length has a spread within, all lengths are taken as one sample: differences
-    between lengths then count as noise, so the interval is rather too wide.
+    If a length has a single sample, or no length has any variance, all lengths are pooled: differences between
+    lengths then count as noise, so the interval is too wide rather than too narrow.
     """
     count = sum(map(len, lengths))
     mean = np.concatenate(lengths).mean()

@@ -1,10 +1,10 @@
-"""A hand-made set with the columns of LongBench Pro, to try everything without a download; it measures nothing.
+"""Write a generated data set with the columns of LongBench Pro, for trying the commands without a download.
 
     python -m keyquery.scores.lbp.smoke FOLDER
 
-writes `FOLDER/smoke-set.jsonl`, the same each time: one sample for each of the 25 tasks, 2 languages and 6 lengths. A
-context is a list of where numbered things are kept, `LENGTH / 256` words long, so that lengths are labels with the
-right proportions; the things are words that the null model's tokenizer knows.
+writes `FOLDER/smoke-set.jsonl`, identical in every run: one sample for each of the 25 tasks, 2 languages and 6
+lengths. A context lists where numbered things are kept in `LENGTH / 256` words, so lengths are only proportional to
+their labels; the things are words that the null model's tokenizer knows.
 """
 
 import json
@@ -17,9 +17,9 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.scores.lbp.tasks import EXACT, F1, LANGUAGES, LENGTHS, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
-SCALE = 256  # tokens of a length that one word stands for
-THINGS = 400  # the most frequent words of the null model
-ASKED = 4  # things in an answer of several lines
+SCALE = 256  # nominal tokens per word
+THINGS = 400  # most frequent words of the null model
+ASKED = 4  # things in an answer with several lines
 
 LINE = {"English": "thing {} is kept on shelf {} .", "Chinese": "物品 {} 放 在 架子 {} 上 。"}
 QUESTIONS = {
@@ -47,7 +47,7 @@ FORM = {
 
 
 def make_set(folder: Path) -> Path:
-    """Write the set and return its file."""
+    """Write the data set and return its path."""
     generator = np.random.default_rng(0)
     rows = []
     for task, kind in TASKS.items():
@@ -75,7 +75,7 @@ def make_set(folder: Path) -> Path:
 
 
 def _sample(generator: np.random.Generator, language: str, kind: str, words: int) -> tuple[list[str], list[str]]:
-    """Lines of a context and the gold answer."""
+    """Return the lines of a context and the gold answer."""
     form = LINE[language]
     count = max(ASKED, words // len(form.split()))
     things = [f"w{number + 1}" for number in generator.permutation(THINGS)[:count]]

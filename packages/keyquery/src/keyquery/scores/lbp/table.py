@@ -27,11 +27,11 @@ def write_scores(
     *,
     replace: bool,
 ) -> Path:
-    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; those of the other mode stay.
+    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; keep those of the other mode.
 
-    `scores` is what `aggregate` gives, `facts` are `data`, `checkpoint` and `role`, the same in all rows, and the
-    manifest says what made the scores of this mode. With `replace` other scores of the mode are overwritten. Raises
-    DataError when the file holds other scores of this mode and `replace` is not set.
+    `scores` is the result of `aggregate`, `facts` are `data`, `checkpoint` and `role`, equal in all rows, and the
+    manifest records how the scores of this mode were made. Raises DataError if the file has other scores of this
+    mode, unless `replace` is set.
     """
     path = path_of(root, TABLE, name)
     rows = _ordered_columns(scores.assign(mode=mode, **facts))
@@ -68,7 +68,7 @@ def _ordered_columns(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tables_equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
-    """Tell whether two tables have the same rows, with numbers compared to the precision that a CSV keeps."""
+    """Return whether two tables have equal rows; numbers are compared to the precision stored in CSV."""
     try:
         pd.testing.assert_frame_equal(
             one.reset_index(drop=True), two.reset_index(drop=True), check_dtype=False, rtol=1e-6, atol=1e-9

@@ -27,9 +27,9 @@ SCORE = "lbp"
 """Metric name of a score as the benchmark defines it."""
 
 SCORE_ROUGE = "lbp_rouge_t4"
-"""Metric name of a score in which summaries (T4) are scored by ROUGE-L alone, for want of the embedding model."""
+"""Metric name of a score in which summaries (T4) are scored by ROUGE-L alone, without the embedding model."""
 
 
 def is_summary(task: str) -> bool:
-    """Tell whether a task's metric needs the embedding model."""
+    """Return whether a task's metric needs the embedding model."""
     return TASKS[task] == SUMMARY

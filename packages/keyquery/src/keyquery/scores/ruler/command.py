@@ -1,4 +1,4 @@
-"""Run the command `bench ruler`: read a harness's results, run it, or ask for needles in noise; write measurements."""
+"""Run the command `bench ruler`: read results of lm-evaluation-harness or run it, or search for needles in noise."""
 
 import importlib.metadata
 import sys
@@ -44,11 +44,11 @@ def run(
     seed: int = ruler_needles.SEED,
     **loading: Any,
 ) -> list[str]:
-    """Read results of lm-evaluation-harness, run it, or ask for needles in generated noise.
+    """Read results of lm-evaluation-harness, run it, or search for needles in generated noise.
 
     Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`.
-    What is finished is kept in `out/bench/ruler/NAME`, so that a stopped run goes on. Return the paths of the tables
-    below the project. Raises DataError, ModelError or MissingDependency as the parts do.
+    Finished work is kept in `out/bench/ruler/NAME`, so a stopped run can be resumed. Return the paths of the tables
+    relative to the project. Raises DataError, ModelError or MissingDependency.
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
@@ -88,8 +88,8 @@ def run(
         read = ruler_results.read(results)
         if slug(read.model) != slug(model):
             raise DataError(
-                f"{results[0]}: holds results of {read.model}, not of {model}; give --model as the file has it, and "
-                "--name for another name among the measurements"
+                f"{results[0]}: has results of {read.model}, not of {model}; give --model as in the file, and "
+                "--name for the name of the measurements"
             )
         cells = [cell for cell in read.cells if lengths is None or cell.length in chosen]
         if not partial:
@@ -135,7 +135,7 @@ def _parse_tasks(text: str | None, generate: bool) -> tuple[str, ...]:
 
 
 def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
-    """Refuse lengths above the model's maximum number of positions before anything is loaded."""
+    """Raise ModelError for lengths above the model's number of positions, before loading anything."""
     transformers = libraries.transformers
     try:
         config = transformers.AutoConfig.from_pretrained(

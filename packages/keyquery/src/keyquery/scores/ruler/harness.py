@@ -1,7 +1,7 @@
-"""Run lm-evaluation-harness as a program, for RULER's 13 tasks, one length at a time; finished lengths are kept.
+"""Run RULER's 13 tasks with the program lm-evaluation-harness, one length at a time; finished lengths are kept.
 
-It is run as a separate program, not imported, and may be installed in another environment, since it loads quantized
-weights in a way that transformers 5, which this project needs, refuses.
+The harness is run as a program, not imported, so that it may be installed in another environment: it loads quantized
+weights in a way that transformers 5, which this project needs, does not support.
 """
 
 import hashlib
@@ -67,19 +67,19 @@ def run_harness(
     seed: int,
     folder: Path,
 ) -> list[Path]:
-    """Run tasks at every length and return the result files, one a length.
+    """Run tasks at every length and return the result files, one per length.
 
-    Lengths are run one by one, since a sample limit takes the first samples over all lengths, so that with several
-    lengths in one run the longer ones would get none. Answers inside a length are kept by the harness' own cache.
-    Raises DataError when more samples are asked for than the harness makes, or it fails; the end of its log says why.
+    Lengths are run separately, since a sample limit takes the first samples over all lengths, so the longer lengths
+    would get none. Answers of an unfinished length are in the harness's cache. Raises DataError if more samples are
+    requested than the harness makes, or if it fails; the message ends with its log.
     """
     if samples > SAMPLES:
-        raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} a task and length")
+        raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} per task and length")
     names = [theirs for theirs, ours in NAMES.items() if ours in tasks]
     made = []
     for length in lengths:
         asked = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
-        place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
+        place = folder / f"{length}-{_hash(asked)}"  # other options use another folder and other answers
         before = is_finished(place)
         if before is None:
             print(
@@ -120,7 +120,7 @@ def harness_arguments(
 
 
 def is_finished(folder: Path) -> Path | None:
-    """The result file of a finished run, the newest if there are several."""
+    """Return the result file of a finished run, or the newest of several; None if unfinished."""
     return max(folder.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 
 
@@ -143,7 +143,7 @@ def _start_harness(program: Sequence[str], asked: Sequence[str], folder: Path) -
 
 
 def _hint(folder: Path) -> str:
-    """Return advice on a failure that the log names."""
+    """Return advice for a known failure in the log; empty for others."""
     log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
     for words, hint in HINTS:
         if any(word in log for word in words):

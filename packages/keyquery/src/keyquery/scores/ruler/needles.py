@@ -1,8 +1,8 @@
 """Make needles in generated noise, the part of RULER that needs no download, with our own sentences, for any tokenizer.
 
 The tasks follow the benchmark's needle tasks (Hsieh et al. 2024): a needle is placed at one of 40 depths of a
-repetitive text, and is asked for at the end; the answer's beginning follows the question. Wording and noise are not the
-benchmark's, so the tasks have names of their own and their scores enter no mean of its 13 tasks.
+repetitive text; the prompt ends with a question about it and the beginning of the answer. Wording and noise differ
+from the benchmark's, so the tasks have other names, and their scores are not part of any mean of its 13 tasks.
 """
 
 import math
@@ -19,7 +19,7 @@ MEAN = "mean_noise_4"
 NEW_TOKENS = 128
 DEPTHS = tuple(int(depth) for depth in np.round(np.linspace(0, 100, 40)))
 SEED = 42
-SEVERAL = 4  # keys, values of a key, and keys asked for in the tasks of several
+SEVERAL = 4  # number of keys, of values per key, and of requested keys in tasks with several
 
 NOISE = "Rain taps at the window. A cart rolls past the gate. Somewhere a door is shut. Nobody looks up."
 HEAD = "Read the text below and keep the locker numbers that it names. A question about them follows."
@@ -39,17 +39,17 @@ OWNERS = (
 KEYS = tuple(f"{quality} {owner}" for quality in QUALITIES for owner in OWNERS)
 
 Count = Callable[[str, str], int]
-"""Tokens of a prompt, from what is asked and the beginning of the answer."""
+"""Returns the number of tokens of a prompt, from the question and the beginning of the answer."""
 
 
 @dataclass(frozen=True)
 class Needle:
     """One sample.
 
-    `id`, such as `noise_single-4k-0007`, is stable over runs and models. `question` holds text and question, `begin` is
-    the beginning of the answer, which the model continues, and `references` are the numbers that must be named. `depth`
-    says where the needle that is asked for stands, in percent of the noise; of several, the first. `tokens` counts
-    question and beginning, as the model sees them.
+    `id`, such as `noise_single-4k-0007`, is stable over runs and models. `question` has text and question, `begin` is
+    the beginning of the answer, which the model continues, and `references` are the expected numbers. `depth` is the
+    position of the (first) requested needle in percent of the noise. `tokens` is the number of tokens of question and
+    beginning together.
     """
 
     id: str
@@ -73,7 +73,7 @@ class _NeedlePlan:
     def text(self, units: int) -> str:
         """Return the noise with the needles at their depths, and the question below."""
         lines = [NOISE] * units
-        # the deepest first, so that the places of the others stay
+        # deepest first, so that the other positions stay valid
         for depth, sentence in sorted(self.needles, reverse=True):
             lines.insert(math.floor(units * depth / 100 + 0.5), sentence)
         return "\n".join([HEAD, *lines, self.question])
@@ -82,9 +82,10 @@ class _NeedlePlan:
 def make_samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
     """Make the samples of one task and length.
 
-    `tokens` is what prompt and answer may take together. Sample i asks for a needle at depth i modulo 40, so that every
-    depth has as many. A sample depends on seed, task, length and index alone: fewer samples are the first of more.
-    Raises DataError when the task is unknown, or the budget is too small for the needles and one line of noise.
+    `tokens` is the budget for prompt and answer together. Sample i asks for a needle at depth i modulo 40, so depths
+    occur equally often. A sample depends only on seed, task, length and index, so a smaller set is a prefix of a
+    larger one. Raises DataError if the task is unknown, or the budget is too small for the needles and one line of
+    noise.
     """
     if task not in TASKS:
         raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
@@ -113,7 +114,7 @@ def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: C
             f"{name}: the needles, the question and one line of noise take {size(1) + NEW_TOKENS} tokens with this "
             f"tokenizer (with {NEW_TOKENS} for the answer), but the length is {budget + NEW_TOKENS}; give a longer one"
         )
-    low, high, units = 1, 0, max(1, start)  # low fits; high does not, once it is known
+    low, high, units = 1, 0, max(1, start)  # invariant: low fits; high, if known, does not
     while True:
         if size(units) <= budget:
             low = units
@@ -146,9 +147,9 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
 
 
 def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
-    """Refuse a tokenizer that cannot write the answers, since no model could be right with it.
+    """Raise DataError if a tokenizer cannot encode the answers, since no model could be right with it.
 
-    `back` takes a text to tokens and back. Raises DataError when a number does not survive.
+    `back` encodes and decodes a text; each number must survive this.
     """
     for value in values:
         said = back(f"the number {value}.")

@@ -1,8 +1,8 @@
 """Read and check RULER results from files of lm-evaluation-harness, which runs its 13 tasks.
 
-Its scores differ from RULER's in one point: in the two question-answering tasks, whose references are wordings of one
-answer, it gives the share of references found, but RULER a full score for any one. These tasks are scored anew from the
-samples that the harness writes beside its results.
+Its scores differ from RULER's in the two question-answering tasks, whose references are wordings of one answer: the
+harness gives the share of references found, RULER a full score for any one. These tasks are rescored from the samples
+that the harness writes beside its results.
 """
 
 import json
@@ -27,7 +27,7 @@ NAMES = {
     "ruler_qa_squad": "qa_1",
     "ruler_qa_hotpot": "qa_2",
 }
-SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # the same in all files of one model
+SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # equal in all files of one model
 NOT_RUN = -1
 QUESTIONS = ("qa_1", "qa_2")  # any reference is enough
 NO_SAMPLES = (
@@ -40,8 +40,8 @@ NO_SAMPLES = (
 class Results:
     """Contents of result files about RULER.
 
-    `model` is the model as the harness was told; `facts`, for a manifest, are versions of the harness, settings and
-    hashes of the files.
+    `model` is the model's name in the files; `facts`, for a manifest, are versions of the harness, settings and file
+    hashes.
     """
 
     cells: list[Score]
@@ -52,9 +52,9 @@ class Results:
 def read(paths: Sequence[Path]) -> Results:
     """Read result files (`results_*.json`) of one model into scores by task and length.
 
-    Raises DataError when a file is absent, no JSON, of another kind, of another model or setting than the first, holds
-    no task of RULER or a score outside 0 to 1, when a prompt was cut to fit the model, when two files hold the same
-    task and length, or when tasks at one length rest on different numbers of samples.
+    Raises DataError if a file is missing, not JSON, not a result file, of another model or setting than the first,
+    has no RULER task or a score outside 0 to 1, if a prompt was cut to fit the model, if two files have the same task
+    and length, or if tasks at one length have different numbers of samples.
     """
     if not paths:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
@@ -92,9 +92,9 @@ def read(paths: Sequence[Path]) -> Results:
 
 
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
-    """Refuse results in which a task lacks a length.
+    """Raise DataError if a task lacks a length.
 
-    Raises DataError that says which, and how to take them all the same.
+    The error names both, and how to accept incomplete results.
     """
     have = {(cell.task, cell.length) for cell in cells if cell.value is not None}
     by_length = {length: [task for task in tasks if (task, length) not in have] for length in lengths}
@@ -173,7 +173,7 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
         asked = _lengths_of_samples(content, name)
         for length, value in _scores_of_row(results[name], name, path).items():
             if value == NOT_RUN:
-                # every file has a place for 4096; only lengths that were asked for can be missing
+                # every file has an entry for 4096; only requested lengths can be missing
                 if length in asked:
                     reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
                     cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
@@ -197,9 +197,9 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
 
 
 def _mean_of_any_reference(results: Path, name: str, length: int, share: float) -> float | None:
-    """Return a question-answering task's mean score when any reference is enough; None without samples.
+    """Return a question-answering task's mean score if any one reference suffices; None without samples.
 
-    Raises DataError when samples cannot be read, or do not give the harness' own score.
+    Raises DataError if samples cannot be read, or do not reproduce the harness's score.
     """
     path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
     if not path.is_file():
@@ -224,7 +224,7 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
 
 
 def _scores_of_row(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
-    """Scores by length, from keys such as `4096,none`: metric, comma, filter."""
+    """Return scores by length, from keys such as `4096,none`: metric, comma, filter."""
     by_length: dict[int, Any] = {}
     for key, value in row.items():
         metric, _, _ = key.partition(",")
@@ -239,14 +239,14 @@ def _scores_of_row(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]
 
 
 def _lengths_of_samples(content: dict[str, Any], name: str) -> list[int]:
-    """Return the lengths that samples were made for, in their order."""
+    """Return the lengths for which samples were made, in order."""
     metadata = content["configs"].get(name, {}).get("metadata") or {}
     lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
     return [int(length) for length in lengths] if lengths else [4096]
 
 
 def _sample_count(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
-    """Return the number of samples of one length, from the harness's count over all lengths in equal blocks.
+    """Return the number of samples of one length, from the harness's count over equal blocks of lengths.
 
     A sample limit takes the first samples over all lengths.
     """
@@ -267,5 +267,5 @@ def _require_equal_lengths(cells: Sequence[Score]) -> None:
         if len(by_length[length]) > 1:
             counts = "; ".join(f"{', '.join(tasks)}: {n}" for n, tasks in sorted(by_length[length].items()))
             raise DataError(
-                f"at {length} the tasks rest on different numbers of samples ({counts}); run them with one limit"
+                f"at {length} the tasks have different numbers of samples ({counts}); run them with one limit"
             )

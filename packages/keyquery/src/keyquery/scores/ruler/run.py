@@ -1,4 +1,4 @@
-"""Ask a model for needles in generated noise; each answer is stored at once, and a stopped run continues."""
+"""Ask a model for needles in generated noise; answers are saved at once, so a stopped run can be resumed."""
 
 import time
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 
 @dataclass(frozen=True, kw_only=True)
 class RulerSettings:
-    """Settings with which a model is asked.
+    """Settings for asking a model.
 
-    Prompt and answer together take as many tokens at most as a length says. `samples` are a task and length; a multiple
-    of the 40 depths asks at each as often. `seed` is that of the needles. `chat_template` puts the question into a user
-    turn of the model's template; the beginning of the answer follows it.
+    A length limits the tokens of prompt and answer together. `samples` is the number per task and length; with a
+    multiple of 40, all depths occur equally often. `seed` is for making the needles. `chat_template` puts the
+    question into a user turn of the model's template, followed by the beginning of the answer.
     """
 
     tasks: tuple[str, ...] = ruler_needles.TASKS
@@ -37,13 +37,13 @@ class RulerSettings:
 
 
 def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, progress: Bar) -> Path:
-    """Ask for every needle, greedily, and return the file of records `FOLDER/needles.jsonl`.
+    """Ask for every needle with greedy decoding; return the file of records `FOLDER/needles.jsonl`.
 
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
-    with the same settings and model are kept; more lengths, tasks or samples may be added. Raises DataError when a
-    length leaves no room for the needles, the tokenizer cannot write their numbers, or the folder holds answers that
-    were made otherwise; ModelError when a length is above the model's, it has no tokenizer or no chat template that is
-    asked for, or memory runs out.
+    with the same settings and model are kept; more lengths, tasks or samples may be added. Raises DataError if a
+    length is too short for the needles, the tokenizer cannot encode their numbers, or the folder has answers with
+    other settings; ModelError if a length exceeds the model's, the tokenizer or a requested chat template is missing,
+    or memory runs out.
     """
     prompts = _Prompts(loaded, chat=settings.chat_template)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -78,7 +78,7 @@ def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, p
 def score_records(path: Path, settings: RulerSettings) -> list[Score]:
     """Score the records of a run, task by task and length by length.
 
-    Raises DataError when records are damaged, stand twice, or are missing.
+    Raises DataError if records are damaged, duplicated or missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
     for where, record in records.saved_records(path):
@@ -105,7 +105,7 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
 
 
 def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
-    """Return settings that determine the answers, as JSON values; lengths, tasks and samples may be added."""
+    """Return settings that determine the answers, as JSON values, except lengths, tasks and samples, which may vary."""
     facts = loaded.facts
     return {
         "model": {
@@ -120,7 +120,7 @@ def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, A
 
 
 class _Prompts:
-    """Texts that a model sees, and their tokens."""
+    """Builds the texts that a model gets, and counts their tokens."""
 
     def __init__(self, loaded: LoadedModel, *, chat: bool) -> None:
         self._tokenizer = loaded.tokenizer
@@ -153,9 +153,9 @@ class _Prompts:
 
 
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
-    """Refuse lengths (key and tokens) above a model's maximum number of positions.
+    """Raise ModelError for lengths (key and tokens) above a model's number of positions.
 
-    Raises ModelError that says which lengths fit.
+    The error says which lengths fit.
     """
     above = [length for length, tokens in lengths if positions is not None and tokens > positions]
     if above:
@@ -173,7 +173,7 @@ def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle
             raise
         longest = max(sample.tokens for sample in batch)
         mend = "give a smaller --batch" if len(batch) > 1 else "leave the length out, or give --dtype bf16"
-        raise ModelError(f"{batch[0].id}: memory runs out with {longest} tokens a prompt; {mend}") from error
+        raise ModelError(f"{batch[0].id}: memory runs out with prompts of {longest} tokens; {mend}") from error
     return [
         {
             "id": sample.id,

@@ -16,7 +16,7 @@ NEEDLES = tuple(
 )
 QA = ("qa_1", "qa_2")
 TASKS = (*NEEDLES, "niah_multivalue", "niah_multiquery", "vt", "cwe", "fwe", *QA)
-ALL = "all"  # the length of a row over lengths
+ALL = "all"  # value of `length` in rows over several lengths
 MEAN = "mean_13"
 AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 EFFECTIVE = ("effective_length", "effective_length_unbroken")
@@ -29,8 +29,8 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 class Score:
     """The score of one task at one length.
 
-    `length` is a key such as `4k`, and `value` is 0 to 100. `n` is None when nothing says how many samples there are;
-    `reason` is not empty when value or n is None.
+    `length` is a key such as `4k`, and `value` is 0 to 100. `n` is None if the number of samples is unknown; `reason`
+    explains a value or n of None.
     """
 
     task: str
@@ -43,7 +43,7 @@ class Score:
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Return the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
-    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, one reference is enough, as
+    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, one reference suffices, as
     in the question-answering tasks, whose references are wordings of one answer.
     """
     if not references:
@@ -61,7 +61,7 @@ def length_key(tokens: int) -> str:
 def length_tokens(key: str) -> int:
     """Return the number of tokens of a key.
 
-    Raises DataError when it is none.
+    Raises DataError if the key is invalid.
     """
     match = re.fullmatch(r"([1-9]\d*)(k?)", key)
     if match is None:
@@ -70,7 +70,7 @@ def length_tokens(key: str) -> int:
 
 
 def lengths_of(text: str | None) -> tuple[str, ...]:
-    """Return the lengths of an option `4k,8k,...` in rising order; RULER's six if it is not given."""
+    """Return the sorted lengths of an option `4k,8k,...`; RULER's six by default."""
     if text is None:
         return LENGTHS
     parts = [part.strip().lower() for part in text.split(",") if part.strip()]
@@ -80,12 +80,12 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
-    """Return rows of a measurement: every cell, the mean over tasks at each length and, for RULER itself, over lengths.
+    """Return rows of a measurement: every cell, means over tasks at each length and, for RULER itself, over lengths.
 
-    A mean is given only if every task has a value; else its row has no value and names what is missing, so that a mean
-    over fewer tasks never has the same name. `cells` has at most one a task and length; the mean is over `tasks`, and
-    `mean` is its name. `MEAN` is the benchmark's own: it has an effective length and weighted averages as well. Return
-    `COLUMNS`, with intervals of 95 %.
+    A mean is given only if every task has a value; else its row has no value and a reason that names the missing
+    tasks, so a mean never covers fewer tasks. `cells` has at most one score per task and length; `tasks` are
+    averaged, and `mean` is the mean's name. If it is `MEAN`, the benchmark's mean, effective lengths and weighted
+    averages are added. The columns are `COLUMNS`, with 95 % intervals.
     """
     by_place = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_place}, key=length_tokens)
@@ -121,8 +121,8 @@ def _task_row(cell: Score) -> dict[str, object]:
 def score_interval(value: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
-    A sample's score lies between 0 and 1, and a variable that is only 0 or 1 has the largest variance for a given mean;
-    so the interval is wide enough for fractional scores, and wider than needed.
+    It is conservative for fractional scores: among variables between 0 and 1 with a given mean, one that is only 0 or
+    1 has the largest variance.
     """
     count = value / 100 * n
     low, _ = wilson_interval(math.floor(count + 1e-9), n)
@@ -131,7 +131,7 @@ def score_interval(value: float, n: int) -> tuple[float, float]:
 
 
 def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) -> dict[str, object]:
-    """Return the mean over the tasks, which are fixed; its interval combines theirs (Zou and Donner 2008)."""
+    """Return the mean over fixed tasks, with an interval combined from the tasks' intervals (Zou and Donner 2008)."""
     have = [cell for cell in cells if cell is not None and cell.value is not None]
     value, low, high = None, None, None
     counts = [cell.n for cell in have if cell.n]
@@ -184,7 +184,7 @@ def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
 
 
 def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return averages over lengths, plain and weighted 1 to 6 to longer or shorter inputs; only if all six exist."""
+    """Return averages over the six lengths, plain and with weights 1 to 6 for longer or shorter ones, if all exist."""
     values = {length: row["value"] for length, row in means.items()}
     lost = [length for length in LENGTHS if values.get(length) is None]
     reason = f"no mean of 13 tasks at {', '.join(lost)}" if lost else ""
@@ -201,9 +201,9 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return the longest length above the threshold, in two readings: as such, and if every shorter length is above it.
+    """Return the longest length above the threshold, in two variants: as such, and if all shorter lengths are above.
 
-    The benchmark's rule does not say whether a length counts if a shorter one failed, so both readings are given.
+    The benchmark does not say whether a length counts if a shorter one failed, so both variants are given.
     """
     known = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
     tested = sorted(known, key=length_tokens)

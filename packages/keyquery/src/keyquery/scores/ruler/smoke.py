@@ -1,9 +1,9 @@
-"""Make a network with random weights that reads bytes, to try the needles without a download; it is untrained.
+"""Make an untrained model that reads bytes, for trying the needle tasks without a download.
 
     python -m keyquery.scores.ruler.smoke FOLDER
 
-writes `FOLDER/random-llama-bytes`, the same each time: a small Llama with weights as its initialisation draws them,
-seed 0, and a tokenizer that has a token for each byte, since the words of the other null model hold no numbers.
+writes `FOLDER/random-llama-bytes`, identical in every run: a small Llama with default initialisation, seed 0, and a
+tokenizer with one token per byte, since the other null model's vocabulary has no numbers.
 """
 
 import sys
@@ -14,7 +14,7 @@ from boundpaper.errors import ThesisError
 from keyquery.models import libraries
 from keyquery.models.null_model import CONFIG
 
-SMALLER: dict[str, Any] = {  # thousands of bytes are read on any machine in minutes
+SMALLER: dict[str, Any] = {  # so small that any machine reads thousands of bytes in minutes
     "hidden_size": 64,
     "intermediate_size": 128,
     "num_hidden_layers": 2,

@@ -25,11 +25,11 @@ ROLES = ("model", "null reference")
 def write_scores(
     root: Path, name: str, scores: pd.DataFrame, facts: Mapping[str, str], manifest: Mapping[str, Any], *, replace: bool
 ) -> Path:
-    """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the file's other block stays.
+    """Write scores into `artifacts/measurements/measured_ruler/NAME`; keep the file's other block.
 
-    `scores` is what `tabulate` gives, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, the same in all
-    rows, and the manifest says what made them. With `replace` other scores of this block are overwritten. Raises
-    DataError when the file holds other scores of this block and `replace` is not set.
+    `scores` is the result of `tabulate`, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, equal in all
+    rows, and the manifest records how they were made. Raises DataError if the file has other scores of this block,
+    unless `replace` is set.
     """
     path = path_of(root, TABLE, name)
     data = facts["data"]
@@ -40,7 +40,7 @@ def write_scores(
         old = whole[whole["data"] == data]
         if len(old) and not replace and not agree(_csv_bytes(old), _csv_bytes(rows)):
             raise DataError(
-                f"{path.relative_to(root)}: holds other scores of this model on {data} already; give another --name to "
+                f"{path.relative_to(root)}: already has other scores of this model on {data}; give another --name to "
                 "keep both, or --replace"
             )
         rows = pd.concat([whole[whole["data"] != data], rows], ignore_index=True)
@@ -56,7 +56,7 @@ def write_scores(
 
 
 def _rows_as_text(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows as text, with the digits that a file keeps."""
+    """Return the rows as text, rounded as in a file."""
     return pd.read_csv(io.StringIO(text(rows, TABLE)), dtype=str, keep_default_na=False)
 
 
