@@ -1,9 +1,9 @@
-"""Time `boundpaper init`, `lint` and `build` in a paper of 100 pages, and LaTeX that reads 20,000 definitions.
+"""Time `boundpaper init`, `lint` and `build` on a paper of 100 pages, and LaTeX reading 20,000 definitions.
 
     python benchmarks/adopt.py
 
-The paper and its 10,000 cells are made here. Each command is a process of its own, its start included;
-what counts is the time that it computes.
+The script writes the paper and its 10,000 cells. Each command runs in a separate process, and its processor time is
+measured, including the start.
 """
 
 import random
@@ -20,7 +20,7 @@ REPEATS = 3
 
 
 def main() -> None:
-    """Print a Markdown table."""
+    """Measure all commands and print a Markdown table."""
     print("| what | seconds |\n|:--|--:|")
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def write_paper(root: Path) -> None:
-    """Write a paper of 100 pages with numbers of the data, other numbers, and layout."""
+    """Write a paper of 100 pages with numbers from the data, other numbers, and layout."""
     rng = random.Random(1)
     cells = [[f"{rng.uniform(0, 100):.5f}" for _ in range(COLUMNS)] for _ in range(ROWS)]
     head = ",".join(["model", *(f"score{each}" for each in range(COLUMNS))])
@@ -50,7 +50,7 @@ def write_paper(root: Path) -> None:
 
 
 def command(*words: str) -> Sequence[str]:
-    """Return the command line that runs a command."""
+    """Return the command line of a boundpaper command."""
     return (sys.executable, "-m", "boundpaper", *words)
 
 
@@ -65,13 +65,13 @@ def least(line: Sequence[str], root: Path, repeats: int) -> float:
 
 
 def child_seconds() -> float:
-    """Return the processor time of programs started from here, which a busy machine changes less than the clock."""
+    """Return the CPU seconds of all child processes, which depend less on other load than wall time."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def definition_seconds(root: Path) -> float:
-    """Return how many seconds longer LaTeX takes with many values in `bound.tex` than without."""
+    """Return how many seconds longer LaTeX takes with many values in `bound.tex` than with none."""
     head, _, _ = (root / "bound/bound.tex").read_text().partition("% results")
     text = r"\documentclass{article}\input{bound/VALUES}\begin{document}x\end{document}"
     lines = "".join(

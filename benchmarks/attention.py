@@ -76,13 +76,13 @@ KINDS = {"plain": plain_forward, "statistics": forward_with_statistics}
 
 
 def memory_line(name: str) -> float:
-    """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
+    """Return a value of this process's status in MB: VmHWM, the peak memory, or VmRSS, the current memory."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
 def measure_peak(kind: str, tokens: int, layers: int) -> None:
-    """Return seconds and the rise of the peak in MB, measured in a separate process."""
+    """Print seconds and the rise of peak memory in MB; to be run in a separate process."""
     model = tiny_model(layers)
     KINDS[kind](model, 64)()
     held = memory_line("VmRSS")
@@ -109,7 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--tokens", default="2048,8192")
-    parser.add_argument("--long", type=int, default=131072, help="length of the longest text; 0 leaves it out")
+    parser.add_argument("--long", type=int, default=131072, help="tokens of the longest text; 0 skips this part")
     parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def print_long_text(most: int) -> None:
-    """Print one text's cost through one layer, at four lengths: what grows linearly has exponent 1."""
+    """Print the cost of one text in one layer, at four lengths; an exponent of 1 means linear growth."""
     print("\n| tokens, one layer | with statistics CPU s | MB above the loaded model | exponent of the memory |")
     print("|--:|--:|--:|--:|")
     before = 0.0

@@ -1,4 +1,4 @@
-"""Count what `boundpaper audit` finds: alarms and planted slips in documents, and known contradictions of the sources.
+"""Count findings of `boundpaper audit`: alarms and planted slips in documents, and known contradictions of the sources.
 
     python benchmarks/audit.py DOCUMENTS [--draws N] [--sources FOLDER]
 
@@ -29,11 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SEED = 38
 WRONG = ("contradicted", "not supported")
 NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": "c004_figures_in_order"}
-"""Rows of the ledger about numbering, which have no line."""
+"""Ledger rows about numbering, which have no line in a document."""
 
 
 def documents(folder: Path) -> Iterator[ReadDocument]:
-    """Read the documents of a folder that can be read, by name."""
+    """Read the readable documents of a folder, sorted by name."""
     for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in READERS):
         try:
             yield read(path, str(path))
@@ -42,7 +42,7 @@ def documents(folder: Path) -> Iterator[ReadDocument]:
 
 
 def format_share(found: int, total: int, method: str = "beta") -> str:
-    """Return a count out of another with its share and 95 % interval: exact (Clopper-Pearson), or by another method."""
+    """Return a count and its share of the total with a 95 % interval, by default exact (Clopper-Pearson)."""
     if not total:
         return "0 of 0"
     low, high = proportion_confint(found, total, method=method)
@@ -50,7 +50,7 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 
 def relations_held(table: ReadTable) -> list[relations.ColumnRelation]:
-    """Return the relations that hold in every row of a table, and in at least two rows."""
+    """Return relations that hold in every row of a table with at least two rows."""
     return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
 
 
@@ -107,7 +107,7 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
 
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
-    """Print, with one slip in each document that has a relation, how many of all alarms name the changed cell."""
+    """Plant one slip in each document that has a relation, and print how many alarms name the changed cell."""
     rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [each.parted() for each in document.tables]
@@ -139,7 +139,7 @@ def print_alarms(documents: Sequence[ReadDocument]) -> None:
 
 
 def print_known(folder: Path) -> None:
-    """Print which contradicted rows of the ledger have a finding at the same place of the sources."""
+    """Print which contradicted ledger rows have a finding at the same place in the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
     verdicts = {row["claim"]: row for row in _csv_rows("claims.csv")}
@@ -167,7 +167,7 @@ def print_known(folder: Path) -> None:
             print(f"{stands} [{each.kind}] {each.what[:60]}: {', '.join(sorted(claims)) or '-'}")
         every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
-            f"{format_share(true, len(found), 'wilson')} findings stand at a contradicted row, "
+            f"{format_share(true, len(found), 'wilson')} findings are at a contradicted row, "
             f"{format_share(len(seen), len(every), 'wilson')} such rows"
         )
 
@@ -183,7 +183,7 @@ def _csv_rows(name: str) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Run the selected measurements and print the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="DOCUMENTS")
     parser.add_argument("--draws", type=int, default=2)

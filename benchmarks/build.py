@@ -1,4 +1,4 @@
-"""Speed of the build, as ratios to baselines that are timed in the same run.
+"""Speed of the build, as ratios to baselines timed in the same run.
 
     python benchmarks/build.py [--repeat 3] [--folder DIR] [--built]
 
@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 IN_PRINT = re.compile(r"\\input\{tables/(\w+)\}")
 AGAIN = ", again"
 WIDE = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD": 3.0}
-"""Commands that ask all of a built project, and the seconds that each may take."""
+"""Commands that read a whole built project, and the maximum seconds of each."""
 END = r"\csname endofdump\endcsname"
 
 
@@ -65,7 +65,7 @@ def run_quietly(*command: str, cwd: Path, env: dict[str, str] | None = None) -> 
 
 
 def write_inlined(project: Path, target: Path) -> None:
-    """Write the thesis with all figures inlined, into a separate folder."""
+    """Write the thesis, with all figures inlined, to a separate folder."""
     from boundpaper.paper import bibliography
 
     out = project / "out"
@@ -101,13 +101,13 @@ def write_inlined(project: Path, target: Path) -> None:
 
 
 def first_table(project: Path) -> str:
-    """Return the first table that a chapter of a built thesis shows."""
+    """Return the first table shown in a chapter of a built thesis."""
     chapters = sorted((project / "out/chapters").glob("*.tex"))
     return next(found[1] for path in chapters if (found := IN_PRINT.search(path.read_text(encoding="utf-8"))))
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run all measurements and print Markdown tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="Folder to work in [a temporary folder].")
@@ -198,7 +198,7 @@ def main() -> None:
         slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, edit_of_table(single / table))
         fast = fastest_times(compile_whole, options.repeat, edit_of_table(out / table))
         for log in (single / "thesis.log", out / document.STATE / "thesis.log"):
-            assert log.stat().st_mtime > before, f"{log}: {table} was changed, and nothing was set again"
+            assert log.stat().st_mtime > before, f"{log}: {table} was changed, but nothing was compiled"
         rows.append(("one table changed, TeX alone", fast, "monolithic latexmk", slow))
 
     print("| what | wall s | CPU s | baseline | wall s | CPU s | wall ratio | CPU ratio |")
@@ -235,7 +235,7 @@ def main() -> None:
 
 
 def time_commands(project: Path) -> dict[str, tuple[float, float]]:
-    """Return wall and CPU seconds of each command of `WIDE`, run once in a built project whose files are committed."""
+    """Return wall and CPU seconds of each command of `WIDE`, run once in a built and committed project."""
     git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "All")):
         run_quietly(*git, *arguments, cwd=project)
@@ -247,7 +247,7 @@ def time_commands(project: Path) -> dict[str, tuple[float, float]]:
 
 
 def step_seconds(project: Path) -> dict[str, float]:
-    """Return the seconds of each step of the last whole build, from the stored state."""
+    """Return the seconds of each step in the last whole build, from the stored state."""
     kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
     return {key: entry["seconds"] for key, entry in kept["steps"].items()}
 

@@ -1,4 +1,4 @@
-"""Cost of a capture, as ratios to baselines that are timed in the same run.
+"""Cost of a capture, as ratios to baselines timed in the same run.
 
     python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1] [--long 131072]
         [--against transformer_lens=PYTHON --against nnsight=PYTHON]
@@ -41,11 +41,11 @@ SMALL: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1,
     "num_attention_heads": 2, "num_key_value_heads": 1,
 }  # fmt: skip
-COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
+COUNTS, SHORT = (64, 512, 2048), 64  # numbers of documents, and their context, for measuring memory
 
 
 def save_model(folder: Path, **sizes: int) -> Path:
-    """Save the model and a tokenizer of numbered words; return their folder."""
+    """Save the model and a tokenizer of numbered words; return the folder."""
     import torch
     import transformers
     from tokenizers import Tokenizer
@@ -62,7 +62,7 @@ def save_model(folder: Path, **sizes: int) -> Path:
 
 
 def options(folder: Path, out: Path, context: int, documents: int) -> CaptureOptions:
-    """Return options to capture every head, one token per bucket, as published."""
+    """Return options that capture every head with one token per bucket, as in the published captures."""
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.checkpoints.loading import ModelSource
     from keyquery.models.texts import TextSource
@@ -85,7 +85,7 @@ Action = Callable[[], object]
 
 
 def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
-    """Return an action: a captured forward pass, its part written to disk."""
+    """Return an action: a captured forward pass that writes its part to disk."""
     from keyquery.models.architecture import survey
     from keyquery.models.attention.calls import recording
     from keyquery.models.captures import parts
@@ -106,7 +106,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
 
 
 def transformer_lens_action(model: Any, folder: Path, tokens: Any) -> Action:
-    """Return an action that reads queries and keys after rotation from the cache of its bridge, and writes nothing."""
+    """Return an action that reads rotated queries and keys from the cache of TransformerLens, without writing."""
     import torch
     from transformer_lens.model_bridge import TransformerBridge  # type: ignore[import-not-found, unused-ignore]
 
@@ -115,7 +115,7 @@ def transformer_lens_action(model: Any, folder: Path, tokens: Any) -> Action:
 
 
 def nnsight_action(model: Any, folder: Path, tokens: Any) -> Action:
-    """Return an action that saves queries and keys after rotation from a trace, and writes nothing to disk."""
+    """Return an action that saves rotated queries and keys from an nnsight trace, without writing to disk."""
     import nnsight as library  # type: ignore[import-not-found, unused-ignore]
     import transformers
 
@@ -142,7 +142,7 @@ def memory_in_mb(name: str) -> float:
 
 
 def time_in_turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
-    """Print wall and CPU seconds of plain forward passes and of a kind of capture in turns, and MB that each adds."""
+    """Time plain and captured forward passes in turns; print wall and CPU seconds and added MB as JSON."""
     import torch
     import transformers
 
@@ -177,7 +177,7 @@ def peak_bytes(folder: Path, documents: int) -> int:
 
 
 def run_one(folder: Path, documents: int) -> None:
-    """Capture, or run a plain forward pass where there are 0 documents; print this process's peak memory in bytes."""
+    """Capture `documents` texts, or run a plain forward pass if 0; print this process's peak memory in bytes."""
     import torch
     import transformers
 
@@ -194,7 +194,7 @@ def run_one(folder: Path, documents: int) -> None:
 
 
 def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
-    """Return the result of `turns`, run with another Python."""
+    """Return the result of `time_in_turns`, run with another Python."""
     given = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
     command = [python, __file__, "--turns", kind, *map(str, given)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -203,7 +203,7 @@ def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, th
 
 
 def print_long_text(most: int, folder: Path) -> None:
-    """Print the memory of a plain and of a captured forward pass, by the length of the text."""
+    """Print time and memory of a plain and a captured forward pass, by text length."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     save_model(folder, **SMALL)
@@ -215,14 +215,14 @@ def print_long_text(most: int, folder: Path) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the selected measurements and print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=15, help="Number of repetitions; 0 leaves the comparison out")
+    parser.add_argument("--repeat", type=int, default=15, help="Number of repetitions; 0 skips the comparison")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--long", type=int, default=131072, help="Tokens of the longest text; 0 leaves it out.")
+    parser.add_argument("--long", type=int, default=131072, help="Tokens of the longest text; 0 skips this part.")
     parser.add_argument(
-        "--against", action="append", default=[], metavar="NAME=PYTHON", help="Another library; may be repeated."
+        "--against", action="append", default=[], metavar="NAME=PYTHON", help="A library to compare; repeatable."
     )
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
@@ -242,7 +242,7 @@ def main() -> None:
 
 
 def compare_libraries(repeat: int, context: int, threads: int, against: list[str]) -> None:
-    """Compare plain and captured forward passes, here and in other libraries, and memory by number of documents."""
+    """Compare plain and captured forward passes, here and in other libraries, and peak memory by documents."""
     pythons = {"keyquery": sys.executable} | dict(each.split("=", 1) for each in against)
     print("| forwards in turns | documents a second | CPU of a plain one (quartiles) | clock | MB, of a plain one |")
     print("| --- | ---: | ---: | ---: | ---: |")
@@ -250,7 +250,7 @@ def compare_libraries(repeat: int, context: int, threads: int, against: list[str
         folder = save_model(Path(name))
         for kind, python in pythons.items():
             found = asked(python, kind, folder, context=context, repeat=repeat, threads=threads)
-            plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first warms up
+            plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first run warms up
             shown = []
             for which in (1, 0):
                 ratios = [with_it[which] / without[which] for with_it, without in zip(captured, plain, strict=True)]

@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""Time the analysis of a head: against a scalar program of the sampled estimator, and against the machine's limits.
+"""Time the analysis of a head, compared with a scalar program of the sampled estimator and with a lower bound.
 
     python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
@@ -17,7 +17,7 @@ processes.
 
 import os
 
-# before numpy loads its BLAS
+# set before numpy loads BLAS
 for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_name] = "1"
 
@@ -59,9 +59,9 @@ from keyquery.rotary import from_theta
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
 ESTIMATORS: tuple[Estimator, ...] = ("pooled_full", "bucket_full", "aligned_full")
-ROTARY = from_theta(10_000.0, DIMENSION)  # of what `aligned_full` turns; its goal is 1.15 of `bucket_full`
-COMPARED = 10_000  # vectors, for the estimator that counts
-GROUP = 4  # heads that read the same keys
+ROTARY = from_theta(10_000.0, DIMENSION)  # rotation for `aligned_full`; goal: at most 1.15 times `bucket_full`
+COMPARED = 10_000  # number of vectors for the estimator that counts
+GROUP = 4  # number of heads that read the same keys
 SCALAR = "scalar, sampled"
 STAGES: dict[str, Callable[..., object]] = {
     "hashes of the files": digest,
@@ -77,7 +77,7 @@ STAGES: dict[str, Callable[..., object]] = {
 
 
 def synthetic_head(vectors: int, seed: int = 0) -> Head:
-    """Make a head whose tokens are kept at random, as a capture keeps them, with correlated, drifting vectors."""
+    """Make a head with randomly kept tokens, as in a capture, and correlated, drifting vectors."""
     rng = np.random.default_rng(seed)
 
     def side() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
 
 
 def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
-    """Compute the sampled estimator one pair at a time, from mean and full covariance of the bucket's queries."""
+    """Compute the sampled estimator pair by pair, from mean and full covariance of the bucket's queries."""
     rng = np.random.default_rng(seed)
     query_bucket, key_bucket = head.query_bins(BUCKETS), head.key_buckets()
     members: dict[tuple[int, int], list[int]] = {}
@@ -146,7 +146,7 @@ def seconds_of_one_call(action: Callable[[], object]) -> float:
 
 
 def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """Return the least CPU seconds of several runs of each action, in turns, after one run that is not counted."""
+    """Return the least CPU seconds of several runs of each action, in turns, after an uncounted run."""
     for action in actions.values():
         action()
     runs = [{name: seconds_of_one_call(action) for name, action in actions.items()} for _ in range(repeat)]
@@ -154,7 +154,7 @@ def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> di
 
 
 def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
-    """Save the head as a capture, `count` times: every copy is a link to the same two files."""
+    """Save the head as a capture `count` times; each copy links to the same two files."""
     sides: tuple[tuple[Side, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),
@@ -180,12 +180,12 @@ def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
 
 
 def needed_operations(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
-    """Return the operations that every program for this analysis needs, as actions to time."""
+    """Return the operations that any program for this analysis needs, as actions to time."""
     rng, d = np.random.default_rng(0), DIMENSION
     rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
     mean = _mean_keys(head)
     documents = rng.normal(size=(64, mean, d)).astype(np.float32)
-    others = documents.copy()  # of a matrix and itself numpy makes a half, and mirrors it slowly
+    others = documents.copy()  # for a matrix and itself, numpy computes a half and mirrors it slowly
     count = kernel.SHORT * (kernel.SHORT - 1) // 2
     short, line = documents.reshape(-1, d)[: kernel.SHORT], np.empty(count)
     nothing = np.zeros(kernel.SHORT)
@@ -217,29 +217,29 @@ def _mean_keys(head: Head) -> int:
 
 
 def least_work(head: Head, taken: dict[str, float]) -> dict[str, float]:
-    """Return the least seconds of each kind of work on this machine, from those of the parts."""
+    """Return the least seconds of each kind of work on this machine, computed from the parts."""
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
     taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
     counts = keys.eligible(eligible_limits(head, "earlier", BUCKETS, taus))
     every = pair_counts(counts)
-    # of Gram matrices one half is needed
+    # only half of a Gram matrix is needed
     mean = _mean_keys(head)
     gram = min(taken["Gram"] / 64 / (mean * mean), taken["Gram, loop"] / (kernel.SHORT * (kernel.SHORT - 1) // 2))
     evaluated = taken["polynomial"] / 4096 * every.sum()
-    # the share of a product of all keys that a law needs
+    # a law's share of the product of all keys
     share = taken["factor"] / len(keys.vectors)
     return {
         "pooled_full": taken["covariance"] + share * counts[-1].sum() + gram * every[-1].sum() + evaluated,
         "bucket_full": taken["covariance"] + share * counts.sum() + gram * every.sum() + evaluated,
         "rest": sum(taken[name] for name in ("hashes", "unpacking", "copy", "covariance"))
         + BUCKETS * (taken["scores"] + taken["counting"]),
-        # what heads of one group share: of the keys, hash, unpacking, copy and covariance
+        # work shared by heads of a group: hash, unpacking and copy of the keys, and covariance
         "shared": 0.5 * sum(taken[name] for name in ("hashes", "unpacking", "copy")) + taken["covariance"],
     }
 
 
 def time_comparisons(head: Head, repeat: int) -> tuple[float, float]:
-    """Return the seconds of `empirical`, and of its comparisons in single precision alone."""
+    """Return the seconds of `empirical`, and of its single-precision comparisons alone."""
     options = PlasticityOptions(estimator="empirical")
     result = plasticity(head, options)
     compared = float((result.profile.counts * result.queries).sum())
@@ -282,7 +282,7 @@ def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
         taken = fastest_seconds(work | needed_operations(head, held), repeat)
         floor, baseline = least_work(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
-        floor["aligned_full"] = floor["bucket_full"]  # and what turning takes, which this floor leaves out
+        floor["aligned_full"] = floor["bucket_full"]
         pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
         for name in list(work)[1:]:
             low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
@@ -297,7 +297,7 @@ def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
         for what in ("all pairs", "whole head"):
             turned, pooled = (taken[f"{what}, {name}"] for name in ("aligned_full", "bucket_full"))
             print(f"| {vectors:,} | {what}, aligned_full over bucket_full | {turned / pooled:.2f} (goal 1.15) | | | |")
-        if vectors <= COMPARED:  # it takes the square of the vectors
+        if vectors <= COMPARED:  # its cost grows with the square of the vectors
             each, loop = time_comparisons(head, min(repeat, 2))
             print(
                 f"| {vectors:,} | all pairs, empirical | {1e3 * each:.0f} | {pairs / each:,.0f} "
@@ -315,7 +315,7 @@ def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
 
 
 def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]:
-    """Return the CPU seconds of the stages in the fastest of several runs."""
+    """Return the CPU seconds of each stage in the fastest of several profiled runs."""
     runs = []
     for _ in range(repeat):
         watch = cProfile.Profile(time.process_time)
@@ -334,7 +334,7 @@ def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]
 
 
 def time_model(heads: int, vectors: int, folder: Path) -> None:
-    """Time a model's heads on two processes: wall seconds, and CPU seconds of both."""
+    """Time many heads on two processes; print wall seconds, and CPU seconds of both."""
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
     captured = save_copies(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
@@ -348,7 +348,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--sizes", default="8192,50000")
-    parser.add_argument("--heads", type=int, default=300, help="Number of heads in the last table; 0 leaves it out.")
+    parser.add_argument("--heads", type=int, default=300, help="Number of heads in the last table; 0 skips it.")
     chosen = parser.parse_args()
     arrow.set_cpu_count(1)
     arrow.set_io_thread_count(1)

@@ -1,8 +1,8 @@
-"""Count the lines of Python in each room of the repository, and compare them with its budget.
+"""Count the lines of Python in each code folder of the repository, and compare them with its budget.
 
     python benchmarks/lines.py
 
-Counts what git tracks, blank lines and comments included. `docs/architecture.md` says what each room's lines buy.
+Counts files that git tracks, with blank lines and comments. `docs/architecture.md` says what the lines are for.
 """
 
 import subprocess
@@ -22,11 +22,11 @@ BUDGET = {
     "docs": 180,
     "the top": 40,
 }
-"""The most lines that a room may hold, tests of packages among those of `tests`."""
+"""Maximum lines by code folder; tests of packages count as `tests`."""
 
 
 def count_lines(root: Path) -> dict[str, dict[str, int]]:
-    """Return the lines of tracked Python files by room: a package, or else a top-level folder."""
+    """Return the lines of tracked Python files by code folder: a package, or else a top-level folder."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
     by_room: dict[str, dict[str, int]] = defaultdict(dict)
     for path in sorted(listed.splitlines()):
@@ -39,7 +39,7 @@ def count_lines(root: Path) -> dict[str, dict[str, int]]:
 
 
 def main() -> None:
-    """Print a Markdown table; exit with 1 when a room is over its budget."""
+    """Print a Markdown table; exit with 1 if a folder exceeds its budget."""
     counted = count_lines(ROOT)
     print("| room | lines | budget | files | the largest | lines |")
     print("|:--|--:|--:|--:|:--|--:|")

@@ -1,4 +1,4 @@
-"""Count the planted faults in statistics, studies, claims and head geometry that tests notice, without golden files.
+"""Count planted faults in statistics, studies, claims and head geometry that tests notice without golden files.
 
     python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
@@ -49,7 +49,7 @@ DEFAULT = ("statistics", "studies", "claims")  # the others compile anew for eac
 COMPARING = "golden|ledger|kernels|thesis|tour|cli|freshness|changes|paper|figures|tables"  # in names of tests
 TURNING = "test_claims_both_ways.py"
 SUITES = {"packages/boundpaper/": "not latex", "packages/keyquery/": "not models", "": "not models and not latex"}
-"""Which tests of a suite run, by its folder: each suite knows its own markers, and runs by itself."""
+"""Marker expressions by suite folder: each suite has its markers and runs separately."""
 COMPARE = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -61,7 +61,7 @@ COMPARE = {
     ast.NotIn: ast.In,
 }
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-SLEEPING = 3600  # seconds on the clock after which tests count as ones that wait for ever
+SLEEPING = 3600  # wall seconds after which tests count as hanging
 CALLS = {"min": "max", "max": "min", "all": "any", "any": "all"}
 
 
@@ -76,12 +76,12 @@ class Mutant:
 
 
 def count_faults(file: Path) -> int:
-    """Return how many faults can be planted in a file's functions; words, f-strings and annotations stay."""
+    """Return how many faults can be planted in a file's functions; strings and annotations are not changed."""
     return sum(1 for _ in _fault_sites(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def plant_fault(file: Path, number: int) -> Mutant:
-    """Plant one of a file's faults."""
+    """Plant one of a file's faults and return it."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     node, change = next(itertools.islice(_fault_sites(tree), number, None))
     before = ast.unparse(node)
@@ -99,7 +99,7 @@ def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], N
 
 
 def declared(node: ast.stmt) -> str:
-    """Return the name of the claim that a statement declares (`name = Cells(...)`); empty if it declares none."""
+    """Return the name of a claim declared by a statement (`name = Cells(...)`), or an empty string."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="Cells"))):
             return name
@@ -135,7 +135,7 @@ def _possible_changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Tell whether a sum joins texts or lists, for which a minus would only crash."""
+    """Return whether a sum joins texts or lists, for which a minus would only crash."""
     parts = [node.left, node.right]
     return any(isinstance(part, ast.JoinedStr | ast.List | ast.Tuple) or _is_word(part) for part in parts)
 
@@ -163,7 +163,7 @@ def imported_files(file: Path) -> set[str]:
 
 @functools.cache
 def called_claims(test: Path) -> set[str]:
-    """Return the files of claims that a test calls by name; the names may be in a table that the test imports."""
+    """Return the files of claims that a test calls by name, also from a table that it imports."""
     tree = ast.parse(test.read_text(encoding="utf-8"))
     modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
     beside = [path for path in (test.parent / f"{module}.py" for module in modules) if path.is_file()]
@@ -189,7 +189,7 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
-    """Return the tests that import a file or call its claims: direct ones first, those of the file's room before."""
+    """Return the tests that import a file or call its claims: direct ones first, then those of the same folder."""
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, through = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
@@ -209,7 +209,7 @@ def tests_of(mutated: str) -> list[str]:
 
 
 def _through_package(mutated: str, test: Path) -> bool:
-    """Whether a test takes a name of a file from its package (`from boundpaper.statistics import wilson_interval`)."""
+    """Return whether a test imports a name of a file from its package (`from boundpaper.statistics import ...`)."""
     path = ROOT / mutated
     package = ".".join(path.parent.relative_to(ROOT).parts).rpartition("src.")[2]
     own = {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -223,7 +223,7 @@ def _through_package(mutated: str, test: Path) -> bool:
 
 
 def run_tests(copy: Path, fault: Mutant, seconds: int) -> str:
-    """Return the first test that fails with a fault, `survived`, or `timeout` if the tests twice exceed their time."""
+    """Return the first failing test, `survived`, or `timeout` if the tests twice exceed their time."""
     tests = tests_of(fault.file)
     if not tests:
         return "survived: no test imports it"
@@ -242,12 +242,12 @@ def run_tests(copy: Path, fault: Mutant, seconds: int) -> str:
 
 
 def _test_folder(test: str) -> str:
-    """Return the folder of a test's suite; empty for the tests of the thesis."""
+    """Return the folder of a test's suite; empty for tests of the thesis."""
     return next(folder for folder in SUITES if test.startswith(folder))
 
 
 def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
-    """Return the outcome of the tests, or nothing if they need more than their processor seconds.
+    """Return the outcome of the tests, or None if they exceed their processor seconds.
 
     They run in a fork of this process, which has imported the libraries but no module of the project.
     """
@@ -261,11 +261,11 @@ def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
         if child.exitcode is None or child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
             return ""
         failed = ""
-        with contextlib.suppress(EOFError):  # a fault in compiled code may end the child before it answers
+        with contextlib.suppress(EOFError):  # a fault in compiled code may kill the child before it answers
             failed = answer.recv() if answer.poll() else ""
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid or 0, signal.SIGKILL)  # with what the tests have started
+            os.killpg(child.pid or 0, signal.SIGKILL)  # also ends processes that the tests started
         child.join()
     if child.exitcode == pytest.ExitCode.USAGE_ERROR:
         raise click.ClickException(f"pytest does not take these options with {', '.join(tests)}; try it by hand")
@@ -275,7 +275,7 @@ def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
 
 
 class _First:
-    """The first test or file of tests that fails."""
+    """A pytest plugin that records the first failing test or test file."""
 
     failed = ""
 
@@ -284,7 +284,7 @@ class _First:
         self._note(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record a file whose tests cannot be collected."""
+        """Record a test file that cannot be collected."""
         self._note(report)
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
@@ -310,14 +310,14 @@ def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection)
 
 
 @click.command()
-@click.option("--faults", default=100, show_default=True, help="Number of faults, spread evenly over the parts.")
+@click.option("--faults", default=100, show_default=True, help="Number of faults, spread evenly over --room.")
 @click.option("--seed", default=0, show_default=True, help="Seed for choosing faults.")
 @click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Part of the code; may be repeated.")
 @click.option(
-    "--file", "files_only", multiple=True, help="Change only files of this name (exchange.py); may be repeated."
+    "--file", "files_only", multiple=True, help="Only plant in files of this name (exchange.py); may be repeated."
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file of outcomes; a run continues it.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file of outcomes; a rerun resumes it.")
 def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one, and write which test fails for each."""
     chosen: list[Mutant] = []
@@ -327,7 +327,7 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
         files = sorted([place] if place.is_file() else place.rglob("*.py"), key=lambda file: (file.name, file))
         files = [file for file in files if not files_only or file.name in files_only]
         sites = [(file, each) for file in files for each in range(count_faults(file))]
-        random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
+        random.Random(f"{seed}/{room}").shuffle(sites)  # a longer run then begins with the faults of a shorter one
         chosen += [plant_fault(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
     known = {}
     if out.is_file():

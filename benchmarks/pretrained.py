@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""Cost of measuring a pretrained model, as ratios to the same forward pass alone, timed in one run.
+"""Cost of measuring a pretrained model, as ratios to a plain forward pass timed in the same run.
 
     python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3] [--all [--without NAME]]
 
@@ -49,7 +49,7 @@ from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import TextSource, texts
 
-WARM = 32  # tokens of the reading that is not timed
+WARM = 32  # tokens of the untimed warm-up
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
 TEXTS, ITEMS = 2, 2  # of an experiment of `--all`
 BY_LOSS = ("layer_ablation", "sinks")  # sweeps over the layers, judged by the loss alone
@@ -60,13 +60,13 @@ LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment wou
 
 
 def memory_line(name: str) -> float:
-    """Return a line of this process's state in MB: VmHWM, the peak, or VmRSS, the memory held now."""
+    """Return a value of this process's status in MB: VmHWM, the peak memory, or VmRSS, the current memory."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
 def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
-    """Read a text with queries and keys of every head written to disk."""
+    """Read a text and write queries and keys of every head to disk."""
     layers = survey(model)
     every = draw_heads(layers, sum(layer.query_heads for layer in layers))
     number = iter(range(1 << 20))
@@ -84,7 +84,7 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
 
 
 def read_with_statistics(model: Any) -> Callable[[Any], object]:
-    """Read a text with exact attention statistics of every head."""
+    """Read a text and compute exact attention statistics of every head."""
 
     def action(ids: Any) -> object:
         sums: list[Any] = []
@@ -99,7 +99,7 @@ def read_with_statistics(model: Any) -> Callable[[Any], object]:
 
 
 def read_with_matrices(model: Any) -> Callable[[Any], object]:
-    """Read a text with whole attention matrices, kept until all layers are done."""
+    """Read a text and keep the full attention matrices of all layers."""
 
     def action(ids: Any) -> object:
         model.set_attn_implementation("eager")
@@ -113,7 +113,7 @@ def read_with_matrices(model: Any) -> Callable[[Any], object]:
 
 
 def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
-    """Return CPU seconds, and by how many MB the peak rises."""
+    """Return the CPU seconds of a call, and the rise of peak memory in MB."""
     held = memory_line("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
@@ -124,7 +124,7 @@ def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]
 
 
 def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
-    """Return the heads of a capture, queries per head, and CPU seconds of their analysis, which is compiled before."""
+    """Return number of heads of a capture, queries per head, and CPU seconds of their analysis without compilation."""
     options = CaptureOptions(
         model=source,
         texts=TextSource("manual:evaluation"),
@@ -147,13 +147,13 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
 
 
 def time_experiments(source: ModelSource, tokens: int, folder: Path, without: list[str]) -> dict[str, float]:
-    """Return the CPU seconds of each experiment of `run --all` on a model, one after the other, without loading it."""
+    """Return the CPU seconds of each experiment of `run --all`, run in sequence, without loading the model."""
     (folder / SCHEMA).parent.mkdir(parents=True)
     shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
     spent: dict[str, float] = {}
     for name in (each for each in EXPERIMENTS if each not in without):
         items = 0 if name in BY_LOSS else ITEMS
-        place = None if name == "text_kinds" else "manual:evaluation"  # that one has texts of its own
+        place = None if name == "text_kinds" else "manual:evaluation"  # this experiment uses its own texts
         options = Options(texts=TEXTS, tokens=tokens, items=items, place=place)
         plan = RunPlan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
@@ -175,7 +175,7 @@ def print_experiments(name: str, tokens: int, alone: float, spent: dict[str, flo
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the selected measurements and print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--tokens", type=int, default=1024)

@@ -1,4 +1,4 @@
-"""Check that two clones give the same bytes, with another folder, time, locale, time zone and hash seed.
+"""Check that two clones give the same bytes despite different folders, times, locales, time zones and hash seeds.
 
     python benchmarks/repeatable.py [--revision HEAD] [--folder DIR]
 
@@ -27,7 +27,7 @@ HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bund
 
 
 def build_hashes(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
-    """Clone, build, and return the hash of each published file."""
+    """Clone and build the project; return the hash of each published file."""
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
     for command in commands:
@@ -48,7 +48,7 @@ def build_hashes(revision: str, folder: Path, settings: dict[str, str], commands
 
 
 def main() -> None:
-    """Build twice and compare."""
+    """Build twice and compare; exit with 1 if a file differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--revision", default="HEAD")
     parser.add_argument("--folder", type=Path, help="Folder to work in [a temporary folder].")

@@ -1,4 +1,4 @@
-"""Cost of `run --all` on a model, in plain forward passes over the same texts.
+"""Cost of `run --all` on a model, in units of plain forward passes over the same texts.
 
     python benchmarks/run.py [--model tiny-rope] [--documents 4] [--items 4] [--permutations 20]
 
@@ -32,7 +32,7 @@ Found = tuple[float, float, float, pd.DataFrame | str]
 
 @contextmanager
 def count_layers(model: kq.Model) -> Iterator[dict[str, int]]:
-    """Count layers that run, and tokens that they read."""
+    """Count the layers that run, and the tokens that they read."""
     seen = {"layers": 0, "tokens": 0}
 
     def before(module: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
@@ -49,11 +49,11 @@ def count_layers(model: kq.Model) -> Iterator[dict[str, int]]:
 
 
 def measured(names: list[str], model: str, asked: dict[str, Any], permutations: int) -> dict[str, Found]:
-    """Return forwards, tokens per layer and rows of experiments in one process that starts with empty caches."""
+    """Return forward passes, tokens per layer, and rows of experiments run in one process with empty caches."""
     found: dict[str, Found] = {}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # outside of a project answers and captures are kept with the process
+        os.chdir(folder)  # outside a project, answers and captures are cached in the process
         opened = kq.load(model)
         for name in names:
             more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
@@ -77,7 +77,7 @@ def measure_apart(*given: Any) -> dict[str, Found]:
 
 
 def main() -> None:
-    """Print the table; exit with 1 when rows differ."""
+    """Print the table; exit with 1 if rows differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="tiny-rope")
     for name, default in (("documents", 4), ("items", 4), ("permutations", 20)):
@@ -104,7 +104,7 @@ def main() -> None:
         print(f"| {name} | {forwards:,.0f} | {tokens:,.0f} | {times} |", flush=True)
     print(f"| all | | {sums[0]:,.0f} | {sums[2]:.1f} | {sums[0] / plain:.1f} | {sums[1] / plain:.1f} |")
     if other:
-        sys.exit(f"other rows by itself than beside the others: {', '.join(other)}")
+        sys.exit(f"rows differ when run alone: {', '.join(other)}")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Figures: one file per figure, in folders by story."""
+"""Figures of the thesis: one file per figure, in one folder per topic."""

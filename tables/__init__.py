@@ -1,1 +1,1 @@
-"""Tables: one file per table, in folders by story."""
+"""Tables of the thesis: one file per table, in one folder per topic."""

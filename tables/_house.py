@@ -1,4 +1,4 @@
-"""Helpers for tables of models and their scores: footnotes on models, and tests spread over columns."""
+"""Helpers for tables of models and scores: footnotes on models, and test results spread over columns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ GUARD = "guard smallest attainable p"
 
 
 def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[str]:
-    """Name each model's footnotes: `short` for less captured context than `full`, `base` for another checkpoint scored.
+    """Return footnote names by row: `short` if captured below `full` tokens, `base` if another checkpoint was scored.
 
-    Reads `captured_context`, and `checkpoint_match` where `scored`.
+    Reads the column `captured_context`, and with `scored` the column `checkpoint_match`.
     """
     marks = []
     for _, row in rows.iterrows():
@@ -29,7 +29,7 @@ def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[s
 
 
 def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
-    """Write the footnotes that `model_marks` names."""
+    """Return the text of each footnote named by `model_marks`."""
     short = rows[rows["captured_context"] < full]["captured_context"]
     return {
         "short": (
@@ -41,9 +41,9 @@ def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
 
 
 def rounded_bias(rows: pd.DataFrame) -> str:
-    """Write which models' biases were rounded before they were printed, and by how much such a bias may be off.
+    """Return a sentence: which models' biases were rounded in print, and by how much a rounded bias may be off.
 
-    Reads `bias_half`, half a unit of the last place to which a bias per token was rounded.
+    Reads `bias_half`: half a unit of the last digit kept when a bias per token was rounded.
     """
     half = float(rows["bias_half"].max())
     if rows["bias_half"].min() == half:
@@ -59,9 +59,9 @@ def rounded_bias(rows: pd.DataFrame) -> str:
 def spread_tests(
     tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
 ) -> pd.DataFrame:
-    """Spread a frame of tests: one row per comparison, one column `TEST_VALUE` per test and value.
+    """Pivot a frame of tests: one row per comparison, one column `TEST_VALUE` per test and value.
 
-    `TEST_guard` names the mark `guard` where the test's smallest attainable p leaves no significant outcome.
+    `TEST_guard` is `guard` where even the test's smallest attainable p is not significant.
     """
     marked = tests.assign(guard=["guard" if GUARD in note else "" for note in tests["note"]])
     table = marked.pivot(index="comparison", columns="test", values=[*values, "guard"])
@@ -73,10 +73,10 @@ def spread_tests(
 
 
 def metric(key: str) -> str:
-    """Return the name of a metric in print."""
+    """Return the printed name of a metric."""
     return printed_word("metric", key)
 
 
 def estimator_phrase(key: str, pairs: str) -> str:
-    """Return in one phrase how plasticity was estimated, and over which pairs of keys."""
+    """Return a phrase: the plasticity estimator, and the pairs of keys that it averages over."""
     return f"{printed_word('estimator', key)}, pairs of {printed_word('pairs', pairs)}"

@@ -1,4 +1,4 @@
-r"""Lint of a chapter's language: one spelling, names of things instead of names of code, verdicts as marks."""
+r"""Lint of a chapter's language: British spelling, plain words instead of code names, and verdicts as marks."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from boundpaper.paper import calls
 from boundpaper.paper.lint import ChapterFault, line_of, words_of
 
-# British spelling: the American form, and what to write. Endings in -ize are found by rule, less the words that have no
+# British spelling by American form. A rule finds the endings in -ize, except in words that have no
 # other form.
 SPELLINGS = {
     "analyz": "analys", "behavior": "behaviour", "center": "centre", "color": "colour", "defense": "defence",
@@ -17,7 +17,7 @@ SPELLINGS = {
 _AMERICAN = re.compile(rf"\b({'|'.join(SPELLINGS)})\w*", re.IGNORECASE)
 _IZE = re.compile(r"\b\w+i(?:z(?:e[sd]?|ing|er|ers|ation|ations)|zable)\b", re.IGNORECASE)
 _SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
-# What only a reader of the code knows: identifiers, options, files.
+# Words that only a reader of the code knows: identifiers, options, files.
 _CODE = re.compile(
     r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
     r"|(?<!-)[\w/-]++\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
@@ -55,9 +55,9 @@ def code_names(text: str, file: str) -> list[ChapterFault]:
 
 
 def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
-    """Find verdicts that are clauses of sentences, when the book has more than `limit` of them.
+    """Find verdicts written as clauses of sentences, if the book has more than `limit` of them.
 
-    One finding a chapter, at its first, with the count. Every other verdict is a mark after the sentence.
+    Each chapter with such verdicts gives one finding, at the first of them, with their count. Other verdicts are marks.
     """
     counted: dict[str, list[int]] = {}
     for file, text in chapters.items():

@@ -1,7 +1,7 @@
-r"""Lines of chapters: each sentence is on its own line, so that changing it changes one line.
+r"""Lint of chapters: each sentence has its own line, so that changing a sentence changes one line.
 
-Prose is what stands outside of environments, headings and statements. TeX takes the end of a line for a space, so that
-breaking or joining lines within a paragraph changes nothing in print.
+Prose is all text outside environments, headings and template statements. TeX reads a line end as a space, so
+breaking or joining lines within a paragraph does not change the print.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from boundpaper.paper.lint import ChapterFault
 from boundpaper.paper.sentences import split_sentences
 
-# A heading, an exhibit, a statement or a row is no prose; an inline heading begins a line of it.
+# A heading, an exhibit, a template statement or a table row is not prose; an inline heading starts a line of prose.
 _APART = re.compile(r"\s*(?:\\(?:part|chapter|(?:sub)*section|label|item)\b|<%|<#|%|<<\s*(?:table|figure)\()")
 _PARAGRAPH = re.compile(r"\s*\\paragraph\b")
 _BEGIN, _END = re.compile(r"\\begin\{"), re.compile(r"\\end\{")
@@ -19,14 +19,14 @@ _BEGIN, _END = re.compile(r"\\begin\{"), re.compile(r"\\end\{")
 
 @dataclass(frozen=True)
 class Passage:
-    """Consecutive lines of prose: the number of the first, from 1, and the lines without indentation."""
+    """Consecutive lines of prose: the number of the first line, from 1, and the lines without indentation."""
 
     first: int
     lines: tuple[str, ...]
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Passages of a chapter's template, in order."""
+    """Return the passages of a chapter's template, in order."""
     held: list[str] = []
     depth, first = 0, 1
     for number, line in enumerate([*text.splitlines(), ""], 1):
@@ -39,20 +39,20 @@ def passages(text: str) -> Iterator[Passage]:
         if prose:
             first = first if held else number
             held.append(line.strip())
-            if line.rstrip().endswith("%>"):  # the line break after a statement is none in print
+            if line.rstrip().endswith("%>"):  # a line break after a template statement is not printed
                 yield Passage(first, tuple(held))
                 held = []
 
 
 def broken(text: str, file: str) -> list[ChapterFault]:
-    """Find lines that hold more than one sentence, and sentences that continue on the next line.
+    """Find lines with more than one sentence, and sentences that continue on the next line.
 
     Parameters
     ----------
     text : str
         A chapter's template.
     file : str
-        Its path, for the findings.
+        Path of the template, for the findings.
     """
     findings = []
     for passage in passages(text):

@@ -1,4 +1,4 @@
-"""What tests of claims on document 002 share: families of models, deciles, stated words."""
+"""Data shared by the tests of claims on document 002: families of models, deciles, stated words."""
 
 from claims_cases import rows
 
@@ -6,7 +6,7 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 def word(text, number=None):
-    """A stated word, with the number that it stands for where there is one."""
+    """Return a stated word with the number that it means, if any."""
     return text, number
 
 

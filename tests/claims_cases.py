@@ -1,4 +1,4 @@
-"""Claims on small hand-made frames: what a claim says of them, in a line that a person can check by eye."""
+"""Helpers that run claims on small hand-made frames and return their verdicts as short texts."""
 
 import importlib
 import re
@@ -12,24 +12,24 @@ from conftest import ROOT
 
 @cache
 def function(claim):
-    """The claim, written or declared; only its own module is imported."""
+    """Return a claim, defined as a function or declared as cells; only the claim's module is imported."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if re.search(rf"^(def {claim}\(|{claim} = )", path.read_text(), re.M))
     return getattr(importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), claim)
 
 
 def rows(columns, *values):
-    """A frame: the names of its columns in one string, then one tuple a row."""
+    """Return a frame: `columns` names the columns in one string, and each tuple of `values` is one row."""
     return pd.DataFrame(list(values), columns=columns.split())
 
 
 def prints(columns, *values):
-    """A source in long form: one of its columns is `printed`, whose numbers are parsed."""
+    """Return a source in long form, with the numbers in its column `printed` parsed."""
     return parsed(rows(columns, *values), words=True)
 
 
 def states(**printed):
-    """Numbers stated in prose, by statement; a pair gives the text and the number that its words stand for."""
+    """Return a source of numbers stated in prose, by statement; a pair gives the text and the number that it means."""
     collected = []
     for statement, text in printed.items():
         words, number = text if isinstance(text, tuple) else (text, None)
@@ -40,29 +40,29 @@ def states(**printed):
 
 
 def say(claim, *frames, **named):
-    """The verdict of a claim and what it recomputed, by key; frames in the order of the claim's parameters."""
+    """Return the verdict of a claim and the value it recomputed, by key; frames follow the claim's parameters."""
     result = function(claim)(*frames, **named)
     made = result if isinstance(result, list) else [result]
     return {each.key: f"{each.verdict}: {each.recomputed}".removesuffix(": ") for each in made}
 
 
 def says(claim, *frames, **named):
-    """The same of a claim that gives a single verdict."""
+    """Return the verdict and the recomputed value of a claim with a single verdict."""
     (answer,) = say(claim, *frames, **named).values()
     return answer
 
 
 def verdicts(claim, *frames, **named):
-    """The verdicts alone, by key."""
+    """Return only the verdicts of a claim, by key."""
     return {key: answer.partition(":")[0] for key, answer in say(claim, *frames, **named).items()}
 
 
 def verdict(claim, *frames, **named):
-    """The verdict alone, of a claim that gives a single one."""
+    """Return only the verdict of a claim with a single verdict."""
     (answer,) = verdicts(claim, *frames, **named).values()
     return answer
 
 
 def reason(claim, *frames, **named):
-    """The reason of a claim that gives a single verdict."""
+    """Return the reason of a claim with a single verdict."""
     return function(claim)(*frames, **named).reason

@@ -1,4 +1,4 @@
-"""The ledger in memory: every study and claim called on frames that a test may change, nothing written."""
+"""The ledger in memory: run studies and claims on frames that a test may change, without writing files."""
 
 import importlib
 import io
@@ -20,18 +20,18 @@ from conftest import ROOT
 
 @lru_cache(maxsize=1)
 def graph():
-    """The steps of the project."""
+    """Return the graph of the project's steps."""
     return load(ROOT, FactReader(ROOT))
 
 
 def function(step):
-    """The function of a step, imported."""
+    """Import and return the function of a step."""
     module = importlib.import_module(step.file.removesuffix(".py").replace("/", "."))
     return getattr(module, step.function)
 
 
 def edited(name, change):
-    """A source as read, with `change` applied to its printed text, parsed anew."""
+    """Return a source whose printed text `change` has edited, parsed again."""
     frame = change(source(name))
     if "printed" not in frame.columns:
         return frame
@@ -41,7 +41,7 @@ def edited(name, change):
 
 @cache
 def measured(name):
-    """Whether an artifact follows from measurements, which studies take long over."""
+    """Return whether an artifact depends on measurements, which studies take long to process."""
     steps = graph().steps
     if f"measurement:{name}" in steps:
         return True
@@ -50,17 +50,17 @@ def measured(name):
 
 
 def source(name):
-    """An artifact as the store reads it."""
+    """Return an artifact as the store reads it."""
     return store.read(ROOT, name)
 
 
 class Memory:
-    """Artifacts by name: the changed ones, what follows from them recomputed, the rest as committed.
+    """Artifacts by name: changed ones, recomputed ones that depend on them, and the committed rest.
 
     Parameters
     ----------
     changed : dict of str to DataFrame
-        Sources or results that stand in the place of the committed ones.
+        Sources or results that replace the committed ones.
     """
 
     def __init__(self, changed):
@@ -69,14 +69,14 @@ class Memory:
         self.moved = {}
 
     def affected(self, name):
-        """Whether an artifact is changed, or follows from one that is."""
+        """Return whether an artifact is changed, or depends on a changed artifact."""
         if name not in self.moved:
             step = graph().steps.get(f"result:{name}")
             self.moved[name] = name in self.changed or bool(step and any(map(self.affected, step.artifacts)))
         return self.moved[name]
 
     def frame(self, name):
-        """A copy of the artifact."""
+        """Return a copy of the artifact."""
         if name not in self.frames:
             if self.affected(name):
                 step = graph().steps[f"result:{name}"]
@@ -87,7 +87,7 @@ class Memory:
         return self.frames[name].copy()
 
     def given(self, step):
-        """What a study or a claim is given: of the sources the rows of the examined documents, as a job gives them."""
+        """Return the arguments of a study or claim; sources keep only rows of the examined documents, as in a build."""
         frames = {name: self.frame(name) for name in step.artifacts}
         place = getattr(function(step), "stated", None)
         whose = readers_of(ROOT, place.document if place else THESIS)
@@ -99,14 +99,14 @@ class Memory:
         }
 
     def claims(self, direct=False):
-        """The claims that read something changed; those that read a changed frame itself, where `direct`."""
+        """Return the claims that depend on a changed artifact; with `direct`, only those that read one themselves."""
         reads = self.changed.__contains__ if direct else self.affected
         return [
             step for step in graph().steps.values() if step.kind.name == "claim" and any(map(reads, step.artifacts))
         ]
 
     def rows(self, steps=None):
-        """The verdicts of some claims (those that read something changed), by claim name; a failure is a row too."""
+        """Return verdicts by claim name, for `steps` or else all claims affected by a change; failures are included."""
         by_claim = {}
         for step in self.claims() if steps is None else steps:
             try:
@@ -120,7 +120,7 @@ class Memory:
 
 
 def _read_back(name, written):
-    """What the store would read of a result with this text."""
+    """Return what the store would read from a result with this text."""
     fields = (resource(ROOT, name) or {"schema": {"fields": []}})["schema"]["fields"]
     types = {field["name"]: store._TYPES.get(field["type"], "str") for field in fields}
     frame = pd.read_csv(io.StringIO(written), dtype=types, keep_default_na=False, na_values=[""])

@@ -1,6 +1,6 @@
-"""Which cell each number repeats that a text prints again, as a reader of the documents finds them."""
+"""For each number that a text repeats, the cell that it repeats; collected by reading the documents."""
 
-# Of each claim: the value of the text, the table that prints it first, and what picks its cell there.
+# By claim: each value of the text, the table that prints it first, and the keys of its cell in that table.
 REPEATS = {
     "c001_restated": """
         aggregate_ministral3_3b          reported_plasticity model=ministral3-3b metric=ap_overall
@@ -304,7 +304,7 @@ REPEATS = {
         s12_1_drope_ranking    drope_tradeoff aspect=verification_range positional=DroPE""",
 }
 
-# Of each row of the closing summary: the cell of its section, of both models.
+# By row of the closing summary: the cell in the section that it summarizes, for both models.
 SUMMARY = """
     query_massive_mean                 drope_massive_counts tensor=query metric=count_mean
     query_massive_sd                   drope_massive_counts tensor=query metric=count_sd

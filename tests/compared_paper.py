@@ -1,4 +1,4 @@
-"""What the paper of a comparison of two models prints."""
+"""Read the printed paper that compares two models."""
 
 import json
 import subprocess
@@ -10,13 +10,13 @@ from boundpaper.typeset.numbers import significant
 
 
 def pages(pdf: Path) -> list[str]:
-    """The text of each page."""
+    """Return the text of each page."""
     said = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
     return said.replace("\N{MINUS SIGN}", "-").split("\f")[:-1]
 
 
 def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
-    """The pages of a comparison and its results; every estimate stands in the text as computed, and was looked up."""
+    """Return the pages of a comparison and its results, after checking that the text prints every estimate."""
     text = pages(paper / "out/chapters/comparison.pdf")
     found = pd.read_csv(paper / "artifacts/results/comparison.csv")
     bound = {each["origins"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}

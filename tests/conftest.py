@@ -1,4 +1,4 @@
-"""Fixtures: the project that goldens are rendered from, and throw-away copies of it."""
+"""Fixtures: the project from which golden files are rendered, and disposable copies of it."""
 
 import compileall
 import difflib
@@ -17,16 +17,16 @@ import warmed
 from heeded import heed_signals
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared machine")  # no test fails by the clock
+settings.load_profile("shared machine")  # no test fails because the machine is slow
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 PACKAGES = os.pathsep.join(str(path) for path in sorted(ROOT.glob("packages/*/src")))  # for PYTHONPATH
-os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
-os.environ["PYTHONPATH"] = PACKAGES  # programs that tests start import what lies here
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two workers that wait for each other take four times as long
-os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
-os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
+os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # keeps keys out of the user's home
+os.environ["PYTHONPATH"] = PACKAGES  # programs started by tests import this checkout's packages
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers make tests four times slower
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
+os.environ["NUMBA_CACHE_DIR"] = ""  # caches go beside the sources, and copies of the project include them
 ROOMS = ("analysis", "figures", "packages", "tables")
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
@@ -35,7 +35,7 @@ heed_signals()
 
 
 def pytest_configure(config):
-    """Compile the project once: `build.py` writes nothing beside the sources, and copies take what is there along."""
+    """Compile the project once: `build.py` writes no byte code, and copies of the project include the compiled code."""
     if not hasattr(config, "workerinput"):
         for room in ROOMS:
             compileall.compile_dir(ROOT / room, quiet=2)
@@ -43,7 +43,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect no garbage among what the suite imports, which stays: neither now nor whenever a test collects."""
+    """Disable garbage collection while the suite is imported, and exempt the imported objects from it later."""
     gc.disable()
     found = yield
     gc.freeze()
@@ -52,19 +52,19 @@ def pytest_collection():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with today's output")
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
-# files of ten seconds of processor time or more, the longest first
+# test files of at least ten seconds of processor time, longest first
 LONGEST = ["docs", "wheels", "kernels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
 LONGEST += ["population_training", "population_retrained", "study", "cli_run", "own_paper"]
 
 
 def pytest_collection_modifyitems(items):
     slow = {item for item in items if BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)}
-    # modules that build or load come first: one that is long and last leaves the other workers idle; before those that
-    # wait for the analysed project come those that do not, or all workers would wait for the first one to analyse it
+    # Slow modules come first, since a long last module leaves the other workers idle. Among them, modules that do not
+    # need the analysed project come first; otherwise all workers would wait until one has analysed it.
     long = {item.path for item in slow}
     waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
     first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
@@ -84,9 +84,9 @@ def _tracked(*folders: str) -> list[str]:
 
 
 def copy_project(target: Path) -> Path:
-    """Copy the project without what was built, and without measurements that it does not ship."""
+    """Copy the project without build outputs, and without measurements that are not committed."""
     ignored = shutil.ignore_patterns("out", ".*", "golden", "*.egg-info")
-    shutil.copytree(ROOT, target, ignore=ignored)  # with time stamps: what is compiled once serves every copy
+    shutil.copytree(ROOT, target, ignore=ignored)  # keeps time stamps, so that compiled files stay valid in every copy
     shipped = set(_tracked("artifacts/measurements"))
     for path in (target / "artifacts/measurements").glob("*/*"):
         if path.relative_to(target).as_posix() not in shipped:
@@ -95,7 +95,7 @@ def copy_project(target: Path) -> Path:
 
 
 def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
-    """Run the command line of the project in `root`; with options, by an interpreter that knows no library yet."""
+    """Run the project's command line in `root`; with options, in a new interpreter without imported libraries."""
     if not options:
         return warmed.run(root, "build.py", *arguments)
     command = [sys.executable, "build.py", *arguments]
@@ -104,19 +104,19 @@ def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
 
 @pytest.fixture(autouse=True)
 def _opened(monkeypatch):
-    """Begin each test with this project open; a command of the test opens another one."""
+    """Start each test with this project as the open one; a command in the test may open another."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(ROOT))
 
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of the project that a test may change."""
+    """Return a copy of the project that a test may change."""
     return copy_project(tmp_path / "project")
 
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """A project of its own for measurements, which the command line takes for the root."""
+    """Return an empty project for measurements, which the command line uses as its root."""
     root = tmp_path / "project"
     (root / "artifacts").mkdir(parents=True)
     (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
@@ -126,7 +126,7 @@ def lab(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
-    """A project whose results rest on shipped artifacts only, freshly analysed.
+    """Return a project whose results depend on committed artifacts only, freshly analysed.
 
     This one, unless somebody's own measurements lie in it: then a copy without them, so that goldens stay green.
     """
@@ -140,7 +140,7 @@ def shipped(tmp_path_factory):
 
 @pytest.fixture
 def warm(project, shipped):
-    """A copy of the project in which everything was analysed: a test pays for what it changes and no more."""
+    """Return a copy of the analysed project, in which a test rebuilds only what it changes."""
     for name in ("state", "checked", "bound", "claims"):
         if (shipped / "out" / name).is_dir():
             ignored = shutil.ignore_patterns("lock", "*.part")
@@ -150,14 +150,14 @@ def warm(project, shipped):
 
 @pytest.fixture
 def golden(request):
-    """Compares a text with the golden file at a path, or rewrites it with `--update-golden`."""
+    """Return a function that compares a text with a golden file, or rewrites the file with `--update-golden`."""
 
     def compare(path: str, text: str) -> None:
         file = GOLDEN / path
         if request.config.getoption("--update-golden"):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        assert file.is_file(), f"no golden file {path}; make it with --update-golden and read it"
+        assert file.is_file(), f"golden file {path} is missing; create it with --update-golden and check it"
         known = file.read_text()
         diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
         assert text == known, "\n".join(diff)

@@ -1,4 +1,4 @@
-"""A model of a few thousand weights with a tokenizer of words, as a folder, and texts for it to be distilled on."""
+"""A model of a few thousand weights with a word tokenizer, saved in a folder, and texts for its distillation."""
 
 import random
 
@@ -6,14 +6,14 @@ WORDS = ["the", "a", "key", "of", "red", "blue", "box", "is", "in", "on", "one",
 
 
 def texts(name, part=None):
-    """Documents of a set's part, alike on every call."""
+    """Return the documents of one part of a text set; every call returns the same."""
     for number in range(4):
         drawn = random.Random(f"{name}/{part}/{number}")
         yield f"{part}-{number}", " ".join(drawn.choice(WORDS) for _ in range(120))
 
 
 def folder(path):
-    """A rotary model of two layers with its tokenizer."""
+    """Save a two-layer rotary model with its tokenizer in a folder, and return the folder."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

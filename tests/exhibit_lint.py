@@ -1,4 +1,4 @@
-"""What a reader sees of an exhibit, as plain text, and the house rules that it keeps to."""
+"""Style rules for exhibits, applied to the plain text that a reader sees."""
 
 import html
 import re
@@ -11,7 +11,7 @@ MATH = re.compile(r'<span class="math">.*?</span>')
 CITED = re.compile(r'<span class="citation">.*?</span>')
 YEARS = (*range(1900, 2000), *range(2001, 2040))
 PRINTED = {"ap_drop", "ap_last_20", "length_bucket", "token_length", "H_T"}
-"""Names of code that a source prints, in headings that are quoted, and a symbol."""
+"""Exceptions: code names that a source prints and headings quote, and a symbol."""
 
 RULES = {
     "a hyphen for a minus": re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)"),
@@ -26,29 +26,29 @@ NAME = re.compile(r"(?<![\w/.])[A-Za-z]\w*_\w+(?![\w/.]*\.(?:csv|py))")
 
 
 def seen(text: str, known: bool = False) -> str:
-    """Authors' prose (or what is HTML already) without mathematics, citations and markup."""
+    """Return prose (or HTML, if `known`) as plain text without mathematics, citations and markup."""
     shown = text if known else prose(text, "html")
     return html.unescape(re.sub(r"<[^>]*>", "", CITED.sub("", MATH.sub("", shown))))
 
 
 def faults(text: str) -> list[str]:
-    """The rules that a text breaks, each with the place."""
+    """Return the rules that a text breaks, each with the offending text."""
     broken = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
     for match in LONG.finditer(text):
-        number = int(match[1])  # a long number that is not round may be an answer, of which each digit counts
+        number = int(match[1])  # every digit counts in a long number that is not round, which may be an answer
         if (number not in YEARS if number < 10_000 else number % 1000 == 0) or match[2]:
-            broken.append(f"no comma between the thousands: {match[0]!r}")
+            broken.append(f"missing thousands separator: {match[0]!r}")
     return broken + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED]
 
 
 def constant(grid):
-    """Titles of columns that show one thing in all of three or more rows: a caption says it once."""
+    """Return titles of columns with one value in all of three or more rows, which belongs in the caption instead."""
     columns = zip(grid.columns, zip(*body(grid, "html"), strict=True), strict=True)
     return [column.title for column, cells in columns if len(cells) > 2 and len(set(cells)) == 1]
 
 
 def table_texts(grid):
-    """Each place of a table with the text that a reader finds there."""
+    """Yield each location in a table with the text that a reader sees there."""
     shown = body(grid, "html")
     for index, column in enumerate(grid.columns):
         for number, row in enumerate(shown, 1):
@@ -63,7 +63,7 @@ def table_texts(grid):
 
 
 def figure_texts(figure):
-    """Each text of a figure: caption, note, titles, axes, names."""
+    """Yield each text of a figure with its location: caption, note, titles, axes, names."""
     yield "caption", seen(figure.caption)
     yield "note", seen(figure.note)
     for number, panel in enumerate(figure.panels, 1):

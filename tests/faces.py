@@ -1,4 +1,4 @@
-"""What the faces of both packages promise: every name has an example, which runs in an empty folder."""
+"""Checks of the public names of both packages: each has an example that runs in an empty folder."""
 
 import doctest
 import importlib
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def run_examples(package: ModuleType, name: str) -> int:
-    """Run the examples of an offered name, or of its class where it is an instance; return how many there are."""
+    """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
     found, finder = getattr(package, name), doctest.DocTestFinder()
     examples = [test for each in (found, type(found)) for test in finder.find(each, name, globs={}) if test.examples]
     said: list[str] = []
@@ -28,7 +28,7 @@ SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 
 
 def described(found: object) -> set[str]:
-    """Names that the sections Parameters and Attributes of a docstring explain, those of a class's bases included."""
+    """Return the names explained in the sections Parameters and Attributes of a docstring, base classes included."""
     names: set[str] = set()
     texts = [vars(each).get("__doc__") for each in found.__mro__] if isinstance(found, type) else [found.__doc__]
     for text in texts:
@@ -41,12 +41,12 @@ def described(found: object) -> set[str]:
 
 
 def explains_itself(found: object) -> bool:
-    """Whether it is a class or a function, which have docstrings of their own, unlike constants and names of types."""
-    return inspect.isclass(found) or inspect.isfunction(inspect.unwrap(found))  # a kept function is wrapped
+    """Return whether an object is a class or function; constants and type aliases have no docstring of their own."""
+    return inspect.isclass(found) or inspect.isfunction(inspect.unwrap(found))  # a cached function is wrapped
 
 
 def undescribed(name: str, found: object) -> list[str]:
-    """Parameters of a function, or of a class and its public methods, that its docstring does not explain."""
+    """Return parameters of a function, or of a class and its public methods, that its docstring does not explain."""
     if not explains_itself(found):
         return []
     known = described(found)
@@ -58,7 +58,7 @@ def undescribed(name: str, found: object) -> list[str]:
 
 
 def untyped(name: str, found: object) -> list[str]:
-    """Parameters, results and attributes of a function, or of a class or its instance, of which no type is known."""
+    """Return parameters, results and attributes of a function, class or instance that have no precise type."""
     if inspect.isroutine(found):
         signature = inspect.signature(found)
         written = {each.name: each.annotation for each in signature.parameters.values() if each.name != "self"}
@@ -77,13 +77,13 @@ def untyped(name: str, found: object) -> list[str]:
 
 
 def _loose(words: object) -> bool:
-    """Whether what is written for a type is nothing, or leaves it open; the types of numpy's own unions are its own."""
+    """Return whether an annotation is missing or contains `Any`; annotations with numpy types are accepted."""
     text = words if isinstance(words, str) else repr(words)
     return words is inspect.Signature.empty or ("Any" in re.findall(r"\w+", text) and "numpy" not in text)
 
 
 def public(package: str) -> list[tuple[str, str]]:
-    """Module and name of all that `docs/extending.md` imports of a package, and what these modules list beside it."""
+    """Return module and name of all imports from a package in `docs/extending.md`, and `__all__` of these modules."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     named = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in named)
@@ -93,14 +93,14 @@ def public(package: str) -> list[tuple[str, str]]:
 
 
 def quick_start(package: str) -> str:
-    """The quick start of a package's README."""
+    """Return the code of the quick start in a package's README."""
     [code] = re.findall(r"```python\n(.*?)```", (ROOT / f"packages/{package}/README.md").read_text(), re.DOTALL)
     assert sum(bool(line) and not line.startswith("import") for line in code.splitlines()) <= 5
     return str(code)
 
 
 def loaded_by(code: str, folder: Path) -> set[str]:
-    """Top-level modules that are loaded once `code` has run in a new process."""
+    """Return the top-level modules loaded after `code` has run in a new process."""
     show = f"{code}\nimport sys; print('\\n'.join({{name.partition('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", show], cwd=folder, capture_output=True, text=True, check=True)
     return set(done.stdout.split())

@@ -1,8 +1,8 @@
-"""What a golden file keeps of a rendered text: the rendering whole, long rows of data by their ends and their hash.
+"""Shortened form of rendered text for golden files: long runs of data rows are cut to their ends and a hash.
 
-A figure's source begins with a preamble that all figures share and that is compared with its own file; a plot of
-hundreds of points shows in the first and the last of them how a point is written. What lies between is a count and a
-hash: a changed cell is noticed, and its numbers, which are those of a committed result, are not stated again.
+A figure's source begins with a common preamble, which is compared with the preamble's file. In a plot of
+hundreds of points, the first and last points show the format. The points between are replaced by a count and a
+hash: a changed cell is noticed, but numbers of a committed result are not repeated.
 """
 
 import hashlib
@@ -11,12 +11,12 @@ import re
 from pathlib import Path
 
 PREAMBLE = Path(__file__).resolve().parent.parent / "packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"
-MOST = 4  # lines of one form in a row that stand whole
+MOST = 4  # similar consecutive lines that are kept in full
 _NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 
 
 def frozen(text: str) -> str:
-    """A figure's source as its golden file has it: without the preamble, runs of lines of one form cut."""
+    """Return a figure's source as in its golden file: without the preamble, and with long runs of similar lines cut."""
     preamble = PREAMBLE.read_text()
     assert text.startswith(preamble), (
         "the figure does not begin with packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"

@@ -1,7 +1,7 @@
-"""The examples of `docs/matplotlib.md` with their pictures, as a page: `python -m tests.gallery`.
+"""The examples of `docs/matplotlib.md` with their pictures, as an HTML page: `python -m tests.gallery`.
 
-Writes `out/gallery/index.html`. Each example is a block of code on `axes`, under the heading that says what becomes of
-it.
+Writes `out/gallery/index.html`. Each example is a block of code that draws on `axes`; its heading says how it is
+converted.
 """
 
 import html
@@ -16,7 +16,7 @@ DOCUMENT = ROOT / "docs/matplotlib.md"
 
 
 class Example(NamedTuple):
-    """One example: its name, the heading it stands under, and its code."""
+    """An example: its name, its heading, and its code."""
 
     name: str
     heading: str
@@ -24,7 +24,7 @@ class Example(NamedTuple):
 
 
 def examples() -> list[Example]:
-    """The examples of the document, in its order."""
+    """Return the examples of the document, in order."""
     found = []
     for part in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]:
         for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", part, re.DOTALL):
@@ -33,7 +33,7 @@ def examples() -> list[Example]:
 
 
 def draw(example: Example):
-    """The drawing of an example."""
+    """Return the matplotlib figure drawn by an example."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(5, 3))

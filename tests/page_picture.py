@@ -1,8 +1,8 @@
-"""The page of the thesis that the README shows, and whether it is of today's figure.
+"""The page of the thesis shown in the README, and a check that the page has the current figure.
 
     python build.py paper && python tests/page_picture.py
 
-Draws `docs/page.png` from `out/thesis.pdf`, and records the hash of the figure that stands on the page beside it.
+Draws `docs/page.png` from `out/thesis.pdf`, and stores the hash of the figure on that page beside the picture.
 """
 
 import hashlib
@@ -17,21 +17,21 @@ DPI = 70
 
 
 def source() -> str:
-    """Hash of the drawing and caption of the figure, as its golden files have them."""
+    """Return the hash of the figure's drawing and caption, taken from its golden files."""
     golden = ROOT / "tests/golden/figures"
     parts = [(golden / f"{FIGURE}{end}").read_bytes() for end in (".tex", ".float.tex")]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def main() -> None:
-    """Write picture and record."""
+    """Write the picture and its hash."""
     thesis = ROOT / "out/thesis.pdf"
     if not thesis.is_file():
-        sys.exit("out/thesis.pdf is not there; build it: python build.py paper")
+        sys.exit("out/thesis.pdf is missing; build it: python build.py paper")
     pages = subprocess.run(("pdftotext", thesis, "-"), capture_output=True, text=True, check=True).stdout.split("\f")
     found = [number for number, text in enumerate(pages, 1) if f": {CAPTION}" in " ".join(text.split())]
     if len(found) != 1:
-        sys.exit(f"{len(found)} pages of out/thesis.pdf have a caption '{CAPTION}', where one is asked for")
+        sys.exit(f"{len(found)} pages of out/thesis.pdf have the caption '{CAPTION}'; expected one")
     at = (str(found[0]), "-l", str(found[0]))
     command = ("pdftoppm", "-f", *at, "-r", str(DPI), "-png", "-singlefile", thesis, PICTURE.with_suffix(""))
     subprocess.run(command, check=True)

@@ -1,7 +1,7 @@
-"""Regular expressions of the project: all that its files write, and texts that bring out how long each can take.
+"""All regular expressions in the project's code, and texts that try to make each of them slow.
 
-Patterns are collected from the source text. One that is written out is taken as it is; one that is put together from
-names of its module is evaluated there; one that is put together in a function has to be listed with samples.
+Patterns are collected from the source text. A literal pattern is used as it is; a pattern combined from
+names of its module is evaluated there; a pattern built inside a function must be listed with samples.
 """
 
 import ast
@@ -22,7 +22,7 @@ _parser = importlib.import_module("re._parser")
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern and the place where it stands."""
+    """A pattern and its location in the code."""
 
     file: str
     line: int
@@ -36,7 +36,7 @@ class Pattern:
 
 @cache
 def calls(file: str) -> list[tuple[ast.Call, str]]:
-    """The calls of a file that take a pattern, with what is done with the pattern."""
+    """Yield the calls in a file that take a pattern, with the method applied to the pattern."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return list(_calls(ast.parse(text))) if re.search(r"\b(?:re|str)\s*\.", text) else []
 
@@ -53,7 +53,7 @@ def _calls(parsed: ast.AST) -> Iterator[tuple[ast.Call, str]]:
 
 
 def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[str]]:
-    """All patterns of the rooms, and the places of those that are neither written out nor listed in `made`."""
+    """Return all patterns of the code folders, and the locations of those neither literal nor listed in `made`."""
     patterns: list[Pattern] = []
     unknown: list[str] = []
     code = (path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
@@ -81,7 +81,7 @@ def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[st
 
 
 def _use_of(file: str, node: ast.Call) -> str:
-    """What is done with a compiled pattern: `fullmatch` or `match` where its file does no more with it or its name."""
+    """Return how a compiled pattern is used: `match` or `fullmatch` if nothing else is called, else `finditer`."""
     text = (ROOT / file).read_text(encoding="utf-8")
     if at_once := re.match(
         r"\.(match|fullmatch)\(", text.splitlines()[(node.end_lineno or 1) - 1].encode()[node.end_col_offset :].decode()
@@ -107,10 +107,10 @@ def _flags(node: ast.Call) -> int:
 
 
 def attacks(pattern: Pattern) -> list[tuple[str, str]]:
-    """Pairs of a beginning and a part to repeat after it: what is nearly the pattern, again and again.
+    """Return pairs of a prefix and a part to repeat after it: texts that almost match the pattern.
 
-    The parts are each sign of the pattern's own alphabet, pairs of them, a text that the pattern matches, and each
-    beginning of that text, by itself and after what leads to it.
+    The parts are each character of the pattern's alphabet, pairs of characters, matching texts, and each prefix
+    of a matching text, alone and after the text before it.
     """
     parsed = _parser.parse(pattern.text, pattern.flags)
     samples = list(dict.fromkeys([_sample(parsed, 1), _sample(parsed, 2), _sample(parsed, 1, last=True)]))
@@ -185,7 +185,7 @@ def _class_text(items: Any) -> str:
 
 
 def _sample(parsed: Any, times: int, *, last: bool = False) -> str:
-    """A text that the pattern matches, lookarounds left out: each repeat `times` over, or the last alternatives."""
+    """Return a text that matches the pattern, ignoring lookarounds; `times` is the number of repeats."""
     parts = []
     for kind, value in parsed:
         name = str(kind)

@@ -1,4 +1,4 @@
-"""Tables of a made-up population, in the shape that the command writes, with effects that are known."""
+"""Tables of a synthetic population with known effects, in the format that the command writes."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ MULTIPLES = (0.5, 1.0, 2.0, 4.0, 8.0)
 CONTEXTS = 40
 ARMS = "ABCDE"
 EXTENSIONS = {"A": ("pi", "ntk", "yarn"), "B": ("pi", "ntk", "yarn"), "C": ("temperature",)}
-FAR = {"A": 0.1, "B": 0.1, "C": 0.8, "D": 0.5, "E": 0.7}  # chance of a far key
+FAR = {"A": 0.1, "B": 0.1, "C": 0.8, "D": 0.5, "E": 0.7}  # chance of finding a far key
 
 
 def name(base, seed, arm):
@@ -15,7 +15,7 @@ def name(base, seed, arm):
 
 
 def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
-    """All tables by name; models named in `missed` did not meet the criterion."""
+    """Return all tables by name; the models named in `missed` did not meet the criterion."""
     models, keys, tasks, losses, heads, ablation = [], [], [], [], [], []
     prompts = pd.concat([prompt_rows(seed) for seed in seeds], ignore_index=True)
     for base in bases:
@@ -104,7 +104,7 @@ def loss_rows(model, arm):
 
 
 def head_rows(model, arm, seed, rng):
-    """Heads whose damage goes with their plasticity within every layer, and not with their bias."""
+    """Return heads whose damage increases with plasticity, but not with bias, within every layer."""
     heads, ablation = [], [ablation_row(model, -1, -1, 0.1)]
     for layer in range(5):
         plasticity = rng.permutation([0.2, 0.4, 0.6, 0.8]) + 0.1 * layer * (arm in "AB")

@@ -1,9 +1,9 @@
-"""How long the sentences of the thesis are, and how many of them carry more than two numbers.
+"""Length of the sentences in the thesis, and share of sentences with more than two numbers.
 
     python tests/readability.py [REVISION]
 
-Sentences are those of the chapters' prose, one a line. An expression that prints a value is one word, and one number;
-marks, citations and labels are neither. With a revision of git, its chapters are counted beside those of today.
+Counts the sentences of the chapters' prose, one per line. An expression that prints a value is one word and one number;
+marks, citations and labels are neither. With a git revision, its chapters are counted beside the current ones.
 """
 
 import re
@@ -24,7 +24,7 @@ NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\
 
 
 def counted(text: str) -> list[tuple[int, int]]:
-    """Words and numbers of each sentence of a chapter's template."""
+    """Return the number of words and of numbers in each sentence of a chapter's template."""
     found = []
     for passage in passages(text):
         for line in passage.lines:
@@ -36,7 +36,7 @@ def counted(text: str) -> list[tuple[int, int]]:
 
 
 def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
-    """Sentences by chapter, of the working tree or of a revision."""
+    """Return these counts by chapter, for the working tree or a git revision."""
     if not revision:
         texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).glob("*.tex.j2")}
     else:
@@ -56,7 +56,7 @@ def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
 
 
 def told(sentences: list[tuple[int, int]] | None) -> str:
-    """Cells of a chapter: sentences, words a sentence, share of sentences with more than two numbers."""
+    """Return the Markdown cells of a chapter: sentences, words per sentence, share with more than two numbers."""
     if not sentences:
         return "| | | |"
     words, many = sum(words for words, _ in sentences), sum(numbers > 2 for _, numbers in sentences)

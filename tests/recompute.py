@@ -2,8 +2,8 @@
 
     python tests/recompute.py PROJECT
 
-The committed files are only read: a result is what its study makes of the committed artifacts, so that results which
-all agree one by one are also what a build from scratch gives. test_kernels.py runs it under other kernels.
+Committed files are only read: each result is recomputed from committed artifacts, so if all results agree, a build from
+scratch gives the same. test_kernels.py runs this with other BLAS kernels.
 """
 
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from frozen import frozen
 
-# Tables that restate whole artifacts, which are compared themselves: they have no golden file.
+# Tables that repeat whole artifacts: no golden file, since the artifacts are compared.
 DUMPS = {"standing", "claims_failures", "claims_further", "claims_coverage", "experiments"}
 
 
 def differences(root: Path) -> list[str]:
-    """The names of steps whose output differs from the committed result or the golden file."""
+    """Return the names of steps whose output differs from the committed result or from the golden file."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
     from boundpaper.build.job import Job
@@ -42,12 +42,12 @@ def _made(job) -> dict[str, str | bytes]:
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
     made = function_named(builder)(job)
-    beside = (".png", f"out/checked/{job.name}.json")  # the second holds hashes of what is compared
+    beside = (".png", f"out/checked/{job.name}.json")  # the second table contains hashes of compared files
     return {path: _kept(path, text) for path, text in made.items() if not path.endswith(beside)}
 
 
 def _kept(path: str, text: str | bytes) -> str | bytes:
-    """What the golden file of a text keeps of it."""
+    """Return the part of a text that its golden file keeps."""
     return frozen(text) if path.startswith("out/figures/") and path.endswith(".tex") and ".float." not in path else text
 
 

@@ -1,4 +1,4 @@
-"""Tables of a made-up second run, in the shape that the command writes, with effects that are known."""
+"""Tables of a synthetic second run with known effects, in the format that the command writes."""
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,9 @@ NOISE = 1e-3
 
 
 def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, sway=SWAY, missed=(), width_adds=0.0):
-    """All tables by name; plasticity and sway go in a line from the first quarter to the last.
+    """Return all tables by name; plasticity and sway change linearly from the first quarter to the last.
 
-    A head's removal costs what it has of plasticity, and the first head of a layer is .1 less plastic than the others
+    The cost of removing a head equals its plasticity; the first head of a layer is .1 less plastic than the others
     in arm B.
     """
     run = made(seeds=seeds, bases=bases, missed=missed)

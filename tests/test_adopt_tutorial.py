@@ -1,4 +1,4 @@
-"""The page `docs/adopt.md`: its paper is written, its commands are run, in order."""
+"""The page `docs/adopt.md`: write its paper and run its commands, in order."""
 
 import re
 import shutil

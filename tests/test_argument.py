@@ -1,4 +1,4 @@
-"""What the front of the thesis quotes of a plan is what was planned first."""
+"""The abstract and introduction quote the planned primary contrast of the population."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_favourable_length_is_quoted_only_with_the_planned_one(part):
     contrasts = pd.read_csv(ROOT / "artifacts/results/population_contrasts_every.csv")
     primary = set(contrasts.loc[contrasts["role"] == "primary", "item"])
     quoted = set(CONTRAST.findall((ROOT / f"paper/chapters/{part}.tex.j2").read_text()))
-    assert quoted, "the population is told without a number"
+    assert quoted, "no number on the population"
     assert primary <= quoted, f"{sorted(quoted)} without the primary contrast {sorted(primary)}"
 
 
@@ -29,7 +29,7 @@ def test_printed_ledger_consists_of_summary_and_standing_tables():
 
 
 def test_bibliography_entries_name_at_least_five_authors():
-    """An entry that stops at its first author hides who wrote it: five are named before the others."""
+    """An entry cut after its first author hides the other authors: five are named before `others`."""
     entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
     short = [each for each in entries if each.endswith(" and others") and each.count(" and ") < 5]
     assert not short

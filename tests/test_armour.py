@@ -1,4 +1,4 @@
-"""Data are never markup: a name with a payload in it reaches every exhibit, and stays a name."""
+"""Data are never markup: a name that contains a payload is escaped in every exhibit."""
 
 import re
 from dataclasses import replace
@@ -15,15 +15,15 @@ from claims_memory import graph
 from conftest import ROOT
 
 PAYLOAD = r"$\immediate\pdfobj stream file{/etc/passwd}$ <script>alert(1)</script> *[@x] ^^5cinput"
-SHORT = r"$\pdfobj$*^^5c"  # a figure has no room for more
-TEXT = re.compile(r"^[^:;]*(?: |[A-Z]\w*-)[^:;]*$")  # no key, and no list of reasons by field
+SHORT = r"$\pdfobj$*^^5c"  # a figure has less space
+TEXT = re.compile(r"^[^:;]*(?: |[A-Z]\w*-)[^:;]*$")  # neither a key nor a list of reasons by field
 LIVE = re.compile(r"\\immediate|\\pdfobj|\^\^|\\citep\{x")
 NAMES = ("display_name", "statement")
 GRAPH = graph()
 
 
 def naming(kind):
-    """The exhibits that read a table with a column of names or remarks."""
+    """Return the exhibits that read a table with a column of names or remarks."""
     collected = []
     for step in GRAPH.steps.values():
         if step.kind.name == kind and any(set(NAMES) & set(store.read(ROOT, each).columns) for each in step.artifacts):
@@ -33,7 +33,7 @@ def naming(kind):
 
 @pytest.fixture(scope="module")
 def attacked():
-    """An exhibit's specification, made of artifacts in which every name carries the payload."""
+    """Return a function that makes an exhibit's specification from artifacts whose names all contain the payload."""
     patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
 
     def read(root, name, known=store.read):
@@ -70,7 +70,7 @@ def test_payload_in_data_is_escaped_in_a_table(name, attacked):
 def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
     from boundpaper.figures.render import float_tex, tex
 
-    figure = replace(attacked("figure", name), columns=1)  # room for names that grew
+    figure = replace(attacked("figure", name), columns=1)  # space for the longer names
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
         assert not LIVE.search(latex)
         assert not armour.is_armoured(latex)

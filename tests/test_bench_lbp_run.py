@@ -1,4 +1,4 @@
-"""LongBench Pro on the command line: predictions scored, a random model run and resumed, and what can go wrong."""
+"""LongBench Pro on the command line: score predictions, run and resume a random model, and report errors."""
 
 import csv
 import json
@@ -22,18 +22,18 @@ FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The hand-made set, and its samples."""
+    """Return the path of the hand-made set, and its samples."""
     path = lbp_smoke.make_set(tmp_path_factory.mktemp("data"))
     return path, lbp_data.load_samples(str(path))
 
 
 def bench(*arguments):
-    """Run `bench lbp` as the command line does: its errors become a line and an exit code."""
+    """Run `bench lbp` as the command line does: errors become a line and an exit code."""
     return CliRunner().invoke(main, ["bench", "lbp", "--model", "some/Planted-1B", *map(str, arguments)])
 
 
 def lines(samples, answer=None, mode="nonthinking", runs=1, **more):
-    """Right answers after a mark; a summary without one, as all that is said is scored there."""
+    """Return prediction lines with right answers after a mark; a summary has no mark, since all of it is scored."""
     mark = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
     rows = [
         {
@@ -75,7 +75,7 @@ def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
     assert "artifacts/measurements/measured_lbp/planted-1b.csv" in done.output
     rows = table(lab)
     assert len(rows) == 1 + len(LENGTHS) + len(TASKS) + 2
-    assert {round(float(row["value"]), 4) for row in rows} == {100}  # ROUGE-L stays a hair below
+    assert {round(float(row["value"]), 4) for row in rows} == {100}  # ROUGE-L is slightly below 1
     assert {(row["checkpoint"], row["data"], row["role"]) for row in rows} == {
         ("some/Planted-1B", "smoke-set", "model")
     }
@@ -106,7 +106,7 @@ def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data,
     assert bench("--data", path, "--predictions", second).exit_code == 0
     rows = table(lab)
     assert [value(rows, "overall", mode) for mode in ("nonthinking", "thinking")] == [100, 0]
-    assert bench("--data", path, "--predictions", first).exit_code == 0  # the same scores again
+    assert bench("--data", path, "--predictions", first).exit_code == 0  # the same scores as before
     refused = bench("--data", path, "--predictions", other)
     assert refused.exit_code == 1
     assert "holds other scores of the mode nonthinking already" in refused.output
@@ -308,7 +308,7 @@ def test_prompts_beyond_the_model_are_refused(positions, new, asked, words):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A random model of 64 positions, and two dozen samples."""
+    """Return a random model of 64 positions, and 24 samples."""
     from models_tiny import saved
 
     folder = tmp_path_factory.mktemp("models")
@@ -359,13 +359,13 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     assert len(rows_of(part)) == 15
     assert not (lab / "artifacts/measurements/measured_lbp/broken.csv").exists()
     with part.open("a", encoding="utf-8") as stream:
-        stream.write('{"id": "t1.1-eng')  # a kill in the middle of a line
+        stream.write('{"id": "t1.1-eng')  # a kill in mid-line
     monkeypatch.setattr(chat, "answers", real)
     assert answered(tiny, "--name", "broken").exit_code == 0
     assert part.read_bytes() == answers.read_bytes()
     assert table(lab, "broken") == table(lab, "whole")
 
-    monkeypatch.setattr(chat, "answers", killed)  # complete: nothing is generated any more
+    monkeypatch.setattr(chat, "answers", killed)  # complete: nothing more is generated
     assert answered(tiny, "--name", "broken").exit_code == 0
     other = answered(tiny, "--name", "broken", "--seed", "7")
     assert other.exit_code == 1

@@ -1,4 +1,4 @@
-"""Claims on document 000, on frames made by hand: each with what makes it true and what makes it false."""
+"""Claims on document 000, on hand-made frames that make each claim true or false."""
 
 import pytest
 
@@ -9,7 +9,7 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 def models(**changed):
-    """The two models of document 000, and two smaller ones of the family."""
+    """Return the two models of document 000, and two smaller models of the family."""
     table = rows(
         "model display_name family layers attention position_encoding rope_theta head_dim",
         (SMALL, "Small", "Llama 3", 32, "full", "RoPE", 500000.0, 128),
@@ -251,7 +251,7 @@ def test_claim_on_nearly_every_layer_needs_nine_tenths_of_the_layers():
 def test_few_layers_claim_is_tested_without_the_largest_layers():
     top = rows("model recovery", *[(SMALL, 0.1)] * 2, (BIG, 5.0))
     stated = counts(9, 10, finding_2_threshold="0.005")
-    # ten layers of .032 on average: .32 in all, .2 of it in two, .12 / 8 = .015 in each other
+    # ten layers with a mean of .032: .32 in total, .2 in two layers, .12 / 8 = .015 in each other layer
     assert says("c000_f2_not_few", top, cells((SMALL, "recovery", "0.032")), stated) == "holds: +0.015 without 2"
     assert says("c000_f2_not_few", top, cells((SMALL, "recovery", "0.02")), stated) == "contradicted: +0.000 without 2"
 
@@ -298,7 +298,7 @@ def test_claim_that_adjacent_layers_recover_less_needs_a_significant_interval():
 
 
 def recovery(*changes):
-    """Four models: two Llama of 32 layers that share a network, a small one, and one of another family."""
+    """Return recoveries of models: two 32-layer Llamas that share a network, smaller ones, and other families."""
     names = ("model", "family", "text_layers", "network", "recovers", "recovery")
     held = [
         dict(zip(names, values, strict=True))
@@ -361,7 +361,7 @@ def test_models_of_stated_depth_are_checked_for_no_recovery(claim, model, stated
 
 def test_depth_is_excluded_only_by_a_shallow_model_that_recovers():
     tests = rows("comparison p_value", ("depth within Llama, all captured", 0.33))
-    # one network of the three of Llama is counted once
+    # the Llama models share three networks, each counted once
     assert says("c000_f3_depth_excluded", recovery(), tests) == "not supported: 0 Llama deeper than 32"
     shallow = recovery(("llama3.2-3b", {"recovers": True}))
     assert verdict("c000_f3_depth_excluded", shallow, tests) == "holds"
@@ -473,7 +473,7 @@ def test_no_depth_pattern_claim_needs_a_test_over_half_of_the_layers():
 
 
 def extremes(*values):
-    """Per layer: plasticity, slope, R2 of position."""
+    """Return a frame with plasticity, slope and R2 of position for each layer."""
     found = []
     for layer, category, *three in values:
         found += [

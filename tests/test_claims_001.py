@@ -1,4 +1,4 @@
-"""Claims on document 001, on frames made by hand: each with what makes it true and what makes it false."""
+"""Claims on document 001, on hand-made frames that make each claim true or false."""
 
 import pandas as pd
 import pytest
@@ -10,12 +10,12 @@ DEEP = "ministral3-14b"
 
 
 def word(text, number=None):
-    """A stated word, with the number that it stands for where there is one."""
+    """Return a stated word with the number that it means, if any."""
     return text, number
 
 
 def captured(**drops):
-    """Captured models of three families, with their drops."""
+    """Return captured models of several families, with their drops."""
     held = {
         "ministral3-3b": 0.05,
         "qwen3-0.6b": 0.19,
@@ -34,7 +34,7 @@ def captured(**drops):
 
 
 def deciles(rising=()):
-    """Falling profiles of four models; those in `rising` climb once by more than rounding."""
+    """Return falling profiles; those of the models in `rising` rise once by more than rounding."""
     names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
     falling = tuple(0.9 - 0.05 * place for place in range(10))
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
@@ -56,7 +56,7 @@ def test_number_of_analyses_is_counted_in_the_overview():
 
 
 def axis(one, two):
-    """Correlations of two models of two families with the drift axis: of keys and of queries."""
+    """Return the correlations with the drift axis of keys and queries, for two models of two families."""
     mechanistic = rows("model metric value", ("a", "r_k_a", one[0]), ("a", "r_q_a", one[1]))
     ruler = rows("model metric value", ("b", "r_k_a", two[0]), ("b", "r_q_a", two[1]))
     known = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
@@ -115,7 +115,7 @@ def test_longbench_lengths_are_those_with_a_bin():
 
 
 def test_models_and_families_of_the_section_are_counted():
-    # llama3.1-8b and mistral are not of the section
+    # the section does not name llama3.1-8b and mistral
     right = states(profile_models="6", profile_families="3")
     assert say("c001_profile_counts", right, captured()) == {"models": "holds: 6", "families": "holds: 3"}
     wrong = states(profile_models="8", profile_families="4")
@@ -155,7 +155,7 @@ def test_converged_heads_must_average_the_stated_value():
     high = low.assign(d8=[0.46, 0.46, 0.46, 0.50, 0.46])
     assert says("c001_profile_converged", stated, high) == "contradicted: 1 of 2 means"
     assert "it fails for" not in reason("c001_profile_converged", stated, low)
-    seventh = low.assign(d7=0.5)  # the decile from 91,750 tokens on, which is not past 100K
+    seventh = low.assign(d7=0.5)  # the decile from 91,750 tokens on does not start beyond 100K
     assert verdict("c001_profile_converged", stated, seventh) == "holds"
     sooner = states(profile_llama_converged="0.46", profile_llama_converged_from="90K")
     assert verdict("c001_profile_converged", sooner, seventh) == "contradicted"
@@ -187,7 +187,7 @@ def test_a_second_factor_needs_every_corrected_test():
 
 def test_recovery_deciles_are_checked_to_exceed_the_dip():
     place = prints("landmark printed", ("narrative_llama_recovery", "60K–100K"))
-    # 100,000 tokens: the deciles with their middle in 60-100K are the last four
+    # context of 100,000 tokens: the last four deciles have their middles in 60-100K
     two = deciles().iloc[[4]].assign(d4=0.3)
     assert says("c001_heads_recovery", place, two) == "holds: 4 of 4"
     assert says("c001_heads_recovery", place, two.assign(d9=0.2)) == "contradicted: 3 of 4"
@@ -224,7 +224,7 @@ def test_declines_are_recomputed_from_their_end_values():
     keys = [f"longbench_ministral3_14b_{metric}_decline" for metric in ("plasticity", "lbp")]
     right = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
     assert say("c001_longbench_declines", right, ends) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
-    wrong = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # over the later value
+    wrong = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # divided by the later value
     assert set(verdicts("c001_longbench_declines", wrong, ends).values()) == {"contradicted"}
 
 
@@ -348,7 +348,7 @@ def test_residual_claim_needs_a_reduced_bias():
     def changes(after):
         return rows("span metric before after ratio", ("extensions", "bias_window", 10.0, after, after / 10))
 
-    # no fall of the bias shows what content does
+    # a bias that does not fall says nothing about content
     assert {verdict("c001_residual_is_content", changes(after), bins) for after in (15.0, 5.0)} == {"not testable"}
     assert "at most 0.010 (1 bins)" in reason("c001_residual_is_content", changes(15.0), bins)
     assert "not removed" not in reason("c001_residual_is_content", changes(5.0), bins)
@@ -415,7 +415,7 @@ def test_alpha_change_is_the_fall_as_a_share_of_its_start():
     )
     assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="93%"), changes) == "holds"
     assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="90%"), changes) == "contradicted"
-    # a change has two ends
+    # a change is computed from two values
     assert function("c001_alpha_collapses")(states(pca_alpha_k_change="93%"), changes).n == 2
 
 

@@ -1,4 +1,4 @@
-"""Claims on document 002, what it observes of models and families: what makes each true and what false."""
+"""Claims on document 002 about its observations of models and families, each made true and false."""
 
 from claims_002_cases import scored, word
 from claims_cases import prints, reason, rows, says, states, verdict, verdicts
@@ -128,7 +128,7 @@ def test_steepest_scored_model_must_score_least():
     assert says("c002_drop_llama_steepest", scored()) == "holds: 0.230, 20.00"
     assert verdict("c002_drop_llama_steepest", scored(lbp=[40.0, 10.0, 38.0, 32.0, 20.0, 25.0])) == "contradicted"
     assert verdict("c002_drop_llama_steepest", scored(ap_drop=[0.06, 0.05, 0.3, 0.18, 0.23, 0.17])) == "contradicted"
-    # one that the document does not score changes nothing
+    # a model without a score in the document changes nothing
     assert verdict("c002_drop_llama_steepest", scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.4])) == "holds"
 
 
@@ -146,7 +146,7 @@ def test_typical_drops_are_compared_with_family_means():
 
 def test_family_order_is_not_supported_when_a_lower_drop_scores_worse():
     means = rows("scope family ap_drop lbp", ("source", "Ministral 3", 0.05, 35.0), ("source", "Qwen3", 0.17, 34.0))
-    assert verdict("c002_drop_family_order", means, scored()) == "holds"  # 0.17 is not below every Qwen3
+    assert verdict("c002_drop_family_order", means, scored()) == "holds"  # 0.17 is not below every Qwen3 value
     late = scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.15])
     assert verdict("c002_drop_family_order", means, late) == "not supported"
     assert verdict("c002_drop_family_order", means.assign(lbp=[33.0, 34.0]), scored()) == "not supported"

@@ -1,4 +1,4 @@
-"""Claims on document 002 about places on profiles, on frames made by hand: what makes each true and what false."""
+"""Claims on document 002 about positions in profiles, on hand-made frames that make each claim true or false."""
 
 import pytest
 
@@ -111,7 +111,7 @@ def test_zero_position_claim_is_not_supported_when_dimensions_rotate():
     assert says("c002_weights_zero", stated, models(327)) == "not supported: 1 turns"
 
 
-# --- places given in prose
+# --- positions stated in prose
 
 
 def test_dip_recovery_and_collapse_are_checked_in_the_named_deciles():
@@ -273,7 +273,7 @@ def test_identical_patterns_share_the_deciles_of_dip_peak_and_low():
     assert says("c002_h8_identical", profiles(both, both)) == "contradicted: same deciles"
     lower = [value - 0.01 for value in BUMP[:9]] + [0.27]
     assert "differ by up to 0.030" in reason("c002_h8_identical", profiles(second=lower))
-    late = [*BUMP[:7], 0.49, 0.48, 0.30]  # a lower decile after the seventh is no dip
+    late = [*BUMP[:7], 0.49, 0.48, 0.30]  # a decrease after the seventh decile is not a dip
     assert says("c002_h8_identical", profiles(late, late)) == "contradicted: same deciles"
 
 
@@ -310,7 +310,7 @@ def test_spread_claim_needs_nine_tenths_of_layers_in_two_networks(one, two, text
     said = reason("c002_h8_spread", spread(one, two, "20"), fact)
     assert f"({5 * int(one)} and {5 * int(two)} %" in said
     if two == "17":
-        assert "[64, 95]" in said  # Wilson's interval of 17 of 20
+        assert "[64, 95]" in said  # Wilson's interval for 17 of 20
     assert ("so 0 layers change sides" in said) == (text == "llama3.1-8b")
 
 

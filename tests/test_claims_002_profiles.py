@@ -1,4 +1,4 @@
-"""Claims on document 002, the benchmark, profiles and generations of Mistral: what makes each true and what false."""
+"""Claims on document 002 about the benchmark, profiles and Mistral generations, each made true and false."""
 
 import pandas as pd
 import pytest
@@ -118,7 +118,7 @@ def test_bump_claim_needs_fall_rise_at_its_place_and_lowest_end(claim):
     right = (0.9, 0.8, 0.7, 0.6, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)
     assert says(claim, bump(*right)) == "holds: draw-up 0.100"
     assert verdict(claim, bump(*right, shown=False)) == "contradicted"
-    assert verdict(claim, bump(*right[:9], 0.45)) == "contradicted"  # the last is not the lowest
+    assert verdict(claim, bump(*right[:9], 0.45)) == "contradicted"  # the last value is not the lowest
     assert verdict(claim, bump(0.9, 0.8, 0.7, 0.4, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier dip
     assert verdict(claim, bump(0.9, 0.8, 0.7, 0.6, 0.5, 0.61, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier top
 
@@ -161,7 +161,7 @@ def test_generations_claim_compares_both_metrics():
         return prints("model metric printed", *old, *new)
 
     assert says("c002_generations_lower", table("0.16", "0.47")) == "holds: -0.070, +0.020"
-    # first less last fifth: the near end differs by the drop's difference and the last fifth's
+    # first minus last fifth: the early value differs by the differences of the drop and of the last fifth
     said = reason("c002_generations_lower", table("0.16", "0.47"))
     assert "of the difference of -0.070 in drop the near end makes -0.050" in said
     assert verdict("c002_generations_lower", table("0.24", "0.47")) == "contradicted"
@@ -188,7 +188,7 @@ def test_bias_ratio_is_recomputed_from_both_biases():
     known = rows("model bias_half", ("mistral-v0.2-7b", 0.00005), ("ministral3-3b", 0.00005))
     assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="5×"), table, known) == "holds"
     assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table, known) == "contradicted"
-    coarse = known.assign(bias_half=[0.00005, 0.0005])  # a bias of .0005 to .0015: a ratio of 3.3 to 10.1
+    coarse = known.assign(bias_half=[0.00005, 0.0005])  # a bias of .0005 to .0015 gives a ratio of 3.3 to 10.1
     assert (
         verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table, coarse) == "holds after rounding"
     )

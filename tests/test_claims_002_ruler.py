@@ -1,4 +1,4 @@
-"""Claims on document 002 about RULER and the missing scores, on frames made by hand: what makes each true and false."""
+"""Claims on document 002 about RULER and missing scores, on hand-made frames that make each true or false."""
 
 import pytest
 
@@ -118,7 +118,7 @@ def vision(*values):
 @pytest.mark.parametrize(("text", "expected"), [("40–60%", "holds"), ("30-50%", "contradicted")])
 def test_dip_is_where_the_two_lowest_deciles_are(text, expected):
     stated = states(ruler_llama32_11b_dip_place=(text, None), t4_llama32_11b_dip_place=("40-50%", None))
-    table = vision(0.1, 0.1, 0.7, 0.6, 0.4, 0.5, 0.55, 0.1, 0.1, 0.1)  # only the third to the seventh can be the dip
+    table = vision(0.1, 0.1, 0.7, 0.6, 0.4, 0.5, 0.55, 0.1, 0.1, 0.1)  # the dip is in deciles 3 to 7
     assert says("c002_llama_11b_dip", stated, table) == f"{expected}: 40-60%"
     assert "(0.400, 0.500); at 30-40 %" in reason("c002_llama_11b_dip", stated, table)
     apart = vision(0.1, 0.1, 0.4, 0.6, 0.7, 0.6, 0.5, 0.1, 0.1, 0.1)
@@ -132,7 +132,7 @@ def test_dip_is_where_the_two_lowest_deciles_are(text, expected):
         (5e5, 0.0, 8, "contradicted: 0 of 1 models with this base recover"),
         (5e5, 0.02, 8, "not testable"),
         (1e4, -0.01, 8, "not testable"),
-        (5e5, -0.01, 32, "not testable"),  # its long wavelengths are others
+        (5e5, -0.01, 32, "not testable"),  # another head size has other wavelengths
     ],
 )
 def test_rope_base_cause_is_contradicted_by_equal_frequencies_without_a_bump(theta, recovery, factor, expected):
@@ -177,7 +177,7 @@ def test_generation_match_with_scores_needs_the_score(score, expected):
     assert verdict("c002_generations_ruler", from_table, rows("mode model decline", *declines)) == expected
 
 
-# --- how missing scores are to be got
+# --- how to obtain missing scores
 
 
 def test_only_gap_claim_needs_no_other_empty_cell():
@@ -206,7 +206,7 @@ def test_score_counts_as_missing_unless_published():
     more = prints("model length metric printed", ("a", "8k", "lbp", ""), ("b", "8k", "lbp", "30"))
     assert says("c002_gap_published", more, published("a")) == "holds: 1 of 2 models"
     assert says("c002_gap_published", table, published("a")) == "contradicted: 1 of 1 models"
-    # what was published elsewhere is told and decides nothing: the study says what it lacked
+    # scores published elsewhere are reported but decide nothing: the claim is about scores missing in the study
     assert "of the 1 cells the benchmark's own summaries fill 1" in reason("c002_gap_published", more, published("a"))
     assert "fill 0" in reason("c002_gap_published", more, published("a", "thinking"))
 

@@ -1,4 +1,4 @@
-"""Claims on document 002, length bins, scores and hypotheses on the score: what makes each true and what false."""
+"""Claims on document 002 about length bins, scores and score hypotheses, each made true and false."""
 
 import pytest
 
@@ -183,6 +183,6 @@ def test_base_capability_claim_needs_low_short_score_and_least_fall():
 
     low = declines((30.0, 0.04), (25.0, 0.2), (40.0, 0.3))
     assert verdict("c002_h5_bottleneck", low, scores(29.0, 28.8)) == "holds"
-    assert verdict("c002_h5_bottleneck", low, scores(25.0, 28.8)) == "not supported"  # one length lost too much
+    assert verdict("c002_h5_bottleneck", low, scores(25.0, 28.8)) == "not supported"  # one length has too large a loss
     high = declines((30.0, 0.04), (25.0, 0.2), (20.0, 0.3))
     assert verdict("c002_h5_bottleneck", high, scores(29.0, 28.8)) == "contradicted"

@@ -1,4 +1,4 @@
-"""Claims on document 002, plasticity and bias over the training of SmolLM3: what makes each true and what false."""
+"""Claims on document 002 about plasticity and bias over SmolLM3's training, each made true and false."""
 
 import pytest
 
@@ -9,7 +9,7 @@ LAST, ANNEALED, FIRST = "lc-32k-to-64k-step-20000", "stage3-step-4720000", "stag
 
 
 def changes(**after):
-    """Changes over the extensions, from 10 to what is given."""
+    """Return the changes over the extensions, from 10 to the given values."""
     held = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
     columns = "span metric before after fold fold_low fold_high ratio ratio_low ratio_high"
     columns += " difference difference_low difference_high"
@@ -112,7 +112,7 @@ def flat(**changed):
 
 
 def test_necessary_bias_claim_needs_no_equally_flat_profile():
-    assert verdict("c002_h4_necessary", flat()) == "not testable"  # the checkpoint was captured over a shorter window
+    assert verdict("c002_h4_necessary", flat()) == "not testable"  # this checkpoint was captured over a shorter window
     long = flat(context=131072)
     assert says("c002_h4_necessary", long) == "contradicted: 1 flat profiles besides"
     assert verdict("c002_h4_necessary", long.assign(bias_strength=[0.001, 0.002, 0.0009])) == "holds"

@@ -1,4 +1,4 @@
-"""Claims on document 002, what its tables say of themselves: what makes each true and what false."""
+"""Claims on document 002 about the contents of its own tables, each made true and false."""
 
 from claims_cases import prints, say, verdict, verdicts
 

@@ -1,4 +1,4 @@
-"""Claims on document 002 about one training run, on frames made by hand: what makes each true and what false."""
+"""Claims on document 002 about one training run, on hand-made frames that make each claim true or false."""
 
 import inspect
 
@@ -13,7 +13,7 @@ ONSET, LAST = "lc-4k-to-32k-step-4000", "lc-32k-to-64k-step-20000"
 
 
 def run(**values):
-    """Six checkpoints of the run: two of the first stage, one annealed, one of the first extension, two of the last."""
+    """Return six checkpoints: two of the first stage, one annealed, one of the first extension, two of the last."""
     checkpoints = (FIRST, "stage1-step-2", ANNEALED, ONSET, "lc-32k-to-64k-step-4000", LAST)
     phases = ("Pre-train", "Pre-train", "Anneal", "LC 4K-32K", "LC 32K-64K", "LC 32K-64K")
     frame = rows("checkpoint phase order", *zip(checkpoints, phases, (1, 2, 3, 4, 5, 6), strict=True))
@@ -31,7 +31,7 @@ def test_checkpoints_are_counted(text, expected):
     ("drops", "expected"),
     [
         ((0.04, 0.05, 0.06, 0.12, 0.15, 0.16), "holds"),
-        ((0.04, 0.05, 0.12, 0.12, 0.15, 0.16), "contradicted"),  # one phase ends where the next begins
+        ((0.04, 0.05, 0.12, 0.12, 0.15, 0.16), "contradicted"),  # the ranges of two phases touch
         ((0.04, 0.05, 0.06, 0.12, 0.16, 0.11), "contradicted"),
     ],
 )
@@ -63,7 +63,7 @@ def test_factor_that_drives_a_product_must_grow_most(bias, slope, expected):
 
 
 def changed(*cells):
-    """The factor of each metric over each span: from 1 to it, within a tenth."""
+    """Return the factor of each metric over each span, from 1 to `fold`, with a range of plus or minus 0.1."""
     table = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
     return rows("span metric fold fold_low fold_high before after", *table)
 
@@ -79,7 +79,7 @@ def changed(*cells):
     ],
 )
 def test_stated_factor_is_compared_with_the_ratio_over_its_span(claim, statement, text, span, metric, key):
-    """A factor of 4 in words may mean 3.5 to 4.5; 3.45 reaches that with the rounding of its ends."""
+    """A factor of 4 in words may mean 3.5 to 4.5; 3.45 is within that range when its own rounding is included."""
     others = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
     stated = states(**{**others, statement: (text, 4)})
     for fold, expected in ((4.0, "holds"), (3.45, "holds after rounding"), (3.35, "contradicted")):
@@ -138,7 +138,7 @@ def bias_tests(comparison, level, ranks, low=-0.99, high=-0.1):
 )
 def test_claim_that_bias_lowers_plasticity_needs_both_coefficients(level, ranks, expected):
     tests = bias_tests("ap_overall against bias, checkpoints of the short context", level, ranks)
-    # of a growth of .8 the first step makes .5 and annealing .1; what comes after pre-training does not count
+    # of a growth of .8, the first step makes .5 and annealing .1; later phases do not count
     frame = run(bias_strength=(0.1, 0.6, 0.9, 0.1, 0.1, 0.1))
     longer = pd.concat([frame, frame.iloc[[1]].assign(order=2.5, bias_strength=0.8)])
     assert says("c002_pretraining_bias_lowers_plasticity", tests, longer) == f"{expected}: -0.9000"
@@ -188,7 +188,7 @@ def test_first_fifth_recovery_is_compared_with_the_first_stage(after, expected):
     stated = states(phase2_first_20_level=("stage 1 level", None))
     equal = near_positions(at_0_1k=(0.9, 0.8, 0.85))
     assert verdict("c002_onset_first_fifth_recovers", stated, frame, equal) == expected
-    above = near_positions(at_0_1k=(0.9, 0.8, 0.95))  # at equal positions above all before: the fifths are others
+    above = near_positions(at_0_1k=(0.9, 0.8, 0.95))  # only the fifths differ
     unlike = "not supported" if expected == "holds" else "contradicted"
     assert verdict("c002_onset_first_fifth_recovers", stated, frame, above) == unlike
     said = reason("c002_onset_first_fifth_recovers", stated, frame, above)

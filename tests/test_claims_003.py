@@ -1,4 +1,4 @@
-"""Claims on document 003, on frames made by hand: each with what makes it true and what makes it false."""
+"""Claims on document 003, on hand-made frames that make each claim true or false."""
 
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
@@ -7,7 +7,7 @@ MODELS = rows("model layers", (ONE, 16), (THREE, 28))
 
 
 def landmarks(**changed):
-    """Both charts alike: a start at -5, a trough at -50, ends between -20 and -30, an answer band down to -10."""
+    """Return landmarks alike in both charts: start -5, trough -50, ends from -20 to -30, answer band down to -10."""
     held = {
         "start-delta_p": "-5",
         "lowest-delta_p": "-50",
@@ -132,7 +132,7 @@ def test_anchoring_effect_is_not_supported_when_groups_are_defined_by_it():
     def groups(text):
         return rows("fact printed", ("delta_p_groups", text))
 
-    # the gap at the trough is 40, the data sets spread over 10 and the models over nothing
+    # the gap at the trough is 40; data sets spread by 10, models by 0
     assert verdict("c003_anchoring_effect", landmarks(), groups("prompts of either kind")) == "holds"
     assert verdict("c003_anchoring_effect", landmarks(), groups("answers that flip: flips")) == "not supported"
     near = landmarks(both={"band-delta_p_low": "-45"})

@@ -1,4 +1,4 @@
-"""Claims on document 004, on frames made by hand: each with what makes it true and what makes it false."""
+"""Claims on document 004, on hand-made frames that make each claim true or false."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_figures_must_be_in_numerical_order():
 
 
 def cells(*values):
-    """Of each: positional, protocol, context, format, share, beyond."""
+    """Return retrieval rates; each value gives positional, protocol, context, format, share, beyond."""
     table = [(*each[:5], each[5], int(each[4] / 20), 5, each[4] - 20, each[4] + 20, 5) for each in values]
     return rows("positional protocol context format share beyond correct trials ci_low ci_high digits", *table)
 
@@ -101,7 +101,7 @@ def test_trade_off_rows_are_compared_with_the_cells_of_a_model():
 
 
 def test_ranking_ends_are_limited_to_the_training_length():
-    # of RoPE up to 4096 tokens, of DroPE up to 8192
+    # RoPE is tested up to 4096 tokens, DroPE up to 8192
     ranking = rows(
         "positional context share",
         ("RoPE", 2048, 60.0),
@@ -123,7 +123,7 @@ def test_ranking_ends_are_limited_to_the_training_length():
     later = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
     found = say("c004_fmt_ranges", table, later)
     assert found["RoPE-low"] == "contradicted: 0"
-    assert found["DroPE-high"] == "holds: 30"  # inside the printed range
+    assert found["DroPE-high"] == "holds: 30"  # within the printed range
 
 
 # --- digits of wrong answers

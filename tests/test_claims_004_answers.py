@@ -1,4 +1,4 @@
-"""Claims on wrong answers and on the opening of document 004, on frames made by hand."""
+"""Claims on wrong answers and on the introduction of document 004, on hand-made frames."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from claims_cases import prints, reason, rows, say, says, states, verdict, verdi
 
 
 def shares(*values):
-    """Of each: positional, context, category, count; of twenty trials, of which so many as the last are errors."""
+    """Return shares of answers in 20 trials; each value gives positional, context, category, count, errors."""
     columns = (
         "positional context category count trials share errors share_of_errors "
         "errors_ci_low errors_ci_high ci_low ci_high"
@@ -46,10 +46,10 @@ def test_percentages_are_counts_over_trials():
 @pytest.mark.parametrize(
     ("claim", "key", "texts"),
     [
-        # two of fourteen errors are 14.3 %, of twenty trials 10 %
+        # two of fourteen errors are 14.3 %; two of twenty trials are 10 %
         ("c004_ans_near_misses", "s11_5_near_miss_share", ("14%", "10%", "20%")),
         ("c004_ans_figure_i_near_misses", "fig_i_near_miss_share", ("14%", "10%", "20%")),
-        # nine of fourteen are 64.3 %, of twenty 45 %
+        # nine of fourteen errors are 64.3 %; nine of twenty trials are 45 %
         ("c004_ans_truncations", "s11_5_truncation_share", ("64%", "45%", "50%")),
         ("c004_ans_figure_i_truncations", "fig_i_truncation_share", ("64%", "45%", "50%")),
     ],
@@ -111,7 +111,7 @@ def test_figure_i_wrong_share_sums_the_error_classes():
 
 
 def test_evenly_spread_layers_are_below_twice_the_even_share():
-    # an even share of 32 layers is 3.125 %
+    # a uniform share over 32 layers is 3.125 %
     def layers(query, key):
         return rows("tensor share_rope", ("query", 1.0), ("query", query), ("key", key), ("value", 90.0))
 

@@ -1,4 +1,4 @@
-"""Claims on attention and MLP of document 004, on frames made by hand: which layers changed, and how."""
+"""Claims on attention and MLP of document 004, on hand-made frames: which layers changed, and how."""
 
 import pytest
 
@@ -8,7 +8,7 @@ COLUMNS = "layer share_rope share_drope difference attention_rope attention_drop
 
 
 def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
-    """Layers whose shares differ so; RoPE has 50 % in each."""
+    """Return layers with these differences of share between the models; RoPE's share is 50 % in each layer."""
     found = [
         (layer, 50.0, 50.0 + gap, gap, 1.0, attention, attention, mlp, layer in inverted)
         for layer, gap in enumerate(differences)
@@ -17,7 +17,7 @@ def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
 
 
 def summed(name="2-31", **values):
-    """The row of some layers in the summary."""
+    """Return the summary row of some layers."""
     numbers = {
         "layers_above_five_points": 0,
         "mean_difference": 0.1,
@@ -42,7 +42,7 @@ def summed(name="2-31", **values):
 def test_stated_mean_is_judged_by_the_farther_model():
     stated = states(s10_4_later_attention="~35%", s10_4_later_mlp="~65%")
     found = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
-    # 35 stands for 33.5 to 36.5, 65 for 63.5 to 66.5
+    # 35 means 33.5 to 36.5, and 65 means 63.5 to 66.5
     assert found == {"attention": "contradicted: 38.0", "mlp": "contradicted: 62.0"}
     found = say("c004_bal_about_a_third", stated, summed(mean_rope=36.0, mean_drope=34.5))
     assert found == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
@@ -62,7 +62,7 @@ def test_near_identity_is_contradicted_by_a_layer_five_points_apart():
 @pytest.mark.parametrize(("gap", "expected"), [(0.5, "holds: 0.5000"), (-0.6, "contradicted: 0.6000")])
 def test_identical_layers_differ_by_at_most_half_a_point(gap, expected):
     captions = prints("statement printed", ("fig_g_identical_layers", "2-4"))
-    # of the range 2-4 only: layers 0, 1 and 5 do not count
+    # the range is 2-4: layers 0, 1 and 5 do not count
     assert says("c004_bal_identical", layers(-30, 40, 0.1, gap, 0.2, 9.0), captions) == expected
 
 
@@ -70,7 +70,7 @@ def test_identical_layers_differ_by_at_most_half_a_point(gap, expected):
     ("differences", "expected"),
     [
         ((-30.0, 40.0, 5.0, 1.0), "holds"),
-        ((-30.0, 5.0, 40.0, 1.0), "contradicted"),  # layer 2 is among the two largest
+        ((-30.0, 5.0, 40.0, 1.0), "contradicted"),  # layer 2 has one of the two largest values
         ((-30.0, 40.0, 15.0, 1.0), "contradicted"),  # 30 is not more than twice 15
         ((-30.0, 40.0, 14.0, 1.0), "holds"),
     ],
@@ -96,7 +96,7 @@ def test_inverted_layers_are_compared_between_both_captions():
     assert verdict("c004_bal_inverted_layers", table, captions("0-1", "0-2")) == "not supported"
     single = layers(-30.0, 40.0, 1.0)
     assert says("c004_bal_inverted_layers", single, captions("0-1", "0-1")) == "not supported: layer 1"
-    # shares of 50 and 20 %, then of 49 and 20 %
+    # shares of 50 and 20 % hold, shares of 49 and 20 % do not
     assert "larger part in 1 of 2 models" in reason("c004_bal_inverted_layers", single, captions("0-1", "0-1"))
     lower = single.assign(share_rope=49.0)
     assert "larger part in 2 of 2 models" in reason("c004_bal_inverted_layers", lower, captions("0-1", "0-1"))
@@ -148,7 +148,7 @@ def test_figure_g_values_may_differ_from_measured_shares_by_half_a_point():
     columns = "layer positional published drawn difference repeats"
 
     def drawn(far):
-        # what is drawn in the first layers is no part of the statement
+        # the statement is not about the first layers
         points = [(0, "RoPE", 50.0, 90.0, 40.0, False), (2, "RoPE", 35.0, 35.0 + far, far, False)]
         return rows(columns, *points, (9, "RoPE", 35.0, 35.0, 0.0, True))
 

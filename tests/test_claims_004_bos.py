@@ -1,4 +1,4 @@
-"""Claims on the first token of document 004, on frames made by hand: what its MLP output and its values are worth."""
+"""Claims on the first token of document 004, on hand-made frames: effects of its MLP output and its values."""
 
 import pytest
 
@@ -13,7 +13,7 @@ EFFECTS = (
 
 
 def effects(*, four=1.0, six=60.0, nats=5.0, rope_nats=7.0):
-    """Shares of the norm that the removed layer writes, and nats: of DroPE in experiments 4 and 6, and of RoPE."""
+    """Return write shares of the removed layer, and effects in nats: DroPE in experiments 4 and 6, RoPE in 4."""
     return rows(
         EFFECTS,
         (4, "RoPE", 1, 99.0, 900.0, 910.0, rope_nats, rope_nats, 1000.0, 999, 1001, "1000x", "10000", "10.0"),
@@ -36,7 +36,7 @@ def test_perplexity_ratio_is_judged_within_its_rounding():
 
 @pytest.mark.parametrize(("nats", "expected"), [(4.7, "holds: 1000×"), (4.5, "contradicted: 1000×")])
 def test_perplexity_explosion_means_a_hundredfold(nats, expected):
-    # the natural logarithm of 100 is 4.605
+    # log(100) is 4.605 nats
     assert says("c004_fig13_rope_explodes", effects(rope_nats=nats)) == expected
 
 
@@ -68,7 +68,7 @@ CELL = "positional condition task share right_high count n n_low n_high items hi
 
 
 def cells(*values):
-    """Of each: positional, condition, task, right answers of ten and how many of these could be read."""
+    """Return task results; each value gives positional, condition, task, and right and readable answers out of ten."""
     found = [
         (model, condition, task, 100 * right / read if read else None, right, right, 10, read, read, 10, 30, f"{right}")
         for model, condition, task, right, read in values
@@ -89,7 +89,7 @@ def test_zero_accuracy_from_missing_answers_is_not_counted_as_failure():
     assert says("c004_rope_fails_all_tasks", ablated(0, 0), stated) == "not supported: 1 of 2"
     assert says("c004_rope_fails_all_tasks", ablated(1, 5), stated) == "contradicted: 1 of 2"
     more = states(s5_5_rope_tasks=("all", 3))
-    assert verdict("c004_rope_fails_all_tasks", ablated(0, 5), more) == "not supported"  # two tasks are not three
+    assert verdict("c004_rope_fails_all_tasks", ablated(0, 5), more) == "not supported"  # two tasks instead of three
 
 
 def test_valid_answers_are_those_that_could_be_read():
@@ -133,7 +133,7 @@ def test_category_means_are_judged_within_rounding():
     assert say("c004_drope_category_means", means, table, stated) == {
         "parametric-baseline": "holds: 65.2",
         "parametric-ablated": "holds: 65.50",
-        "contextual-baseline": "contradicted: 19.5",  # the cells give 19 to 20
+        "contextual-baseline": "contradicted: 19.5",  # the cells give a ratio of 19 to 20
         "contextual-ablated": "holds: 18.0",
     }
 
@@ -184,7 +184,7 @@ def test_stable_tasks_change_by_at_most_ten_points():
 
     assert says("c004_drope_parametric_stable", tasks(6, 10), means) == "holds: +10 points in sports"
     assert says("c004_drope_parametric_stable", tasks(3, 10), means) == "not supported: -20 points in sports"
-    assert verdict("c004_drope_parametric_stable", tasks(4, 8), means) == "not supported"  # 50 %, but two are lost
+    assert verdict("c004_drope_parametric_stable", tasks(4, 8), means) == "not supported"  # 50 %, but two lose answers
     assert "no test can be made" not in reason("c004_drope_parametric_stable", tasks(6, 10), means)
     known = tasks(6, 10)
     before = (known["condition"] == "baseline") & (known["task"] == "sports")

@@ -1,4 +1,4 @@
-"""Claims on passkeys within and beyond the training length in document 004, on frames made by hand."""
+"""Claims on passkeys within and beyond the training length in document 004, on hand-made frames."""
 
 import pytest
 
@@ -8,7 +8,7 @@ MODELS = rows("model display_name claimed_context", ("llama2-7b-rope", "Llama 2"
 
 
 def cells(*values):
-    """Of each: positional, protocol, context and share; five trials, of the errors twenty."""
+    """Return passkey rates; each value gives positional, protocol, context, share; `errors` has 20 trials."""
     found = []
     for model, protocol, context, share in values:
         trials = 20 if protocol == "errors" else 5
@@ -44,7 +44,7 @@ def test_context_multiples_refer_to_the_training_length():
     ],
 )
 def test_collapse_claim_needs_a_fall_from_all_to_none(within, beyond, expected):
-    drope = ("DroPE", "lengths", 4096, 40.0)  # of the other model nothing is asked
+    drope = ("DroPE", "lengths", 4096, 40.0)  # the claim is not about the other model
     table = cells(("RoPE", "lengths", 4096, within), ("RoPE", "lengths", 8192, beyond), drope)
     assert says("c004_ctx_rope_collapses", table) == expected
 
@@ -58,7 +58,7 @@ def test_a_cliff_needs_lengths_on_both_its_sides():
 
 @pytest.mark.parametrize(("edge", "expected"), [(40.0, "holds: 40.0000"), (39.0, "contradicted: 39.0000")])
 def test_no_cliff_claim_needs_success_at_the_boundary(edge, expected):
-    # the interval reaches ten points above the share; of five trials nothing is asked
+    # the interval reaches ten points above the share; rows with five trials are ignored
     table = cells(("DroPE", "errors", 2048, 50.0), ("DroPE", "errors", 4096, edge), ("DroPE", "lengths", 4096, 0.0))
     assert says("c004_ctx_drope_no_cliff", table) == expected
     assert ("fails at the boundary" in reason("c004_ctx_drope_no_cliff", table)) == (edge < 40)
@@ -102,11 +102,11 @@ def test_figure_h_line_must_join_points_of_one_protocol():
     assert verdict("c004_ctx_figure_h_one_line", points, two) == "not supported"
 
 
-# --- what is advised and concluded
+# --- advice and conclusions
 
 
 def functional(**arms):
-    """The tasks under disruption, of both models."""
+    """Return task accuracies of both models under disruption."""
     found = [
         ("qk_disruption", model, task, f"{value}%")
         for model, values in arms.items()

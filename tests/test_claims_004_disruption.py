@@ -1,4 +1,4 @@
-"""Claims on massive dimensions zeroed in document 004, on frames made by hand: seeds, texts, and what is usable."""
+"""Claims on massive dimensions zeroed in document 004, on hand-made frames: seeds, texts, and usability."""
 
 import pytest
 
@@ -10,7 +10,7 @@ TESTS = "comparison test unit p_value n estimate ci_low ci_high effect"
 
 
 def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
-    """Tests over ten seeds, and one over three texts."""
+    """Return three tests over ten seeds, a fourth for one model alone, and one test over three texts."""
     names = ("RoPE: massive against random", "DroPE: massive against random", CONTRAST)
     found = [(name, "t", "seed", p, 10, 2.0, 1.0, 3.0, effect) for name in names]
     found += [(ALONE, "t", "seed", p, 10, 2.0, 1.0, 3.0, alone)]
@@ -54,7 +54,7 @@ def test_seeds_count_as_units_only_with_distinct_values():
     [(1500.0, 2000.0, "holds: 1,500"), (1500.0, None, "not supported: 1,500"), (900.0, 2000.0, "contradicted: 900")],
 )
 def test_cohens_d_needs_a_spread_over_seeds(effect, alone, expected):
-    # the pooled d of both models is not what the source's script computes, and does not count
+    # the pooled d of both models is ignored, since the source's script computes another quantity
     table = seeds(effect=5.0, alone=alone).astype({"effect": float})
     trials = rows("positional seeds mr_d", ("RoPE", 10, 1e5), ("DroPE", 10, effect))
     assert says("c004_cohens_d", STATISTICS, trials, table) == expected
@@ -81,7 +81,7 @@ def test_stated_ratio_is_checked_for_every_text(chosen, other, expected):
 
 
 def by_text(*ratios):
-    """Of DroPE the multiple of the perplexity on each text; RoPE's is a thousand."""
+    """Return the perplexity ratio on each text: `ratios` for DroPE, 1000 for RoPE."""
     columns = "positional text massive_ratio massive_nats massive_increase"
     found = [("DroPE", str(place), ratio, 2.0, 100 * (ratio - 1)) for place, ratio in enumerate(ratios)]
     found += [("RoPE", str(place), 1000.0, 7.0, 99900.0) for place, _ in enumerate(ratios)]
@@ -104,7 +104,7 @@ def test_degradation_claim_is_not_supported_by_tenfold_perplexity():
     ],
 )
 def test_text_types_are_compared_by_size_and_order(largest, difference, repeats, expected):
-    # increases of 100 and 200 % are printed, one twice the other
+    # the printed increases are 100 and 200 %, a ratio of two
     printed = prints(
         "positional text printed",
         *[(model, text, value) for model in ("RoPE", "DroPE") for text, value in (("0", "100%"), ("1", "200%"))],
@@ -120,7 +120,7 @@ EFFECTS = "positional condition ratio ratio_low ratio_high ablated_printed basel
 
 
 def effects(**ratios):
-    """Of DroPE, or of RoPE with its name before: how many times the perplexity of 10."""
+    """Return perplexity ratios over a baseline of 10, for DroPE, or for RoPE if the name begins with `rope_`."""
     found = []
     for name, ratio in ratios.items():
         model = "RoPE" if name.startswith("rope_") else "DroPE"

@@ -1,4 +1,4 @@
-"""Claims on knowledge under disruption in document 004, on frames made by hand: tasks, categories, and chance."""
+"""Claims on knowledge under disruption in document 004, on hand-made frames: tasks, categories, and chance."""
 
 import pytest
 
@@ -9,7 +9,7 @@ TASKS = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "
 
 
 def category(model, name, **values):
-    """A row of the categories."""
+    """Return one row of the categories."""
     numbers = {
         "loss": 40.0,
         "loss_low": 30.0,
@@ -31,7 +31,7 @@ def both(one, other):
 
 
 def task(model, name, **values):
-    """A row of the tasks."""
+    """Return one row of the tasks."""
     numbers = {
         "base": 80.0,
         "base_low": 60.0,
@@ -117,7 +117,7 @@ def test_figure_7_range_must_hold_both_tasks():
         (88.6, "holds: 88.6 to 100.0", True),
         (87.0, "contradicted: 87.0 to 100.0", False),
     ):
-        # neither a parametric task nor the other model counts
+        # only parametric tasks of this model count
         tasks = both(task("RoPE", "imdb", degradation=imdb), task("RoPE", "passkey"))
         tasks = both(both(tasks, task("RoPE", "cities", degradation=1.0)), task("DroPE", "imdb", degradation=2.0))
         assert says("c004_fig7_range", captions, tasks) == expected
@@ -142,7 +142,7 @@ def test_a_task_without_counts_is_not_tested():
 
 
 def knowledge(*values):
-    """Of each: model, task, baseline, disrupted, degradation."""
+    """Return accuracies in long form; each value gives model, task, baseline, disrupted, degradation."""
     arms = ("baseline", "disrupted", "degradation")
     found = [(*each[:2], arm, text) for each in values for arm, text in zip(arms, each[2:], strict=True)]
     return prints("positional task metric printed", *found)
@@ -164,7 +164,7 @@ ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
 
 
 def full(**other):
-    """The table of both models: 80 % fall to 40 %, but for what is given of RoPE."""
+    """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `other`."""
     given = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
     return knowledge(
         *[(model, name, *(given | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
@@ -259,7 +259,7 @@ def test_unaffected_passkey_changes_by_at_most_ten_points(ci, expected):
 def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():
     columns = "positional massive_ratio random_increase"
     for worst, expected in ((9.4, "holds: 2 to 9 times"), (10.0, "contradicted: 2 to 10 times")):
-        # only the texts of DroPE count
+        # only DroPE's texts count
         texts = rows(columns, ("DroPE", 2.0, 1.0), ("DroPE", worst, 1.0), ("RoPE", 999.0, 1.0))
         assert says("c004_drope_nonfunctional", texts, task("DroPE", "imdb")) == expected
 

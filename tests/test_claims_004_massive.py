@@ -1,4 +1,4 @@
-"""Claims on the massive values of document 004, on frames made by hand: how many there are, and where."""
+"""Claims on the massive values of document 004, on hand-made frames: their number and location."""
 
 import pytest
 
@@ -69,7 +69,7 @@ SUMMARY = (
 
 
 def summed(*, query=38.0, others=38.0, more="1"):
-    """Layer 1 has 10 values in RoPE and so many times as many in DroPE; later ones fall from 50 to 20."""
+    """Return a summary: layer 1 has 10 values in RoPE and a multiple in DroPE; later layers fall from 50 to 20."""
     ratios = {"query": query, "key": others, "value": others, "all": others}
     return rows(
         SUMMARY,
@@ -107,7 +107,7 @@ def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
 
 def test_later_layer_counts_are_compared_approximately():
     found = say("c004_later_layers", LAYER1, summed())
-    # 50 stands for 42.5 to 57.5, 20 for 17 to 23
+    # 50 means 42.5 to 57.5, and 20 means 17 to 23
     assert found == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
 
 
@@ -128,7 +128,7 @@ def test_not_uniform_claim_needs_layer_1_to_rise_and_the_others_to_fall(changes,
 
 
 def counts(drope="160", rope="200", change="-20%"):
-    """The table of counts, each with a deviation of 3."""
+    """Return the table of counts, each with a standard deviation of 3."""
     found = [(tensor, model, "count_sd", "3") for tensor in TENSORS for model in MODELS]
     found += [(tensor, "RoPE", "count_mean", rope) for tensor in TENSORS]
     found += [(tensor, "DroPE", "count_mean", drope) for tensor in TENSORS]
@@ -138,7 +138,7 @@ def counts(drope="160", rope="200", change="-20%"):
 
 def test_a_change_follows_from_its_means_and_their_rounding():
     assert set(verdicts("c004_massive_change_cells", counts()).values()) == {"holds"}
-    # 160.5 of 199.5 are 80.5 %, 159.5 of 200.5 are 79.6 %
+    # 160.5 / 199.5 is 80.5 %, and 159.5 / 200.5 is 79.6 %
     assert set(verdicts("c004_massive_change_cells", counts(change="-20.4%")).values()) == {"holds after rounding"}
     assert set(verdicts("c004_massive_change_cells", counts(change="+20%")).values()) == {"contradicted"}
 
@@ -152,7 +152,7 @@ def test_totals_without_layer_1_are_compared_with_the_later_layers():
 
 
 def drawn(figure, *values):
-    """Points of a figure: of each model, tensor and metric its text."""
+    """Return points of a figure; each value gives model, tensor, metric and printed text."""
     return prints("figure series x metric printed", *[(figure, *each) for each in values])
 
 

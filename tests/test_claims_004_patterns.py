@@ -1,4 +1,4 @@
-"""Claims on attention patterns, phases and layer 1 of document 004, on frames made by hand."""
+"""Claims on attention patterns, phases and layer 1 of document 004, on hand-made frames."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_routed_identically_needs_less_than_three_quarters_in_one_direction(less
 
 
 def experiments(**values):
-    """Of each quantity (its blanks underscores), experiment and layers: RoPE's and DroPE's value."""
+    """Return values of RoPE and DroPE by quantity, layers and experiment; keywords change some."""
     columns = "quantity layers experiment rope drope difference texts"
     return rows(
         columns,
@@ -224,7 +224,7 @@ def test_growth_of_a_share_is_recomputed_from_the_published_shares():
 
 
 def shares(*values):
-    """Of each: positional, condition, task and right answers of ten."""
+    """Return task accuracies; each value gives positional, condition, task, and right answers out of ten."""
     table = [(*each[:3], each[3], each[3], 10, 10.0 * each[3], f"{10 * each[3]}%", "above") for each in values]
     return rows("positional condition task count right_high n share printed_text against_chance", *table)
 

@@ -1,4 +1,4 @@
-"""Claims on settings, repeats and derived cells of document 004, on frames made by hand."""
+"""Claims on settings, repeats and derived cells of document 004, on hand-made frames."""
 
 import pytest
 
@@ -10,7 +10,7 @@ MODELS = ("RoPE", "DroPE")
 
 
 def protocols(*values):
-    """Of each: experiment, section, precision, items, note."""
+    """Return settings of runs; each value gives experiment, section, precision, items, note."""
     return rows("experiment section precision items note", *values)
 
 
@@ -142,7 +142,7 @@ def test_increase_cells_are_recomputed_from_perplexities():
         cells |= {"massive_increase": "+900%", "random_increase_mean": "+0.6%"}
         return prints("positional metric printed", *[(model, *cell) for model in MODELS for cell in cells.items()])
 
-    # 20 to 2.00 is 900 %; a last digit of 2.00 or 20.1 leaves it between 899.5 and 904.9 or so
+    # from 2.00 to 20 is +900 %; rounding of 2.00 and 20.0 allows 899.5 to about 904.9
     for text, expected in (("20.0", "holds"), ("20.02", "holds after rounding"), ("20.5", "contradicted")):
         judged = verdicts("c004_increase_cells", table(text))
         assert {judged[f"{model}-massive"] for model in MODELS} == {expected}
@@ -161,7 +161,7 @@ def test_a_printed_increase_is_rounded_to_its_last_digit_that_is_not_zero():
 
 
 def balance(share="40.0%", difference="+10.0"):
-    """The table of three bands: RoPE at 30 %, DroPE at 40."""
+    """Return shares for three bands of layers: RoPE 30 %, DroPE 40 %."""
     cells = []
     for band in ("0", "1", "2-31"):
         cells += [("RoPE", band, "attention_contribution", "30.0%"), ("DroPE", band, "attention_contribution", share)]

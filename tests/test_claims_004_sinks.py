@@ -1,4 +1,4 @@
-"""Claims on the sinks of document 004, on frames made by hand: rates per layer, and the threshold."""
+"""Claims on the sinks of document 004, on hand-made frames: rates per layer, and the threshold."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def summary(**values):
 
 
 def layers(rope, drope):
-    """Rates in percent, by layer."""
+    """Return sink rates in percent by layer."""
     return rows("layer rope drope", *[(place, *pair) for place, pair in enumerate(zip(rope, drope, strict=True))])
 
 
@@ -66,7 +66,7 @@ def test_sink_rate_cells_are_compared_with_layer_means_and_ranges():
         (10, 0.91, 91.0, "holds: 10 of 10"),
         (8, 0.91, 91.0, "holds: 10 of 10"),
         (7, 0.91, 91.0, "contradicted: 10 of 10"),
-        (10, 0.90, 91.0, "contradicted: 0 of 10"),  # 0.9 exactly is not above it
+        (10, 0.90, 91.0, "contradicted: 0 of 10"),  # exactly 0.9 is not above the threshold
         (10, 0.91, 90.0, "contradicted: 0 of 10"),
     ],
 )
@@ -118,7 +118,7 @@ def test_free_later_layers_need_ten_points_less_on_the_first_token():
     origins = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
 
     def write(rope, drope):
-        # layers 0 and 1 are not later ones
+        # layers 0 and 1 are not later layers
         return rows("layer mass_rope mass_drope", (0, 0.0, 1.0), (1, 0.0, 1.0), (2, rope, drope), (3, rope, drope))
 
     assert says("c004_later_layers_free", table, write(0.9, 0.7), origins).startswith("holds: 20.0 points")

@@ -1,4 +1,4 @@
-"""Claims on what the first token of document 004 writes and what its values are worth, on frames made by hand."""
+"""Claims on the output of attention to the first token of document 004, and on its values, on hand-made frames."""
 
 import pytest
 
@@ -8,7 +8,7 @@ ORIGINS = rows("experiment run positional rotated taken_from", ("5", "printed", 
 
 
 def summary(**pairs):
-    """Of each quantity RoPE's and DroPE's value."""
+    """Return a summary; each value gives a quantity and the values of RoPE and DroPE."""
     return rows(
         "quantity rope drope rope_printed drope_printed",
         *[(name, *pair, *map(str, pair)) for name, pair in pairs.items()],

@@ -1,4 +1,4 @@
-"""Anchors: the heading, line and hash of what a claim judges, found in documents that are read nowhere else."""
+"""Anchors: heading, line and hash of each judged statement, found in the documents."""
 
 import csv
 import re
@@ -127,10 +127,10 @@ In all, 17 words were lost by either.
     [
         ("reader-s-4096", "52.5", "9"),
         ("reader-l-512", "92.0", "10"),
-        ("reader-m", "52.5", ""),  # two rows print it, and both are named alike
+        ("reader-m", "52.5", ""),  # two rows print the value, and both are named alike
         ("reader-s-words", "12", "14"),
-        ("nobody", "12", ""),  # no row that prints it is named
-        ("nobody", "17", "5"),  # one sentence alone prints it
+        ("nobody", "12", ""),  # no row that prints the value is named
+        ("nobody", "17", "5"),  # only one sentence prints it
         ("reader-s", "2.5", ""),  # part of a longer number
         ("reader-s", "", ""),
     ],
@@ -165,11 +165,11 @@ def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
     assert all(re.fullmatch(r"[0-9a-f]{12}", anchors[name]["anchor"]) for name in lines)
     assert all((each["match"] != "heading") == bool(each["line"]) for each in anchors.values())
     checks = [each for each in anchors.values() if each["match"] == "value"]
-    assert len(checks) > 500, "checks of cells have lines of their own"
+    assert len(checks) > 500, "checks of cells have separate lines"
 
 
 def test_reported_values_match_the_committed_hashes():
-    """As found when the anchors were written; a claim that reports something else since has another hash or none."""
+    """Compare with the hashes stored when the anchors were written; a changed claim has another hash or none."""
 
     def table(path):
         with (ROOT / path).open(encoding="utf-8", newline="") as stream:

@@ -1,4 +1,4 @@
-"""Both ways: every claim answers to what it reads, and a claim that cannot is found."""
+"""Every claim must change its verdict when its input changes; claims that cannot are found."""
 
 import pandas as pd
 import pytest
@@ -10,14 +10,14 @@ from conftest import ROOT
 
 DOCUMENTS = ("c000", "c001", "c002", "c003", "c004", "thesis")
 TRIES = 150
-# Claims that read nothing, since nothing is printed or published that could decide them.
+# Claims without input, since no printed or published value could decide them.
 SILENT = {"c000_conclusion_mechanism", "c001_distant_keys_lose", "c001_exact_scores", "c004_con_compensates"}
-# What a planned test has once it is measured; a claim on a plan has to answer to that.
+# Values of a planned test once it is measured; claims on the plan must react to them.
 MEASURED = {"difference": 0.3, "rho": 0.3, "low": 0.1, "high": 0.5, "p": 0.002, "p_least": 0.001, "p_holm": 0.01}
 
 
 def measured(frame):
-    """A result of planned tests of which none is measured yet, as if they all were; any other as it is."""
+    """Fill in a result of planned tests if none is measured yet; return other results unchanged."""
     if "p_least" not in frame.columns or frame["p_least"].notna().any():
         return frame
     counts = {name: 9 for name in ("seeds", "models", "heads") if name in frame.columns}
@@ -33,7 +33,7 @@ def table(**columns):
 
 def test_claim_that_judges_its_input_changes_verdict():
     def honest(scores):
-        """Turns."""
+        """The verdict changes with the input."""
         return judge(bool(scores["value"].max() > 2), f"The largest is {scores['value'].max():g}.")
 
     (answer,) = mutate_claim("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).answers.values()
@@ -44,11 +44,11 @@ def test_claim_that_judges_its_input_changes_verdict():
 
 def test_a_claim_with_a_typed_verdict_is_found():
     def typed(scores):
-        """Never turns, though its reason moves."""
+        """The verdict never changes, but the reason does."""
         return Verdict(verdict="holds", reason=f"The largest is {scores['value'].max():g}.")
 
     def deaf(scores):
-        """Neither turns nor says another word."""
+        """Neither verdict nor reason changes."""
         return judge(len(scores) >= 0, "None of them has a window.")
 
     frames = {"scores": table(value=[1.0, 3.0])}
@@ -61,7 +61,7 @@ def test_a_claim_with_a_typed_verdict_is_found():
 
 def test_reason_that_stays_when_the_verdict_changes_is_found():
     def silent(scores):
-        """Turns without its reason."""
+        """The verdict changes, but not the reason."""
         return judge(bool(scores["value"].max() > 2), "None of them has a window.")
 
     (answer,) = mutate_claim("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).answers.values()
@@ -72,7 +72,7 @@ def test_reason_that_stays_when_the_verdict_changes_is_found():
 @pytest.mark.parametrize(("reason", "mute"), [("None is above it.", True), ("Of one.", False)])
 def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute):
     def half(scores):
-        """Turns with its number alone."""
+        """The verdict and the number change, but not the reason."""
         most = scores["value"].max()
         return judge(bool(most > 2), reason, recomputed=f"{most:g}")
 
@@ -99,7 +99,7 @@ def test_estimates_are_made_significant_and_insignificant_consistently():
 
 def test_contradicted_claim_changes_when_its_number_is_corrected():
     def wrong(stated):
-        """Printed as 10, is 12.34."""
+        """The printed value is 10, the true one 12.34."""
         return compare(quote(stated, key="x"), 12.34, reason="So it is.")
 
     (answer,) = mutate_claim("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).answers.values()
@@ -109,7 +109,7 @@ def test_contradicted_claim_changes_when_its_number_is_corrected():
 
 def test_each_verdict_of_a_claim_must_change():
     def halves(scores):
-        """One of two is typed."""
+        """One of two verdicts is hard-coded."""
         return [
             judge(bool(scores["value"].iloc[0] > 0), f"{scores['value'].iloc[0]:g}", key="a"),
             untestable("a run would tell", key="b"),
@@ -168,7 +168,7 @@ def test_measured_plan_is_left_unchanged():
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_claim_changes_with_some_input(document):
-    """Each claim turns or says something else with some input, and no verdict turns without a word of its reason."""
+    """Some input changes each claim's verdict or reason, and no verdict changes without its reason."""
     found = {name: claim for name, claim in claims(ROOT / "analysis/claims").items() if name.startswith(document)}
     assert found
     tallies = {}

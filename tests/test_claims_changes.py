@@ -1,4 +1,4 @@
-"""The ledger against a revision: what changed is named, whatever was built before; one claim shows what it rests on."""
+"""The ledger compared with a revision: changed claims are named, and one claim lists its inputs."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def c002_drop_is_large(captured_models) -> list[Verdict]:
 '''
 
 
-# --- two states of a ledger
+# --- two versions of a ledger
 
 
 def test_equal_ledgers_have_no_changes():
@@ -55,7 +55,7 @@ def test_other_changed_cells_are_summarised_by_column():
 
 @pytest.fixture
 def committed(project):
-    """A project with one claim, in a repository of its own, its ledger committed."""
+    """Return a project with one claim and a committed ledger, in a new repository."""
     for path in [*(project / "analysis/claims").glob("[a-z]*/**/[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
         path.unlink()
     (project / "analysis/claims/one.py").write_text(CLAIMS)
@@ -108,7 +108,7 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
 
 
 def test_check_outside_a_git_checkout_is_refused(project, tmp_path):
-    (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no checkout above it either
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no repository above it either
     done = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
     assert done.returncode == 1
     assert "is not a git repository" in done.stderr

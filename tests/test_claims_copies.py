@@ -1,4 +1,4 @@
-"""Claims that cells stand in two tables, on frames made by hand: a cell that differs fails, and no other."""
+"""Claims that two tables print equal cells, on hand-made frames: only a cell that differs fails."""
 
 import pytest
 
@@ -11,8 +11,8 @@ def lengths(*cells, columns="model length printed"):
     return prints(columns, *cells)
 
 
-# Of each: the claim; the copy's cells, the first of them with its key; the tables that it is compared with, which hold
-# other values too; the keys of all its cells.
+# For each case: the claim; the columns and cells of the copy; the tables compared with it, which also have
+# other values; the keys of the compared cells.
 CASES = [
     (
         "c002_t1_all_models",

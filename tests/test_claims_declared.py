@@ -1,4 +1,4 @@
-"""Declared cell checks: what a relation says of cells, what a declaration tells the build, and what it refuses."""
+"""Declared cell checks: relations between cells, the inputs that a declaration gives the build, and refused forms."""
 
 import json
 
@@ -23,7 +23,7 @@ CELLS = prints("model metric printed", ("a", "one", "0.50"), ("a", "two", "0.20"
 
 
 def one(follows, printed, **more):
-    """The verdict on a printed cell that should follow from the cells of model a."""
+    """Return the verdict on a printed cell that should follow from the cells of model a."""
     relation = Relation(cell=Artifact("copy")(metric="x"), follows=follows, because="{0}.", **more)
     (made,) = relation.verdicts({"table": CELLS, "copy": prints("metric printed", ("x", printed))})
     return made
@@ -197,7 +197,7 @@ def test_artifacts_of_every_declaration_equal_those_found_by_the_build():
             declared += 1
             assert set(step.artifacts) == set(made.artifacts), step.name
     assert declared
-    # a declaration that the build does not see would be a claim that nobody judges
+    # a declaration that the build misses would never be judged
     assert {step.name for step in steps} == set(claims(ROOT / "analysis/claims"))
 
 

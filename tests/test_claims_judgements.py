@@ -1,4 +1,4 @@
-"""Judgements that were too hard or too lenient: each one turns when what it rests on is changed."""
+"""Judgements that were once too strict or too lenient: each verdict changes when its evidence is changed."""
 
 import re
 
@@ -10,19 +10,19 @@ MEMORY = Memory({})
 
 
 def say(claim, **frames):
-    """The verdicts of a claim by key, on the committed artifacts but for `frames`."""
+    """Return the verdicts of a claim by key, on the committed artifacts except those in `frames`."""
     step = graph().steps[f"claim:{claim}"]
     made = function(step)(**{name: frames[name] if name in frames else MEMORY.frame(name) for name in step.artifacts})
     return {each.key: each for each in (made if isinstance(made, list) else [made])}
 
 
 def one(claim, **frames):
-    """The verdict of a claim that gives a single one."""
+    """Return the verdict of a claim with a single verdict."""
     return say(claim, **frames)[""].verdict
 
 
 def printed(name, text, **where):
-    """A source in which the row at `where` prints `text`."""
+    """Return a source in which the row selected by `where` prints `text`."""
 
     def change(frame):
         hit = (frame[list(where)] == list(where.values())).all(axis=1)
@@ -77,7 +77,7 @@ def test_a_longer_phase_is_one_across_more_layers():
 
 
 def test_accelerating_is_contradicted_only_when_false_in_every_reading():
-    assert one("c002_t4_qwen_accelerating") == "contradicted"  # slower than the first half, and no steps that only grow
+    assert one("c002_t4_qwen_accelerating") == "contradicted"  # slower than the first half, and not every step grows
     profiles = MEMORY.frame("decile_profiles")
     steps = {"d6": 0.01, "d7": 0.03, "d8": 0.06, "d9": 0.1}
     growing = profiles.assign(**{name: profiles["d5"] - fall for name, fall in steps.items()})
@@ -144,7 +144,7 @@ def test_usable_means_above_chance():
     cells = source("drope_functional")
     hit = cells["condition"] == "qk_disruption"
     dead = cells.assign(value=cells["value"].mask(hit & (cells["positional"] == "RoPE"), 0.0))
-    assert one("c004_dis_unusable", drope_functional=dead) == "not supported"  # DroPE's passkey is at zero
+    assert one("c004_dis_unusable", drope_functional=dead) == "not supported"  # DroPE's passkey accuracy is zero
     low = dead.assign(value=dead["value"].mask(hit & (dead["positional"] == "DroPE"), 20.0))
     assert one("c004_dis_unusable", drope_functional=low) == "not supported"
     good = dead.assign(value=dead["value"].mask(hit & (dead["positional"] == "DroPE"), 60.0))

@@ -1,4 +1,4 @@
-"""Kinds of statement that numbers alone do not carry: causes, absences and candidates, over the whole ledger."""
+"""Statements that numbers alone cannot decide, over the whole ledger: causes, absences and candidates."""
 
 import re
 
@@ -7,7 +7,7 @@ import pandas as pd
 from boundpaper.store.reader import read
 from conftest import ROOT
 
-# What makes a statement one of a cause or of an absence, as far as words tell.
+# Words that mark a statement of a cause or of an absence.
 CAUSE = re.compile(r"\b(because|due to|caus\w+|for want of|explain\w*|driv\w+|detects?|makes?|lets|enabl\w*)\b", re.I)
 ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\b", re.I)
 MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)

@@ -1,4 +1,4 @@
-"""Claims that repeat, count or leave open, of all documents, on frames made by hand: what makes each true or false."""
+"""Claims of all documents that repeat, count or leave open, on hand-made frames that make each true or false."""
 
 import inspect
 
@@ -43,7 +43,7 @@ def test_range_of_a_layer_is_not_testable_but_compared_with_models():
     profile = rows(
         deciles,
         ("llama3.2-11b", "Eleven", *[0.5] * 9, 0.2),
-        ("flat", "Flat", *[0.5] * 9, 0.4119),  # .0881: half a rounding and one unit more are allowed
+        ("flat", "Flat", *[0.5] * 9, 0.4119),  # .0881 is allowed: half a unit of rounding, and one unit more
         ("steep", "Steep", *[0.5] * 9, 0.4113),
     )
     stated = states(extremes_range="0.087", extremes_range_layer="16")
@@ -100,7 +100,7 @@ NARRATIVE = inspect.unwrap(function("c001_training_repeated")).__globals__
 
 
 def narrative(**other):
-    """Every value as the table has it; `other` changes some."""
+    """Return the frames of the narrative with every value as in the table, except those in `other`."""
     cells: dict[tuple[str, str], str] = {}
     spans: dict[tuple[str, str], float] = {}
     windows = {}
@@ -137,7 +137,7 @@ def test_narrative_numbers_are_compared_with_the_checkpoint_table():
 
 
 def troughs(**ends):
-    """Layers of the trough and of the degraded range, of both models."""
+    """Return layers of the trough and of the degraded range, for both models."""
     places = {"trough": (8, 12), "degraded": (8, 15), **ends}
     found = [
         (model, "question", name, f"layer_{end}", str(layer))
@@ -324,7 +324,7 @@ def test_peak_reason_states_whether_the_runs_are_comparable(precision, gap, expe
     assert words in reason("c004_peak_less_extreme", summary, protocols)
 
 
-# --- words that follow from the outcome
+# --- wording that depends on the outcome
 
 
 def test_reason_states_whether_phase_ranges_overlap():

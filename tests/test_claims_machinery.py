@@ -1,4 +1,4 @@
-"""Claims: what a verdict accepts, how printed numbers are judged, and what the builder and the ledger refuse."""
+"""Claims: accepted verdicts, judgement of printed numbers, and errors of the builder and the ledger."""
 
 import json
 
@@ -21,7 +21,7 @@ from conftest import ROOT
 
 
 def printed(*cells, words=False, **columns):
-    """A long source with these printed cells."""
+    """Return a source in long form with these printed cells."""
     return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=words)
 
 
@@ -89,7 +89,7 @@ def quoted(text):
     ("text", "value", "within", "verdict"),
     [
         ("0.186", 0.1863, None, "holds"),
-        ("0.186", 0.1865, None, "holds"),  # a tie may round either way
+        ("0.186", 0.1865, None, "holds"),  # a tie may round up or down
         ("0.186", 0.1866, None, "contradicted"),
         ("0.186", 0.1866, Interval(0.1864, 0.1868), "holds after rounding"),
         ("0.186", 0.1870, Interval(0.1868, 0.1872), "contradicted"),
@@ -143,7 +143,7 @@ def test_about_judges_by_the_range_of_an_approximate_number(text, value, verdict
 
 
 def test_about_never_judges_a_larger_deviation_milder():
-    """Of two approximate numbers with one digit, the one that is farther off never holds where the other fails."""
+    """For approximate numbers with one digit, a larger deviation is never judged milder."""
     shares = [0.0, 0.1, 0.14, 0.16, 0.3, 0.45]
     for text in ("~20", "~40", "~100", "~300", "~0.4"):
         number = quoted(text).number
@@ -170,7 +170,7 @@ def test_judge_and_untestable_return_the_requested_verdicts():
         judge(False, "no", otherwise="wrong")
 
 
-# --- helpers for bulk claims
+# --- helpers for claims on many cells
 
 
 def test_restated_checks_each_value_of_the_prose_against_its_cell():
@@ -251,7 +251,7 @@ ONE = 'Verdict(verdict="holds", reason="so")'
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
-    """Builds a claim that is written for the test, in a module of its own, on the project's documents."""
+    """Return a function that builds a test's claim, in a new module, on the project's documents."""
     (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 
@@ -380,7 +380,7 @@ def test_a_quoted_value_is_immutable():
     ("value", "within", "verdict"),
     [
         (0.10, None, "holds"),
-        (0.205, None, "holds"),  # half a printed unit beyond the end
+        (0.205, None, "holds"),  # half a printed unit beyond the end of the range
         (0.21, None, "contradicted"),
         (0.21, Interval(0.19, 0.23), "holds after rounding"),
         (0.21, Interval(0.206, 0.23), "contradicted"),

@@ -1,4 +1,4 @@
-"""Numbers printed for two quantities: the list is whole, what is unexplained is told, what is explained is computed."""
+"""Quantities printed with two different numbers: the list is complete, and each difference is explained or reported."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Claims of the thesis itself, on frames made by hand: each with what makes it true and what makes it false."""
+"""Claims of the thesis itself, on hand-made frames that make each claim true or false."""
 
 import pandas as pd
 import pytest
@@ -107,7 +107,7 @@ def test_noise_is_larger_than_the_spread_of_the_scored_models():
     def twins(apart):
         return rows("quantity value", ("decile_mean", apart))
 
-    # the standard deviation of .5, .6 and .7 is .1; the model that is not scored counts nothing
+    # the standard deviation of .5, .6 and .7 is .1; the model without a score is ignored
     models = rows("in_source ap_overall", (True, 0.5), (True, 0.6), (True, 0.7), (False, 9.0))
     assert says("thesis_capture_noise", twins(0.11), models) == "holds: 0.110 against 0.100"
     assert verdict("thesis_capture_noise", twins(0.09), models) == "contradicted"

@@ -1,4 +1,4 @@
-"""Claims of the thesis on benchmarks, shares and captures, on frames made by hand: what makes each true or false."""
+"""Claims of the thesis on benchmarks, shares and captures, on hand-made frames that make each true or false."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from claims_cases import reason, rows, say, says, verdict, verdicts
 
 
 def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 5, 4, 3, 2, 1), later=None):
-    """Eight models, four of Ministral 3 with small drops and four of Qwen3, and one that is not compared."""
+    """Return frames of eight compared models, four Ministral 3 with small drops and four Qwen3, and one other."""
     drops = [0.05 + step for step in (0.0, 0.01, 0.02, 0.03)]
     drops += [drop + apart for drop in drops]
     declines = [0.10 + step for step in inside]
@@ -36,7 +36,7 @@ def checks(**given):
 
 
 def test_relation_within_families_is_judged_by_its_test():
-    assert checks()["within"] == "not supported"  # the larger drop is the larger decline in both families
+    assert checks()["within"] == "not supported"  # in both families, larger drops have larger declines
     judged = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
     assert judged["within"] == "holds: 0.0000"
 
@@ -44,7 +44,7 @@ def test_relation_within_families_is_judged_by_its_test():
 def test_family_membership_claim_needs_separated_families():
     assert checks()["member"] == "holds"
     assert checks(apart=0.01)["member"] == "not supported"
-    level = {"inside": (0.0, 0.0, 0.0, 1e-6)}  # by membership alone, which goes closer than the drop
+    level = {"inside": (0.0, 0.0, 0.0, 1e-6)}  # family membership alone predicts better than the drop
     assert checks(**level)["member"] == "not supported"
 
 
@@ -81,7 +81,7 @@ def test_decline_and_drop_relation_must_not_depend_on_one_model(estimate, adjust
     assert "with one of 8 models left out" in reason("thesis_decline_goes_with_drop", decline, tests, joint)
 
 
-# --- over equal shares of the context
+# --- over equal fractions of the context
 
 
 def shares(ministral=(0.05, 0.06), claimed=262144, qwen=(0.9, 0.8, 0.2), qwen_claimed=131072):
@@ -108,8 +108,8 @@ def test_flatter_family_over_an_equal_share_is_recomputed():
     [
         {"claimed": 131072},
         {"qwen_claimed": 262144},
-        {"ministral": (0.05, 0.0995)},  # apart by less than two roundings
-        {"qwen": (0.9, 0.8, 0.099)},  # the whole drops differ by no more
+        {"ministral": (0.05, 0.0995)},  # the difference is less than two roundings
+        {"qwen": (0.9, 0.8, 0.099)},  # the full drops do not differ by more
     ],
 )
 def test_equal_share_claim_is_contradicted_by_other_drops(other):
@@ -219,7 +219,7 @@ def test_captures_differ_by_less_than_a_reported_pair(low, high, expected):
     columns = "model display_name metric noise_low noise_high twice_sd twin_difference documents splits"
     table = rows(
         columns,
-        ("a", "A", "ap_drop", low, high, 0.008, 0.01, 16, 7),  # the pair's .01 is .00707 times the root of two
+        ("a", "A", "ap_drop", low, high, 0.008, 0.01, 16, 7),  # the pair's .01 is .00707 times the square root of two
         ("a", "A", "plane_var", 9.0, 9.0, 9.0, None, 16, 7),
         ("a", "A", "another", 9.0, 9.0, 9.0, 1.0, 16, 7),
     )

@@ -1,4 +1,4 @@
-"""Claims of the thesis on benchmarks, anchoring, the lab's tasks and training, on frames made by hand."""
+"""Claims of the thesis on benchmarks, anchoring, lab tasks and training, on hand-made frames."""
 
 import pytest
 
@@ -10,7 +10,7 @@ TEST = "comparison test estimate p_value p_adjusted n effect_ci_low effect_ci_hi
 
 
 def correlations(*values, n=7):
-    """Of each: metric, test, r, p and corrected p."""
+    """Return tests; each value gives metric, test, r, p and corrected p."""
     return rows(TEST, *[(*each, n, -0.1, 0.4) for each in values])
 
 
@@ -59,7 +59,7 @@ CURVE = (
 
 
 def curves(**values):
-    """A layer a split and group of a tiny model, one whose probe sees nothing, and one of another model."""
+    """Return a layer per split and group of a tiny model, a layer with a probe at chance, and another model's layer."""
     numbers = {"delta_p": -9.0, "delta_p_low": -12.0, "delta_p_high": -6.0, "question_share": 1.0} | {
         "filler": 0.5,
         "control": 0.5,

@@ -1,4 +1,4 @@
-"""Planted typos: what is planted is another number, always the same ones, and what is judged turns."""
+"""Planted typos: each seed gives the same typos, each differs from the original, and verdicts on them change."""
 
 import random
 
@@ -62,7 +62,7 @@ def test_typo_beyond_the_table_constraints_is_refused():
 
 def test_command_with_another_seed_prints_but_writes_nothing(capsys, monkeypatch):
     monkeypatch.setattr(module, "what_detects", lambda project, each: "c000_made")
-    monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))
+    monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table has the typos of one seed"))
     assert module.main(["5", "7"]) == 0
     said = capsys.readouterr().out
     assert "all: 5 of 5 detected" in said

@@ -1,4 +1,4 @@
-"""Numbers that a text repeats from a table, on frames made by hand: each is that of its own cell, and of no other."""
+"""Numbers that a text repeats from a table, on hand-made frames: each must equal its table cell, and no other."""
 
 import inspect
 
@@ -10,11 +10,11 @@ from claims_cases import function, prints, rows, say, states, verdicts
 from claims_repeats import REPEATS, SUMMARY
 
 STATED = ("stated_001", "stated_002", "drope_stated", "drope_captions")
-WHOLE = {"context", "decile"}  # keys that are numbers
+WHOLE = {"context", "decile"}  # columns whose keys are numbers
 
 
 def cells(claim):
-    """Of each value: where it is first printed, as (table, ((column, key), ...))."""
+    """Return for each repeated value where it is first printed, as (table, ((column, key), ...))."""
     found = {}
     for line in REPEATS[claim].split("\n")[1:]:
         statement, table, *where = line.split()
@@ -24,7 +24,7 @@ def cells(claim):
 
 
 def frames(claim, **misprinted):
-    """The claim's frames: every cell has a number of its own, and every value is that of its cell but for misprints."""
+    """Return the claim's frames: cells have distinct numbers, and the text repeats them except for `misprinted`."""
     places = cells(claim)
     printed = {place: f"{10.1 + 0.1 * number:.1f}" for number, place in enumerate(dict.fromkeys(places.values()))}
     texts: dict[str, dict[str, str]] = {name: {} for name in STATED}
@@ -83,7 +83,7 @@ def test_repeated_settings_are_compared_with_their_first_statement():
         stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"}).assign(source="004 11.1")
         return verdicts("c004_repeated_settings", stated, *tables)
 
-    # the first is given as 4K, which stands for 3,500 to 4,500, the table's 4096 lies in it
+    # the first value is printed as 4K, which means 3,500 to 4,500 and includes the table's 4096
     assert found() == dict.fromkeys(again, "holds")
     for key, other in (("s2_1_layers", "33"), ("s11_5_rope_within_exact", "60%"), ("s11_6_passkey_digits", "7")):
         assert found(**{key: other}) == {**dict.fromkeys(again, "holds"), key: "contradicted"}
@@ -111,7 +111,7 @@ def test_stated_sink_head_share_is_compared_for_each_model():
 
 
 def test_each_summary_row_is_compared_with_its_section():
-    """Errors are told of DroPE only; every other row has both models."""
+    """Errors are reported for DroPE only; every other row covers both models."""
     tables: dict[str, list[dict]] = {}
     summary = []
     for number, line in enumerate(SUMMARY.split("\n")[1:]):

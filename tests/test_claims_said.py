@@ -1,4 +1,4 @@
-"""Numbers in words: read from the printed text, and what is typed beside a text agrees with it."""
+"""Numbers in words: parsed from the printed text, and consistent with the number typed beside the text."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Claims on the sources' scripts and captures: what they say now, and that each turns when what it reads is another."""
+"""Claims on the sources' scripts and captures: current verdicts, and that each changes with its input."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def source(name: str) -> pd.DataFrame:
 
 
 def where(column: str, value: object, field: str, new: object) -> Change:
-    """Another value of one field in the rows that have `value` in `column`."""
+    """Set one field of the rows that have `value` in `column`."""
 
     def changed(frame: pd.DataFrame) -> pd.DataFrame:
         copy = frame.copy()

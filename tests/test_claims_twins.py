@@ -1,4 +1,4 @@
-"""Statements that say one thing have one verdict, in whatever document or section they stand."""
+"""Statements with the same content have the same verdict, in every document and section."""
 
 import pytest
 
@@ -35,7 +35,7 @@ TWINS = {
     ),
     "layers after the first are the same": ("c004_bal_identical", "c004_bal_unchanged"),
 }
-"""What a group of statements says, and their claims in the ledger."""
+"""Claims with the same content, by that content."""
 
 
 @pytest.mark.parametrize("about", TWINS)
@@ -45,7 +45,7 @@ def test_equivalent_statements_have_equal_verdicts(about):
 
 
 def test_candidate_explanations_are_contradicted_or_not_testable():
-    """What a document calls possible is not judged as if it were asserted."""
+    """Statements that call something possible are not judged like assertions."""
     named = (
         "c000_hypotheses_frequency", "c000_hypotheses_specialists", "c000_hypotheses_documents",
         "c000_conclusion_mechanism", "c002_t4_nope_cause", "c002_llama_cause", "c002_gap_content", "c002_gap_rotation",
@@ -56,6 +56,6 @@ def test_candidate_explanations_are_contradicted_or_not_testable():
 
 
 def test_order_by_score_is_judged_by_scores_not_drops():
-    """In both lines of the study the sign orders models by their score, with the drops in brackets."""
+    """Both lines of the study order the models by score, with the drops in brackets."""
     claims = read(ROOT, "claims").set_index("claim")["verdict"]
     assert set(claims[["c002_drop_ministral_order", "c002_drop_qwen_monotone"]]) == {"holds"}

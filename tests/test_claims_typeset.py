@@ -1,4 +1,4 @@
-"""Reasons and statements as printed: names for keys, signs for what a keyboard writes."""
+"""Reasons and statements in print: names replace keys, and typographic signs replace keyboard characters."""
 
 import pytest
 
@@ -29,6 +29,6 @@ def test_typeset_replaces_keys_by_names_and_keyboard_signs_by_typographic_ones(t
 
 
 def test_typeset_without_a_vocabulary_changes_signs_only():
-    """Only signs are set: what is a key of one paper is a word of another."""
+    """Without a vocabulary only signs change, since a key of one paper may be a word of another."""
     told = "The beans (thinking) of ap_drop at 16k, rho = -0.4"
     assert typeset(told) == "The beans (thinking) of ap_drop at 16k, ρ = −0.4"

@@ -1,4 +1,4 @@
-"""Claims that what is printed cannot decide, on frames made by hand: what they report, and the numbers they name."""
+"""Claims that the printed values cannot decide, on hand-made frames: what they report, and numbers in their reasons."""
 
 import inspect
 
@@ -6,7 +6,7 @@ import pytest
 
 from claims_cases import function, prints, reason, rows, states, verdicts
 
-# --- what is reported is what the document prints
+# --- the reported text is printed in the document
 
 REPORTED = {
     "c000_hypotheses_specialists": ({"hypotheses_specialist_range": "60-100K", "hypotheses_depth": "32"}, "32+ layers"),
@@ -57,7 +57,7 @@ LANDMARKS = "landmark model family kind quantity source printed"
 
 
 def landmarks(*cells):
-    """Readings of a picture: name, model, family, kind and place of each; what is printed is the name in capitals."""
+    """Return landmarks read off a picture; each cell gives name, model, family, kind and place, and prints the name."""
     return prints(LANDMARKS, *[(*cell[:4], "onset", cell[4], cell[0].upper()) for cell in cells])
 
 
@@ -113,7 +113,7 @@ def test_the_lowest_curves_are_named_by_model():
     assert function("c003_lowest_data_sets")(table).reported == "PopQA, TriviaQA"
 
 
-# --- the numbers of the reason are those of the frames
+# --- numbers in the reason come from the frames
 
 
 def stated_of(**printed):
@@ -124,7 +124,7 @@ CAPTURED = "subject display_name captured_context"
 POSITIONS = "checkpoint bin gathered_bias extension gap start"
 CONTEXT = rows("context printed", (2048, "1"), (8192, "2"), (4096, "3"))
 LAST = "lc-32k-to-64k-step-20000"
-# Of each: the claim, its frames, and what its reason says of them.
+# For each case: the claim, its frames, and words of the reason.
 REASONS = {
     "captures shorter than the documents": (
         "c001_gap_documents",
@@ -304,7 +304,7 @@ def test_largest_entry_bounds_are_stated_in_the_reason():
     )
     models = rows("model query_heads head_dim", ("llama2-7b-rope", 32, 128), ("llama2-7b-drope", 8, 32))
     judged = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
-    # 4096 entries of one size have a norm of 64 times that size, 256 of 16 times
+    # the norm of 4096 equal entries is 64 times one entry, that of 256 entries 16 times
     assert "from 1.0 to 64." in judged["rope"].reason
     assert "from 40.0 to 640." in judged["drope"].reason
     assert (judged["rope"].reported, judged["drope"].reported) == ("5", "394")

@@ -1,4 +1,4 @@
-"""Widths of query bins: the printed ones are those of code and measurements, and the claims on them turn."""
+"""Widths of query bins: printed widths agree with code and measurements, and the claims on them change with input."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: output, exit codes, and one or two lines for each thing that can be wrong."""
+"""The command line for users: output, exit codes, and one or two lines for each possible error."""
 
 import errno
 import json
@@ -192,7 +192,7 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
 def test_shell_completion_finds_the_project_root():
     from boundpaper.cli.project import root
 
-    assert root() == ROOT  # no command runs yet
+    assert root() == ROOT  # no command has started
 
 
 def test_up_to_date_build_imports_no_heavy_package(shipped):
@@ -244,7 +244,7 @@ def test_doctor_and_completion_print_their_report(shipped):
 
 def test_missing_package_error_gives_the_install_command(project):
     (project / "yaml.py").write_text("raise ModuleNotFoundError('no', name='yaml')\n")
-    bare = {"env": dict(os.environ)}  # an interpreter that has not imported yaml before
+    bare = {"env": dict(os.environ)}  # a new interpreter that has not imported yaml
     done = run(project, "table", "models", **bare)
     fails(done, "yaml is not installed; run:", "pip install -c constraints.txt .")
     fails(run(project, "check", **bare), "yaml is not installed")

@@ -1,4 +1,4 @@
-"""From a local model folder to the table, on the command line: capture, heads, table; and what can go wrong."""
+"""From a local model folder to a table on the command line: capture, heads, table, and their errors."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ CONTEXT, DOCUMENTS = 32, 12
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A copy of the project, a model folder and texts."""
+    """Return a copy of the project, a model folder and texts."""
     from models_tiny import saved, text
 
     root = tmp_path_factory.mktemp("lab")
@@ -40,7 +40,7 @@ def asked(lab, out):
 
 
 def here(*arguments):
-    """Run a command in this process, which has torch already."""
+    """Run a command in this process, where torch is already imported."""
     return CliRunner().invoke(main, arguments)
 
 
@@ -100,7 +100,7 @@ def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, more,
     done = capture(lab, tmp_path / "out", *more)
     assert done.exit_code == code, done.output
     assert words in done.stderr
-    assert isinstance(done.exception, SystemExit)  # any other is printed with its traceback
+    assert isinstance(done.exception, SystemExit)  # other errors are printed with a traceback
 
 
 def test_missing_torch_error_gives_the_install_command(lab, tmp_path):

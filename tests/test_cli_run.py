@@ -1,4 +1,4 @@
-"""The command `run` on small models of the tiny language: what it writes, how it goes on, and what can go wrong."""
+"""The command `run` on small models of the tiny language: output, continuation, and errors."""
 
 import dataclasses
 import functools
@@ -41,7 +41,7 @@ QUICK = ("massive_values", "crosslayer_balance")
 
 
 def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
-    """A model of the population's shape with random weights, as `lab population --export` leaves one."""
+    """Save a model of the population's shape with random weights, as `lab population --export` would."""
     torch.manual_seed(seed)
     config = architecture(
         dataclasses.replace(MICRO, layers=layers), PopulationMember(400, 1, "C" if positional == "drope" else "A")
@@ -55,7 +55,7 @@ def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pair, a model of one layer, and one of another language, with and without a beginning token."""
+    """Save a pair of models, a one-layer model, and models of another language with and without a beginning token."""
     folder = tmp_path_factory.mktemp("models")
     untrained(folder / "m")
     untrained(folder / "n", "drope")
@@ -84,7 +84,7 @@ def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
-    """Put `measure(original, subject, options)` in place of an experiment; a list that grows with each call."""
+    """Replace an experiment by `measure(original, subject, options)`; return a list that grows with each call."""
     calls: list[str] = []
     original = module.measure
 
@@ -109,7 +109,7 @@ def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> 
     assert done.exit_code == 0, done.output
     written = [path_of(project, name, model).relative_to(project).as_posix() for model in "mn" for name in QUICK]
     assert done.stdout.split() == written
-    assert "parameters; at least" in done.stderr  # memory, weighed before anything is loaded
+    assert "parameters; at least" in done.stderr  # memory is checked before anything is loaded
     assert not [fault for name in QUICK for fault in check(project, name)]
     first, second = (manifest(project, "massive_values", model) for model in "mn")
     assert first["hashes"] == second["hashes"]
@@ -187,8 +187,8 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     asked: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
-    if model == "nobos":  # it knows no English
-        with monkeypatch.context() as patched:  # the tokenizer says so before weights are loaded
+    if model == "nobos":  # this model knows no English
+        with monkeypatch.context() as patched:  # the tokenizer is checked before weights are loaded
             patched.setattr("keyquery.measure.subject.load", lambda *_: pytest.fail("loaded"))
             done = run(*asked)
         assert done.exit_code == 1
@@ -207,7 +207,7 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
         assert len(lines(project, name, model)) > 5
 
 
-# How it goes on ---------------------------------------------------------------------------------------------------
+# Continuing a run ---------------------------------------------------------------------------------------------------
 
 
 def test_interrupted_run_resumes_and_repeats_only_with_again(
@@ -239,7 +239,7 @@ def test_interrupted_run_resumes_and_repeats_only_with_again(
     file = path_of(project, "massive_values", "m")
     file.write_bytes(file.read_bytes()[:100])
     assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
-    assert counted == ["m"] * 4, "a table that was changed since is made anew"
+    assert counted == ["m"] * 4, "a table changed since then is made again"
 
 
 def test_out_of_memory_is_reported_and_other_experiments_run(
@@ -249,7 +249,7 @@ def test_out_of_memory_is_reported_and_other_experiments_run(
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
 
     def hooked(original: Any, subject: Any, options: Options) -> Any:
-        anew = dataclasses.replace(subject, facts={}, folder=None)  # surveys that are kept need no forward
+        anew = dataclasses.replace(subject, facts={}, folder=None)  # kept surveys need no forward pass
         handle = subject.model.model.layers[1].register_forward_hook(full)
         try:
             return original(anew, options)
@@ -313,7 +313,7 @@ def test_failing_experiment_does_not_stop_the_others(
     assert len(done.stderr.split("error: ")[1].splitlines()) == 2
 
 
-# What can go wrong ------------------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ def test_every_text_gives_a_part_before_any_gives_a_second(models: Path, tmp_pat
 
 
 def test_capture_experiments_refuse_user_texts_and_others_run(project: Path, models: Path, tmp_path: Path) -> None:
-    """The kinds of text are compared over texts that are written here; the other experiment goes on."""
+    """An experiment that compares kinds of text is refused on the user's texts; the other experiment runs."""
     file = tmp_path / "mine.txt"
     subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
     file.write_text("\n".join(subject.book.texts(subject.book.kinds()[0], 4, 60, 0, subject.tokenizer)))

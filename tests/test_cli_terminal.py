@@ -1,4 +1,4 @@
-"""What a person sees on a terminal, and what a pipe gets instead."""
+"""Output on a terminal, and output to a pipe."""
 
 import os
 import pty
@@ -10,14 +10,14 @@ from conftest import ROOT
 
 
 def on_a_terminal(*words: str) -> str:
-    """What a command prints where its streams are a terminal."""
+    """Return what a command prints when its streams are a terminal."""
     here, there = pty.openpty()
     environment = os.environ | {"LINES": "9999", "COLUMNS": "100", "TERM": "xterm"}
     command = [sys.executable, "build.py", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=there, stderr=there, env=environment) as running:
         os.close(there)
         shown = b""
-        with suppress(OSError):  # Linux: the other end is closed
+        with suppress(OSError):  # Linux raises this when the other end is closed
             while part := os.read(here, 65536):
                 shown += part
         running.wait()

@@ -1,4 +1,4 @@
-"""Covering: what a captured model needs is said by `check`, before a study fails for want of it."""
+"""Coverage: `check` reports missing data of a captured model before a study fails because of them."""
 
 import shutil
 
@@ -14,7 +14,7 @@ NEW = "ministral3-24b,Ministral-3-24B"
 
 @pytest.fixture
 def project(tmp_path):
-    """The project's sources and schema, with a further captured model of which nothing else is known."""
+    """Return the project's sources and schema, with another captured model that has no other data."""
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / "artifacts/datapackage.yaml", tmp_path / "artifacts")
     shutil.copytree(ROOT / "artifacts/sources", tmp_path / "artifacts/sources")

@@ -1,4 +1,4 @@
-"""The descriptor: what `datapackage.yaml` leaves unsaid is written out; what means nothing is refused."""
+"""The descriptor: omissions of `datapackage.yaml` are completed with defaults, and meaningless entries are refused."""
 
 import pytest
 import yaml
@@ -26,7 +26,7 @@ A_OR_B = {"required": True, "enum": ["a", "b"]}
 
 @pytest.fixture
 def described(tmp_path):
-    """Descriptions of the table `scores` in full, by what is said of it."""
+    """Return a function that gives the full description of the table `scores` for an entry."""
     (tmp_path / "artifacts/results").mkdir(parents=True)
     (tmp_path / "artifacts/sources").mkdir()
 
@@ -142,12 +142,12 @@ def test_exported_package_contains_no_project_shorthand(described):
     (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
     schema = standard_package(described.root)
     assert set(schema) == {"$schema", "name", "resources"}
-    [entry] = schema["resources"]  # places has no file
+    [entry] = schema["resources"]  # the table `places` has no file
     assert entry["schema"] == full_package(described.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}
 
 
 def test_positional_column_allows_exactly_the_model_pair():
-    """One place names the two models; the column that tells them apart takes these and no others."""
+    """The code names the two models once; the column that distinguishes them allows exactly these."""
     columns = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text())["columns"]
     assert tuple(columns["positional"]["enum"]) == PAIR

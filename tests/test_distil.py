@@ -1,4 +1,4 @@
-"""Distillation on a model of two layers: arms read the same, killed runs go on exactly, other recipes are refused."""
+"""Distillation of a two-layer model: arms read the same text, killed runs resume exactly, other recipes are refused."""
 
 import dataclasses
 import io
@@ -47,7 +47,7 @@ def distilled(place, **options):
 
 def weights(place, arm, seed=0):
     path = place / command.HOME / f"teacher-short-s{seed}" / arm / "checkpoint.pt"
-    _, _, content = path.read_bytes().partition(b"\n")  # behind the hash of it
+    _, _, content = path.read_bytes().partition(b"\n")  # after the line with its hash
     return torch.load(io.BytesIO(content), weights_only=True)["state"]["weights"]
 
 
@@ -73,7 +73,7 @@ def test_both_arms_train_and_are_saved_as_models(place):
     nope, control = (
         frames[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(frames)[::-1]
     )
-    assert nope[6] < nope[0], "without rotation it comes closer to the teacher"
+    assert nope[6] < nope[0], "training brings the arm without rotation closer to the teacher"
     assert control[0] == 0 < control[6], "the control starts at the teacher, and training moves it"
     losses = frames["teacher-continued"].query("step == 0").set_index(["text", "metric"])["value"]
     assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
@@ -88,11 +88,11 @@ def test_distilled_models_can_be_opened_by_folder(place):
         "continued": ("teacher-continued", "rope"),
     }
     assert same(dict(subjects["nope"].model.state_dict()), weights(place, "nope"))
-    assert subjects["nope"].training_length == 128, "the teacher's context, which a student inherits"
+    assert subjects["nope"].training_length == 128, "a student inherits the teacher's context"
     untouched = open_subject(place, ModelSource(str(place / "teacher"), position="drope"))
     tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
     one, two = (each.model(tokens).logits for each in (untouched, subjects["nope"]))
-    assert not torch.equal(one, two), "two steps have changed the weights"
+    assert not torch.equal(one, two), "two training steps change the weights"
 
 
 def test_recipes_measure_the_folders_that_the_command_writes():
@@ -123,7 +123,7 @@ def test_an_arm_that_is_behind_is_brought_to_the_others_step(place):
     together = weights(place, "continued")
     shutil.rmtree(place / "out")
     distilled(place, arms=["continued"], steps=4)
-    assert same(weights(place, "continued"), together), "turns change nothing"
+    assert same(weights(place, "continued"), together), "the order of the arms has no effect"
 
 
 def test_checkpoint_of_another_recipe_is_refused_with_the_difference(place):
@@ -152,7 +152,7 @@ def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
     assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
     first = [cut.step(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for each in first for row in each)))
-    assert rows == sorted(map(tuple, cut.train.tolist())), "a pass reads every window once"
+    assert rows == sorted(map(tuple, cut.train.tolist())), "each window is read once"
     assert not set(rows) & {tuple(row) for each in cut.held_out.values() for row in each.tolist()}
     assert cut.step(TINY, 1, 0).tolist() != first[0]
 

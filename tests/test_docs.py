@@ -1,4 +1,4 @@
-"""The documentation builds without a warning, loads nothing from elsewhere, has no dead link, and keeps to the code."""
+"""The documentation builds without warnings, loads nothing from other sites, has no dead links, and is up to date."""
 
 import os
 import re
@@ -37,7 +37,7 @@ print(*(f"{code.co_filename}:{code.co_qualname}" for code in list(first)), sep="
 
 
 class Page(HTMLParser):
-    """What a page can be led to, where it leads, and what it loads."""
+    """Anchors, links and loaded files of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The pages of the site, built strictly, and its folder; notebooks leave their files beside it."""
+    """Return the pages of the strictly built site, and its folder; notebooks write their files beside it."""
     folder = tmp_path_factory.mktemp("docs")
     site = folder / "site"
     environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
@@ -111,7 +111,7 @@ def test_study_page_has_a_table_and_three_figures(pages):
     [paper] = site.parent.glob("study-*")
     text, found = printed(paper)
     assert len(text) == 2
-    assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and the first figure
+    assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
     whole = "\n".join(text)
     assert re.findall(r"(Table|Figure) 1\.(\d):", whole) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
     assert set(found["n"]) == {8}
@@ -125,7 +125,7 @@ def test_every_error_kind_is_documented_with_cause_and_remedy():
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
 def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
-    """The part on the document is held by place only: LaTeX takes minutes for it."""
+    """The part after `**The document**` is checked by location only, since LaTeX takes minutes for it."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
     stops = [(at.start(), at[1], at[2]) for at in hooks.STOP.finditer(text)]
@@ -137,7 +137,7 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", TRACED, *command[1].split()],
             cwd=root,
-            env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # calls of compiled functions are not seen
+            env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # calls of compiled functions cannot be traced
             capture_output=True,
             text=True,
             check=False,
@@ -149,12 +149,12 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
 
 
 def module(place):
-    """The parts of a module's dotted name, by its path in the project."""
+    """Return the parts of a module's dotted name, given the file's path."""
     return place.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
 
 
 def test_both_packages_and_the_changelog_have_one_version():
-    """Each says it in one place, `__version__`; a wheel's metadata take it from there."""
+    """Each package states its version once, in `__version__`; wheel metadata use it."""
     version = boundpaper.__version__
     assert keyquery.__version__ == version
     assert metadata.version("boundpaper") == metadata.version("keyquery") == version

@@ -1,4 +1,4 @@
-"""Other documents: what they report changes no result and no verdict about the documents that never saw it."""
+"""Other documents: their reported values change no result and no verdict on the five examined documents."""
 
 import pandas as pd
 import pytest
@@ -55,7 +55,7 @@ def test_studies_and_claims_receive_only_examined_rows(kind, rows, tmp_path, mon
 
 
 def added(name):
-    """The source with a model of another document, whose numbers are those of a known one, but extreme."""
+    """Return a source with an added model of another document: a copy of a known model with extreme values."""
     frame = source(name)
     rows = frame[frame["model"] == LIKE].assign(model=NEW, source="005 T1")
     if "printed" not in frame.columns:
@@ -68,7 +68,7 @@ def added(name):
 
 
 def test_a_model_of_another_document_changes_no_verdict():
-    """Its numbers stand in every table that has the known model's; nothing about the five documents moves."""
+    """Add the model to every table that has the known model; verdicts on the five documents do not change."""
     tables = [
         step.name
         for step in graph().steps.values()
@@ -80,7 +80,7 @@ def test_a_model_of_another_document_changes_no_verdict():
     )
     memory = Memory(changed)
     steps = [step for step in memory.claims() if not any(map(measured, step.artifacts))]
-    # both recomputed from the sources, so that only the added rows differ
+    # both are recomputed from the sources, so only the added rows differ
     before, after = Memory({name: source(name) for name in changed}).rows(steps), memory.rows(steps)
     assert len(steps) > 100
     assert {name: row["verdict"] for name, row in after.items()} == {
@@ -89,7 +89,7 @@ def test_a_model_of_another_document_changes_no_verdict():
 
 
 def copy_documents(root, *more):
-    """The project's table of documents in `root`, with further rows."""
+    """Write the project's table of documents into `root`, with more rows."""
     text = (ROOT / DOCUMENTS).read_text() + "".join(f"{row}\n" for row in more)
     (root / DOCUMENTS).parent.mkdir(parents=True)
     (root / DOCUMENTS).write_text(text)

@@ -1,4 +1,4 @@
-"""What this repository says of itself in Markdown contradicts itself nowhere, and the audit reads its tables."""
+"""The Markdown files of this repository contain no contradictions, and the audit reads their tables."""
 
 from boundpaper.audit import checks
 from boundpaper.audit.reading import read

@@ -1,4 +1,4 @@
-"""The engine names nothing of this thesis: no model, measure or section of it stands in its code, texts or comments."""
+"""The engine names nothing of this thesis: no model, metric or section in its code, texts or comments."""
 
 import re
 
@@ -33,23 +33,23 @@ ALLOWED = {
     ("store/manifest.py", "capture"): "a key that manifests of measurements may have",
     ("store/manifest.py", "positional"): "a key that manifests of measurements may have",
 }
-"""By file and word, why it may stand there."""
+"""Reasons for allowed words, by file and word."""
 
 
 def named(text):
-    """Words of the thesis in a text, with the line of each."""
+    """Return the words of the thesis in a text, with the line of each."""
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS)})(?![\w-])", re.IGNORECASE)
     lines = enumerate(text.splitlines(), 1)
     return [(match[0].lower(), number) for number, line in lines for match in pattern.finditer(line)]
 
 
 def files():
-    """Every file of the engine that is text."""
+    """Return every text file of the engine."""
     return sorted(path for path in ENGINE.rglob("*") if path.is_file() and path.suffix not in (".pyc", ".so"))
 
 
 def allowed(file, word):
-    """The entry of `ALLOWED` for a word of a file, or None."""
+    """Return the entry of `ALLOWED` for a word in a file, or None."""
     folder = file.rpartition("/")[0]
     return next((place for place in ((file, word), (f"{folder}/*", word)) if place in ALLOWED), None)
 
@@ -65,7 +65,7 @@ def test_engine_contains_no_word_of_the_thesis():
             if place is None:
                 wrong.append(f"{file}:{line}: {word}")
     assert wrong == []
-    assert set(ALLOWED) - used == set(), "what is allowed and is used nowhere"
+    assert set(ALLOWED) - used == set(), "entries of ALLOWED that are not used"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_other_words_are_not_reported(text):
 
 
 def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
-    """The files of a new paper, as an author opens them first."""
+    """Check the files of a new paper before an author edits them."""
     from boundpaper.build.new_paper import new_paper
 
     written = new_paper(tmp_path / "beans", "Beans under three lamps", "May 2026")

@@ -1,4 +1,4 @@
-"""The house rules of exhibits, over every table and figure of the thesis, and each rule's mechanism by itself."""
+"""Style rules of exhibits, checked on every table and figure of the thesis, and separately on small examples."""
 
 import re
 from itertools import pairwise
@@ -33,7 +33,7 @@ FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name ==
 
 
 def spec(root, kind, name):
-    """The spec that an exhibit's function makes of the shipped artifacts."""
+    """Return the spec that an exhibit's function makes from the committed artifacts."""
     step = GRAPH.steps[f"{kind}:{name}"]
     return Job(root, kind, name, step.file, step.function, step.artifacts).call()
 
@@ -50,10 +50,10 @@ def test_every_table_follows_the_house_rules(name, shipped):
     grid = read(spec(shipped, "table", name), name)
     parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
     assert not parts, "\n".join(parts)
-    assert name in SUPPLEMENT or not constant(grid), "columns that do not change"
+    assert name in SUPPLEMENT or not constant(grid), "columns with a single value"
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
     if not has_row_space(grid):
-        assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "space says that a group ends"
+        assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "a space marks the end of a group"
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -67,7 +67,7 @@ def test_every_figure_follows_the_house_rules(name, shipped):
     if not figure.panels:
         return
     pictures = [entry.seen for row in rows_of(figure, name).rows for entry in row]
-    assert len(pictures) == len(set(pictures)), "two names of the legend look alike"
+    assert len(pictures) == len(set(pictures)), "two legend entries look alike"
     page = lay_out(figure, name, 0.0)
     for place in page.places:
         numbers = [a for a in "xy" if not place.ready.names[a] and not isinstance(place.ready.axis(a).ticks, dict)]
@@ -103,11 +103,11 @@ def test_shaded_range_ends_at_its_stated_value():
         ),
         "t",
     )["page"]["panels"][0]["shades"][0]
-    assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "not from the ground, though no bar is below it"
+    assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "the shade starts at its lower end, not at the axis"
     trained = panel(Line(x=[1.0, 2.0], y=[0.0, 1.0]), shades=[Shade(low=None, high=4.0)], x=Axis(low=0.5, high=8.0))
     drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
     assert float(drawn["a"][0]) == 0.0
-    assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "not to the border, though no point is beyond it"
+    assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "ends at 4, not at the border"
 
 
 def test_axis_covers_its_shaded_ranges_and_given_limits_may_not_cut_them():
@@ -142,7 +142,7 @@ def test_dashes_distinguish_series_only():
     assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
     two = tex(panel(*(Bundle(x=[0, 1], lines=lines, entity=entity) for entity in ("rope", "drope"))), "t")
     drawn = two.partition(r"\csname endofdump\endcsname")[2].splitlines()
-    assert sum("dashed" in line for line in drawn) == 2, "the legend's entry and the mean that it stands for"
+    assert sum("dashed" in line for line in drawn) == 2, "the legend entry and the mean"
     assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in drawn)
     pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
     with pytest.raises(SpecError, match=r"the line at 0\.5 looks like a series, since both are dashed"):
@@ -158,11 +158,11 @@ def test_bars_without_zero_baseline_are_drawn_as_points():
         return tex(panel(*bars, y=Axis(label="norm", **axis)), "t").partition(r"\csname endofdump\endcsname")[2]
 
     assert "ybar" in drawn()
-    assert "ybar" in drawn(scale="log", low=1), "a perplexity's logarithm is a loss, which has a zero"
+    assert "ybar" in drawn(scale="log", low=1), "the logarithm of a perplexity is a loss, which starts at zero"
     marks = drawn(scale="log")
     assert "ybar" not in marks
     assert marks.count("only marks") == 2
-    assert marks.count(r"\path plot[mark=") == 2, "the legend shows marks, too"
+    assert marks.count(r"\path plot[mark=") == 2, "the legend also shows marks"
 
 
 def test_numbers_in_figures_have_thousands_commas():
@@ -177,7 +177,7 @@ def test_labels_at_points_and_rules_do_not_overlap_lines():
     crossed = tex(panel(Bars(x=["a"], y=[49.0], values=True, entity="rope"), rules=[Rule(at=50)]), "t")
     assert "fill=white, inner sep=0.8pt] at" in crossed
     short = tex(panel(Line(x=[0, 3.7], y=[0, 1], direct="a"), x=Axis(low=0, high=4)), "t")
-    assert "line width=0.35pt] (axis description cs:" in short, "a line that ends before the edge is led to its name"
+    assert "line width=0.35pt] (axis description cs:" in short, "the line's end is connected to its label"
 
 
 def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
@@ -186,7 +186,7 @@ def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(sh
     named = [each for each in spec(shipped, "figure", "delta_p").panels[0].series if each.label[1:2] == ":"]
     for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
         for above, mine in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
-            kind = Line if above else Points  # read layers are a line, the others points
+            kind = Line if above else Points
             (series,) = (each for each in named if each.entity == entity and isinstance(each, kind))
             assert list(series.y) == pytest.approx(list(mine["delta_p"]))
             if isinstance(series, Line):
@@ -206,7 +206,7 @@ def test_space_between_row_groups_follows_a_column_not_a_count():
 
     assert spaces() == []
     assert spaces(space="part") == [2, 5]
-    assert spaces(space="name") == [], "rows that are alone need no space"
+    assert spaces(space="name") == [], "groups of one row need no space"
     assert spaces(space=1) == [1, 2, 3, 4, 5, 6]
     with pytest.raises(SpecError, match="space must be 1"):
         spaces(space=4)
@@ -224,7 +224,7 @@ def test_footnote_marks_reserve_room_at_the_column_edge():
     columns = [Column("name", "Name"), Column("x", "X", fixed(1), p="p", mark="m")]
     shown = render(Table(rows=rows, columns=columns, caption="x", marks={"why": "w"}), "t")
     assert r"2.0\phantom{\textsuperscript{${*}{*}{*}$a}}" in shown
-    assert r"\tnote" not in shown, "it takes no width in a table, so that a phantom of it keeps no room"
+    assert r"\tnote" not in shown, "it has no width in a table, so its phantom reserves none"
 
 
 def test_footnote_mark_follows_its_number_directly():
@@ -246,7 +246,7 @@ def test_numbers_align_only_with_those_of_the_same_unit():
     rows = pd.DataFrame({"name": ["p", "q", "r"], "x": ["982.15", "23", "1,024"], "unit": ["norm", "layer", "norm"]})
     columns = [Column("name", "Name"), Column("x", "X", printed())]
     shown = render(Table(rows=rows, columns=columns, caption="x", units="unit"), "t")
-    assert r"q & 23 \\" in shown, "a layer has no decimals to keep room for"
+    assert r"q & 23 \\" in shown, "a layer number needs no space for decimals"
     assert r"r & 1,024\phantom{.00} \\" in shown
     with pytest.raises(SpecError, match="absent"):
         render(Table(rows=rows, columns=columns, caption="x", units="absent"), "t")
@@ -296,7 +296,7 @@ def test_printed_ledger_lists_failing_and_important_claims(shipped):
         assert set(table.rows["claim"]) == set(wanted["claim"]) - hypotheses
         assert table.rows["part"].nunique() == wanted.loc[~wanted["claim"].isin(hypotheses), "failure"].nunique()
         words = [cell.words for row in read(table, name).rows for cell in row]
-        assert not [each for each in words if re.search(r"\bc00\d_", each)], "a name of a function"
+        assert not [each for each in words if re.search(r"\bc00\d_", each)], "a function name"
 
 
 def test_row_with_a_verdict_shows_the_page_of_its_mark():
@@ -317,14 +317,14 @@ def test_ledger_refers_to_statements_by_their_place():
     said += [("1251.6", "1249×", "1251.6×"), ("202.0", "200x", "202.0×"), ("34", "~37", "34")]
     assert [measured_text(*each[:2]) for each in said] == [shown for *_, shown in said]
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
-    assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
+    assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit is printed in the reason"
 
 
 def test_package_hash_covers_all_tables_in_any_order():
     from tables.ledger.experiments import package_hash
 
     listed = pd.DataFrame({"file": ["sources/a.csv", "results/b.csv"], "hash": ["0f", "1e"]})
-    assert package_hash(listed) == package_hash(listed[::-1]), "the order of the rows plays no part"
+    assert package_hash(listed) == package_hash(listed[::-1]), "the order of the rows has no effect"
     assert package_hash(listed) != package_hash(listed.assign(hash=["0f", "1f"]))
     assert package_hash(listed) != package_hash(listed.assign(file=["sources/a.csv", "results/c.csv"]))
 

@@ -1,4 +1,4 @@
-"""From a capture with known structure to measurements: values, what is kept and refused, and the table at the end."""
+"""From a capture of known structure to measurements: values, kept and refused findings, and the final table."""
 
 import csv
 import dataclasses
@@ -47,9 +47,9 @@ KINDS = ("content", "drift")
 
 
 def side(kind, name, seed):
-    """Vectors at four places a bucket and document: noise, and what the kind plants on the first two axes."""
+    """Return vectors at four positions per bucket and document: noise, and the kind's planted pattern on two axes."""
     rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
-    # queries and keys at equal places, so that their distance is no drift of the pool
+    # queries and keys at the same positions: distance causes no drift
     draw = np.random.default_rng(0)
     places = [np.sort(draw.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)]
     position = np.tile(np.concatenate(places), DOCUMENTS)
@@ -73,12 +73,12 @@ def write(folder, position, document, vectors):
     parquet.write_table(arrow.table(rows), folder / "data.parquet")
 
 
-POOLED = PlasticityOptions(estimator="bucket_full")  # as of captures that do not say how positions turn queries
+POOLED = PlasticityOptions(estimator="bucket_full")  # as in captures that do not say how queries are rotated
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """A capture of two layers with two query heads a key head: content alone, and a planted drift and separation."""
+    """Return a capture of two layers with two query heads per key head: content, or planted drift and separation."""
     root = tmp_path_factory.mktemp("captures") / "Planted Model"
     for layer, kind in enumerate(KINDS):
         write(root / f"l{layer:02d}h00k", *side(kind, "k", 10 + layer))
@@ -94,7 +94,7 @@ def target(tmp_path):
 
 
 def described(root):
-    """The root, with the schema by which large tables are typed."""
+    """Return the root, with the schema that types large tables."""
     (root / "artifacts").mkdir(exist_ok=True)
     shutil.copy(ROOT / SCHEMA, root / SCHEMA)
     return root
@@ -102,7 +102,7 @@ def described(root):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A copy of the project for the command line."""
+    """Return a copy of the project for the command line."""
     return copy_project(tmp_path_factory.mktemp("cli") / "project")
 
 
@@ -116,7 +116,7 @@ def measure(root, planted, **changes):
 
 
 def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
-    """Halves share no vector, splits balance each other, means differ by noise alone, and the whole stays."""
+    """Halves share no vector, repeated splits are balanced, means differ only by noise, and the whole is kept."""
     opened = open_capture(str(planted), context=CONTEXT, group=2)
     with pytest.raises(DataError, match="0 documents cannot be halved"):
         measure(target, planted, halves=True)
@@ -127,7 +127,7 @@ def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target
     sides = np.array([[1 if number in first.documents else -1 for number in range(DOCUMENTS)] for first, _ in splits])
     assert sides.shape == (7, DOCUMENTS)
     groups = sides[:, :8]
-    assert (groups @ groups.T == 8 * np.eye(7)).all()  # orthogonal over the groups
+    assert (groups @ groups.T == 8 * np.eye(7)).all()  # the splits are orthogonal over the groups
     assert (sides == groups[:, np.arange(DOCUMENTS) % 8]).all()
     whole, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
     assert set(first.document) == set(one.documents)
@@ -155,13 +155,13 @@ def test_planted_head_structure_is_recovered(planted, target):
     assert list(table.index) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert (table["queries"] == 4 * BUCKETS * DOCUMENTS).all()
     content, drift = table.loc[0], table.loc[1]
-    # queries around zero see no key as better than another: p is near one half for every pair
+    # queries around zero prefer no key: p is near one half for every pair
     assert (content["ap_overall"] > 0.97).all()
     assert (content["r_k_a"].abs() < 0.5).all()
-    # keys that rise by 4 over the context, met by queries of 3 along the rise
+    # keys rise by 4 over the context, and queries have length 3 along this direction
     np.testing.assert_allclose(drift["bias_window"], BIAS * 4, rtol=0.05)
     np.testing.assert_allclose(drift["bias_strength"] * CONTEXT, drift["bias_window"])
-    # these queries do not drift, so the sign of the axis is free
+    # these queries do not drift, so the axis may have either sign
     assert (drift["r_k_a"].abs() > 0.9).all()
     assert (drift["separation_strength"] > 0.8).all()
     assert (drift["ap_drop"] > 0.05).all()
@@ -174,7 +174,7 @@ def test_planted_head_structure_is_recovered(planted, target):
 def test_components_and_plane_of_planted_heads_are_consistent(planted, target):
     measure(target, planted)
     spectrum = read(target, "head_spectrum")
-    assert np.allclose(spectrum.groupby(["layer", "head"])["explained"].sum(), 1)  # all of the 8 dimensions
+    assert np.allclose(spectrum.groupby(["layer", "head"])["explained"].sum(), 1)  # in all 8 dimensions
     metrics = read(target, "head_metrics").set_index(["layer", "head"])
     first = spectrum[spectrum["component"] == 0].set_index(["layer", "head"])
     assert np.allclose(first["explained"], metrics["pc0_explained"])
@@ -221,7 +221,7 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
     first, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     assert old
     assert first.layer == 0
-    # other options are another finding, and a finding that was cut short is made anew
+    # other options make another finding, and a truncated finding is remade
     other_pairs = dataclasses.replace(POOLED, pairs="same_bucket")
     assert not load_or_analyse(capture, capture.heads[0], other_pairs, target / "out/heads")[1]
     for path in (target / "out/heads").iterdir():
@@ -270,7 +270,7 @@ def test_heads_are_distributed_to_processes_by_their_keys(planted):
         capture, heads=tuple(sampling.HeadIndex(layer, head, head // 2) for layer in range(4) for head in range(4))
     )
     assert [len(share) for share in heads.head_groups(many, 2)] == [2] * 8
-    assert [len(share) for share in heads.head_groups(many, 3)] == [1] * 16, "fewer than four groups a process"
+    assert [len(share) for share in heads.head_groups(many, 3)] == [1] * 16, "fewer than four groups per process"
     assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.head_groups(many, 2))
 
 
@@ -400,7 +400,7 @@ def test_missing_numba_error_gives_the_install_command():
 
 
 def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
-    """Workers of a pool would wait for calls for ever when their parent is killed; these end with it."""
+    """Pool workers would wait forever for calls after their parent is killed; these workers end with it."""
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"

@@ -1,4 +1,4 @@
-"""What a measurement is called, what it may overwrite, and what makes it be measured again."""
+"""Names of measurements, what they may overwrite, and what causes a new measurement."""
 
 import io
 import json
@@ -38,7 +38,7 @@ FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 
 
 def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
-    """A model of the population's shape with random weights; without a card it is any other model."""
+    """Save a model of the population's shape with random weights; without a card it is an unknown model."""
     torch.manual_seed(0)
     config = architecture(MICRO, PopulationMember(400, 1, "A"))
     for name, value in changes.items():
@@ -153,7 +153,7 @@ def test_heads_of_another_capture_are_overwritten_only_with_replace(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})  # four small heads need no processes of their own
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})  # four small heads do not need several processes
     assert run("geometry", "--model", model, *FEW).exit_code == 0
     before = (project / "artifacts/measurements/head_metrics/m.csv").read_bytes()
     shorter = ("geometry", "--model", model, "--tokens", "32", *FEW)
@@ -180,11 +180,11 @@ def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Pat
     assert path.read_bytes() != before[0]
 
 
-# What is measured again -------------------------------------------------------------------------------------------
+# Repeated measurements ------------------------------------------------------------------------------------------
 
 
 def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path: Path) -> None:
-    """A layer in the middle of a file of several MiB, which its first and last bytes do not show."""
+    """Change a layer in the middle of a file of several MiB, which a hash of its ends would miss."""
     folder = saved(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
     asked = ("layer_content", "--model", folder, *FEW)
     assert run(*asked).exit_code == 0
@@ -273,10 +273,10 @@ def test_cached_value_is_made_once_and_again_when_its_file_is_truncated(tmp_path
     assert ask(other) == ({"times": 2}, False)
     (tmp_path / f"{one}.json").write_text('{"times"')
     assert ask(one) == ({"times": 3}, False)
-    assert cached("here", make, None)[0] is cached("here", make, None)[0]  # without a folder, for this process
+    assert cached("here", make, None)[0] is cached("here", make, None)[0]  # kept in memory without a folder
 
 
-# Faults of one keep nothing else from being measured --------------------------------------------------------------
+# A fault in one experiment does not stop the others ---------------------------------------------------------------
 
 
 def broken(*_: Any, **__: Any) -> Any:
@@ -333,7 +333,7 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     ],
 )
 def test_training_length_is_that_of_the_last_training(tmp_path: Path, rope: dict[str, Any]) -> None:
-    """Scaled rotations keep the length of an earlier training beside it."""
+    """Configurations of scaled rotations also keep the length of an earlier training."""
     scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
     folder = saved(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
     assert open_subject(tmp_path, ModelSource(str(folder), device="cpu")).training_length == 512
@@ -364,7 +364,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
         ask(project, [name], **given)
         assert f"for {tokens} tokens" in capsys.readouterr().err
     ask(project, ["sinks"], **given | {"model": str(saved(tmp_path / "short", card=False, max_position_embeddings=96))})
-    assert "for 96 tokens" in capsys.readouterr().err, "a text is no longer than the model's positions"
+    assert "for 96 tokens" in capsys.readouterr().err, "texts do not exceed the model's positions"
 
 
 def test_long_texts_are_reported_with_their_run_time(
@@ -380,7 +380,7 @@ def test_long_texts_are_reported_with_their_run_time(
         measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         said = capsys.readouterr().err
         assert (f"longer than the model was made for: it was trained on {MICRO.length}" in said) == told
-        assert said.count("2 x 160 tokens take ") == told, "once, not for every text"
+        assert said.count("2 x 160 tokens take ") == told, "noted once, not for every text"
 
 
 # Experiments are files of their folder ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md, done to the letter in a project that is none of ours."""
+"""The recipes of docs/extending.md, followed exactly in a project other than the thesis."""
 
 import importlib
 import inspect
@@ -24,7 +24,7 @@ SAYS = {
     "A claim": "1 passed", "A cell check": "18.4 less 12.1.", "A statistic": "", "A result": "nothing wrong",
     "An exhibit": "out/figures/model_sizes.tex", "An experiment": "nothing wrong",
 }  # fmt: skip
-AFTER = {"A cell check": ("A source",)}  # recipes that go on where others end
+AFTER = {"A cell check": ("A source",)}  # recipes that continue an earlier one
 
 
 READERS = """\
@@ -42,7 +42,7 @@ SCORES = """
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
-    """The foreign paper with a table of models like the thesis', and scores that each of them needs."""
+    """Return the other paper with a table of models like the thesis', and scores for each model."""
     root = begin(tmp_path_factory.mktemp("extending") / "paper")
     sources, described = root / "artifacts/sources", root / "artifacts/datapackage.yaml"
     header = (ROOT / "artifacts/sources/models.csv").read_text().splitlines()[0]
@@ -70,8 +70,8 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
     shutil.copytree(foreign, root)
     for how, path, text in BLOCK.findall("".join(RECIPES[each] for each in (*AFTER.get(name, ()), name))):
         assert (root / path).exists() == (how == "Append to"), path
-        text = text.replace(",thesis\n", ",recall text\n")  # a place that the project has
-        (root / path).parent.mkdir(parents=True, exist_ok=True)  # a folder of its own needs no more than its name
+        text = text.replace(",thesis\n", ",recall text\n")  # a document section that the project has
+        (root / path).parent.mkdir(parents=True, exist_ok=True)  # a new folder needs only its name
         with (root / path).open("a") as stream:
             stream.write(text)
     said = ""
@@ -89,7 +89,7 @@ CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 @pytest.mark.parametrize("room", ["boundpaper.claims", "boundpaper.tables"])
 def test_listed_calls_match_the_existing_functions(room):
-    """Each call in a table of the document has the parameters that it is listed with, and no function is left out."""
+    """Each call in the document's tables has the listed parameters, and every function is listed."""
     module = importlib.import_module(room)
     functions = {name: each for name in module.__all__ if inspect.isfunction(each := getattr(module, name))}
     listed = {name: words for name, words in CALL.findall(TEXT) if name in functions}

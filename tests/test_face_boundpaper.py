@@ -1,4 +1,4 @@
-"""The face of boundpaper: `import boundpaper as bp`."""
+"""The public names of boundpaper: `import boundpaper as bp`."""
 
 import importlib
 from typing import Any
@@ -40,14 +40,14 @@ def test_a_docstring_that_leaves_a_parameter_out_is_found():
         Attributes
         ----------
         lamp, day : str
-            Where it grew, and until when.
+            Lamp under which the bean grew, and its last day.
         """
 
         def __init__(self, lamp, day, height):
             pass
 
         def turn(self, angle):
-            """Turn it by an angle."""
+            """Turn the bean by an angle."""
 
     assert undescribed("Bean", Bean) == ["Bean(height)", "Bean.turn(angle)"]
     assert undescribed("len", [].append) == []

@@ -1,4 +1,4 @@
-"""The face of keyquery: `import keyquery as kq`."""
+"""The public names of keyquery: `import keyquery as kq`."""
 
 import importlib
 import json

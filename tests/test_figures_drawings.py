@@ -1,4 +1,4 @@
-"""Random drawings of matplotlib lose nothing without a word, and the examples of the manual become what it says."""
+"""Random matplotlib drawings lose nothing silently, and the manual's examples are converted as it says."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_lost_value_or_text_is_noticed_by_the_check(seed, monkeypatch):
     assert any("the point" in fault for fault in faults)
     monkeypatch.undo()
     made = make(seed)
-    made.texts.append("a text that nobody drew")
+    made.texts.append("an extra text")
     assert judge(made)[1] == ["the text 'a text that nobody drew' is lost"]
 
 

@@ -1,4 +1,4 @@
-"""Units of a figure's axes against those of the data package."""
+"""Units of a figure's axes agree with the units in the data package."""
 
 import copy
 from dataclasses import replace
@@ -35,7 +35,7 @@ RUNS = pd.DataFrame(
 
 @pytest.fixture
 def told(tmp_path):
-    """What is wrong with a panel, given its series and axes."""
+    """Return a function that gives the faults of a panel, for its series and axes."""
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
 

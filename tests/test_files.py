@@ -1,4 +1,4 @@
-"""The lock outlives a killed build for as long as its programs do, and they do not outlive it."""
+"""The lock of a killed build lasts as long as its programs run, and the programs end with the build."""
 
 import errno
 import os
@@ -53,7 +53,7 @@ def test_killed_watchdog_is_restarted(tmp_path):
     watchman._line.close()
     reader, writer = os.pipe()
     os.close(reader)
-    watchman._line = os.fdopen(writer, "wb")  # a pipe that nobody reads any more
+    watchman._line = os.fdopen(writer, "wb")  # a pipe without a reader
     watchman.watch(2**22 + 1)
     watchman.forget_group(2**22 + 1)
     assert watchman._line.fileno() >= 0
@@ -83,7 +83,7 @@ def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
 
 
 def _taken(path, release):
-    """Whether another holds the lock that `path` stands for now; lets it go."""
+    """Return whether another process holds the lock at `path`; release it."""
     waited = []
 
     def told(who):
@@ -153,13 +153,13 @@ def test_new_file_has_umask_permissions_and_existing_file_keeps_its_mode(umask, 
         (tmp_path / "mine").write_bytes(b"1")
         (tmp_path / "mine").chmod(0o640)
         files.write(tmp_path / "mine", b"2")
-        assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o640, "an old one keeps its own"
+        assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o640, "an old file keeps its mode"
     finally:
         os.umask(before)
 
 
 def _leave_draft(folder, host=""):
-    """Leave a draft as a killed process does; give its place."""
+    """Leave a draft as a killed process would; return its path."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     draft = folder / f".{ended.pid}-{host or files._HOST}-rows{files.PART}"
@@ -213,7 +213,7 @@ def test_measuring_sweeps_old_temporary_files_first(command, lab):
     folder.mkdir(parents=True)
     draft = _leave_draft(folder)
     CliRunner().invoke(build.main, command)
-    ran = "--help" not in command and command != ["capture"]  # a wrong usage runs nothing
+    ran = "--help" not in command and command != ["capture"]  # an invalid command line runs nothing
     assert draft.exists() != ran
 
 

@@ -1,4 +1,4 @@
-"""What a change moves in the real project: data, code, machinery, templates, schema."""
+"""Steps of the real project that a change makes out of date: data, code, engine, templates, schema."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from conftest import copy_project, run
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A copy in which one table has been built, which no test changes."""
+    """Return a copy in which one table has been built; tests do not change it."""
     root = copy_project(tmp_path_factory.mktemp("original") / "project")
     assert run(root, "table", "ap_drop", "models").returncode == 0
     return root
@@ -21,12 +21,12 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def built(original, tmp_path):
-    """A copy of that one."""
+    """Return a copy of `original` that a test may change."""
     return shutil.copytree(original, tmp_path / "project")
 
 
 def due(root, target="table:ap_drop") -> set[str]:
-    """Steps that `why` gives a reason of their own for."""
+    """Return the steps that `why` lists with a direct reason."""
     lines = run(root, "why", target).stdout.splitlines()
     return {line.partition(": ")[0] for line in lines if ": perhaps" not in line and "up to date" not in line}
 
@@ -98,7 +98,7 @@ def test_every_artifact_and_exhibit_is_used(shipped):
     thesis = set(graph.order(["thesis:thesis"]))
     exhibits = {key for key, step in graph.steps.items() if step.kind.name in ("table", "figure")}
     supplement = set(metadata.read(shipped).supplement)
-    assert {key.partition(":")[2] for key in exhibits - thesis} == supplement, "an exhibit in no chapter is declared"
+    assert {key.partition(":")[2] for key in exhibits - thesis} == supplement, "exhibits in no chapter must be declared"
     results = {step.targets[0] for step in graph.steps.values() if step.kind.artifact and step.targets}
     stale = {path.relative_to(shipped).as_posix() for path in (shipped / "artifacts/results").glob("*.csv")} - results
-    assert not stale, f"no study makes {sorted(stale)}"
+    assert not stale, f"results without a study: {sorted(stale)}"

@@ -1,4 +1,4 @@
-"""Names in the metadata: expressions that could take for ever are refused, those of the thesis are not."""
+"""Patterns in the metadata: patterns that could run forever are refused, those of the thesis are accepted."""
 
 import re
 
@@ -34,7 +34,7 @@ def test_regex_with_unbounded_backtracking_is_refused(pattern):
 def test_regexes_of_the_thesis_and_simple_ones_are_accepted(pattern):
     assert not fault(pattern)
     word = ("Llama-3-" + "1" * 3000) * 3
-    find_typed_digits(word, "c.tex.j2", [pattern])  # comes to an end
+    find_typed_digits(word, "c.tex.j2", [pattern])  # terminates
     assert re.compile(pattern)
 
 

@@ -1,4 +1,4 @@
-"""Golden files: every table in LaTeX and Markdown, every figure's source, the ledger, compared as text.
+"""Golden files: every table in LaTeX and Markdown, every figure's source, and the ledger, compared as text.
 
 `pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
 """
@@ -20,14 +20,14 @@ FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name ==
 
 
 def job(root, kind, name):
-    """The job that makes an exhibit of the shipped artifacts."""
+    """Return the job that makes an exhibit from the committed artifacts."""
     step = GRAPH.steps[f"{kind}:{name}"]
     assert not step.fault, step.fault
     return Job(root, kind, name, step.file, step.function, step.artifacts)
 
 
 def spec(root, kind, name):
-    """The spec that an exhibit's function makes of the shipped artifacts."""
+    """Return the spec that an exhibit's function makes from the committed artifacts."""
     return job(root, kind, name).call()
 
 
@@ -41,7 +41,7 @@ def test_table_equals_its_golden_files(name, shipped, golden):
 
 
 def test_ledger_table_matches_its_golden_file(golden):
-    """Long tables of data are frozen on a small frame, so that a new verdict rewrites no golden file."""
+    """Long tables are compared on a small frame, so that a new verdict does not rewrite their golden files."""
     from boundpaper.tables.render import render
     from tables.ledger.claims_failures import table
 

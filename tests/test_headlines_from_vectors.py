@@ -1,4 +1,4 @@
-"""Three headline numbers from vectors in plain numpy: of keyquery only the hook that hands out queries and keys."""
+"""Three headline numbers recomputed from vectors in plain numpy; keyquery only returns queries and keys."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ BASES = {"tiny-continued": 400.0, "tiny-drope": None}
 
 
 def turned(x, by, base):
-    """Llama's rotation by so many positions, as complex numbers: dimension p with p + d / 2; or none."""
+    """Return x rotated by that many positions as in Llama: complex numbers of dimensions p and p + d / 2; or x."""
     half = x.shape[-1] // 2
     angle = np.asarray(by)[..., None] * (0.0 if base is None else base ** (-np.arange(half) / half))
     plane = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
@@ -27,7 +27,7 @@ def turned(x, by, base):
 
 
 def by_quarter(name, base):
-    """Plasticity, and the share of queries whose winner the exchange turns, by counting, in each quarter of a text."""
+    """Return plasticity, and the share of queries whose preferred key changes, counted in each quarter of a text."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
     seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
@@ -43,12 +43,12 @@ def by_quarter(name, base):
         queries, keys = (np.concatenate([part[side] for part in parts]).astype(float) for side in (0, 1))
         for head in range(queries.shape[1]):
             for start in range(SPACING, LENGTH, SPACING):
-                at = queries[:, head, start + SPACING // 2]  # single positions: nothing has to be turned
+                at = queries[:, head, start + SPACING // 2]  # single positions need no alignment
                 text, *places = draw.integers((TEXTS, start, start), size=(PAIRS, 3)).T
                 (near, far), text = np.sort(places, axis=0)[::-1, places[0] != places[1]], text[places[0] != places[1]]
                 one, other = keys[text, head, near], keys[text, head, far]
                 w, v = one - other, turned(one, far - near, base) - turned(other, near - far, base)
-                w, v = (rows[np.abs(one - other).any(axis=1)] for rows in (w, v))  # equal keys compete for nothing
+                w, v = (rows[np.abs(one - other).any(axis=1)] for rows in (w, v))  # equal keys do not compete
                 p = norm.cdf(w @ at.mean(0) / np.sqrt(np.einsum("ni,ij,nj->n", w, np.cov(at.T), w)))
                 plastic[start // QUARTER].append(np.mean(4 * p * (1 - p)))
                 sways[start // QUARTER].append(np.mean((w @ at.T > 0) != (v @ at.T > 0)))
@@ -63,9 +63,9 @@ def test_plasticity_and_exchange_of_shipped_models_follow_from_their_vectors():
     (kept, sway), (dropped, still) = (by_quarter(name, base) for name, base in BASES.items())
     assert kept == pytest.approx(printed["plasticity"]["tiny-continued"].tolist(), abs=0.02)
     assert dropped == pytest.approx(printed["plasticity"]["tiny-drope"].tolist(), abs=0.02)
-    # counted, where the tables have the normal law
+    # counted here; the tables assume a normal distribution
     assert sway == pytest.approx(printed["sway"]["tiny-continued"].tolist(), abs=0.02)
     assert still == [0, 0, 0, 0]
-    # what the thesis says of the population, in the seed that ships: lower without rotation, a sway that grows
+    # the thesis' statement on the population, in the seed that ships: lower without rotation, growing sway
     assert dropped[0] < kept[0] - 0.05
     assert sway[3] > sway[0] + 0.02

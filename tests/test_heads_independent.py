@@ -1,4 +1,4 @@
-"""Plasticity at one position, position part and linear share once more, by plain numpy, from a model that ships."""
+"""Plasticity at one position, position part and linear share recomputed in plain numpy, from a shipped model."""
 
 import itertools
 import random
@@ -21,11 +21,11 @@ from keyquery.models.attention.rotations import rotations  # noqa: E402
 
 pytestmark = pytest.mark.models
 LENGTH, TEXTS, WIDTH, LAYER, HEAD = 256, 64, 32, 2, 1
-KEYS = np.arange(5, LENGTH, 19)  # positions of keys that compete
+KEYS = np.arange(5, LENGTH, 19)  # positions of the competing keys
 
 
 def turned(x: np.ndarray, by: int, base: float | None) -> np.ndarray:
-    """Llama's rotation by so many positions, written as complex numbers: dimension p with p + d / 2; or none."""
+    """Return x rotated by that many positions as in Llama: complex numbers of dimensions p and p + d / 2; or x."""
     if base is None:
         return x
     half = len(x) // 2
@@ -34,7 +34,7 @@ def turned(x: np.ndarray, by: int, base: float | None) -> np.ndarray:
 
 
 def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: float | None) -> tuple[float, ...]:
-    """Mean plasticity, position part and linear share of the queries of the bin from 128 on, at its centre, 144."""
+    """Return mean plasticity, position part and linear share for the queries of the bin from 128 on, at centre 144."""
     start, centre = 128, 144
     mine = [
         turned(queries[text, row].astype(float), centre - place, base)

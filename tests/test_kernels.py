@@ -1,4 +1,4 @@
-"""The same on every processor: what is committed is recomputed under other kernels of the linear algebra library."""
+"""Equal results on every processor: committed results are recomputed under other BLAS kernels."""
 
 import importlib
 import json
@@ -17,7 +17,7 @@ from boundpaper.store.canonical import agree, canonical_frame, content_hash
 
 UMATH = importlib.import_module("numpy._core._multiarray_umath")
 
-# Kernels of OpenBLAS from the oldest processor on, and the feature of numpy's names that each needs.
+# OpenBLAS kernels, oldest processor first, and the processor feature (numpy's name) that each needs.
 CORES = {
     "x86_64": (("Nehalem", "SSE42"), ("Sandybridge", "AVX"), ("Haswell", "AVX2"), ("SkylakeX", "X86_V4")),
     "aarch64": (("ARMV8", "ASIMD"), ("CORTEXA57", "ASIMD"), ("NEOVERSEN1", "ASIMD"), ("NEOVERSEV1", "SVE")),
@@ -26,7 +26,7 @@ CORES = {
 
 @cache
 def _kernel(**environment: str) -> str:
-    """The kernel that OpenBLAS says it uses in such an environment."""
+    """Return the kernel that OpenBLAS reports in such an environment."""
     script = (
         "import json, numpy, scipy.linalg, threadpoolctl as t;"
         "print(json.dumps(sorted({i['architecture'] for i in t.threadpool_info() if i['user_api'] == 'blas'})))"
@@ -37,10 +37,10 @@ def _kernel(**environment: str) -> str:
 
 
 def _variants() -> list[dict[str, str]]:
-    """Environments: an older kernel that this processor can run, with numpy's own switched off.
+    """Return environments with an older kernel that this processor can run, with numpy's own kernels switched off.
 
-    With `KERNELS=all` there is a second one, with two threads. The kernel that runs where nobody asks for another is
-    none of them: under it the shipped project is analysed, and `test_golden.py` compares all that it gives.
+    With `KERNELS=all`, return a second environment, with two threads. The default kernel is not included:
+    it analyses the shipped project, and `test_golden.py` compares all results.
     """
     able = UMATH.__cpu_features__
     native = _kernel().lower()

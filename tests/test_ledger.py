@@ -1,4 +1,4 @@
-"""The ledger as committed: every section covered, every statement once, every verdict computed and none stale."""
+"""The committed ledger: every section covered, every statement once, every verdict computed and current."""
 
 import ast
 from collections import Counter
@@ -50,7 +50,7 @@ def test_statements_of_claims_are_unique(ledger):
 
 
 def test_untestable_claims_state_what_would_decide_them(ledger):
-    """Each reason has a verb in the conditional: it names a measurement that is not there."""
+    """Each reason uses a conditional verb: it names a measurement that does not exist."""
     silent = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
     assert list(silent["claim"]) == []
 
@@ -62,7 +62,7 @@ def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
 
 
 def test_claims_contain_no_literal_verdict():
-    """Verdicts come from `judge`, `compare` and `untestable`, or from a condition; never from a constant."""
+    """Verdicts come from `judge`, `compare`, `untestable` or a condition, never from a constant."""
     typed = []
     for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -80,7 +80,7 @@ def test_committed_ledger_is_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
-# --- its coverage of the documents
+# --- coverage of the documents
 
 
 def test_every_section_of_the_ledger_belongs_to_one_section_of_its_document(ledger, coverage):

@@ -1,4 +1,4 @@
-"""`make paper` installs neither torch nor numba: what the paper is built from must do without them."""
+"""`make paper` installs neither torch nor numba, so building the paper must not import them."""
 
 import subprocess
 import sys

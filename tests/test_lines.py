@@ -1,4 +1,4 @@
-"""No room outgrows its budget of lines, and each says what its lines are for."""
+"""Each code folder stays within its budget of lines, and the docs say what its lines are for."""
 
 import re
 

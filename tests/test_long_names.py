@@ -1,4 +1,4 @@
-"""A measured model of a long name: no exhibit that shows it fails, and each shows the whole name."""
+"""A measured model with a long name: every exhibit that shows it works and prints the whole name."""
 
 import importlib
 import inspect
@@ -24,7 +24,7 @@ TABLES = {
 
 
 def frames(function, added: str) -> dict[str, pd.DataFrame]:
-    """The artifacts that an exhibit reads, with a second model of a long name beside the last one of `added`."""
+    """Return an exhibit's artifacts with one more model of a long name, after the last model of `added`."""
     read_by = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
     for name, frame in read_by.items():
         if "display_name" in frame and (name == added or not added):

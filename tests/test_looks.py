@@ -1,4 +1,4 @@
-"""The looks of the thesis' entities: none that stand together look alike, also in grey, and models go by any name."""
+"""Styles of the thesis' entities: no two in one figure look alike, even in grey, and model names are free."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of architectures by experiments says what is so: a sample of it, made anew."""
+"""The table of architectures by experiments is correct: some of its cells are recomputed."""
 
 import csv
 import os
@@ -22,7 +22,7 @@ BUILT = sorted({cell.type for cell in CELLS if cell.outcome != table.NOT_BUILT})
 SAMPLE = ["jamba", *random.Random(35).sample(BUILT, 2)]  # a hybrid and a draw
 same = pytest.mark.skipif(
     f"transformers {version('transformers')}" not in PAGE.read_text(encoding="utf-8"),
-    reason="the table is of another version",
+    reason="the table was made with another version",
 )
 pytestmark = pytest.mark.models
 
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.models
 def test_cells_of_a_sampled_architecture_are_up_to_date(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
-    monkeypatch.setattr(captured, "DOCUMENTS", captured.DOCUMENTS)  # what the survey sets is taken back
+    monkeypatch.setattr(captured, "DOCUMENTS", captured.DOCUMENTS)  # restores what the survey changes
     monkeypatch.setattr(head_ablation, "DRAWS", head_ablation.DRAWS)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {0})  # heads are analysed in this process
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {0})  # analyses heads in this process
     assert list(table.cells(kind)) == [cell for cell in CELLS if cell.type == kind]
 
 

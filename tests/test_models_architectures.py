@@ -1,4 +1,4 @@
-"""The page of architectures says what is so: rows of some kinds, made anew."""
+"""The page of architectures is correct: some of its rows are recomputed."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_row_of_a_sampled_architecture_is_up_to_date(kind: str) -> None:
     assert architectures.row(architectures.look(kind)) in PAGE.splitlines()
 
 
-@pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page is of another version")
+@pytest.mark.skipif(f"transformers {version('transformers')}" not in PAGE, reason="the page has another version")
 def test_every_causal_architecture_has_a_row() -> None:
     rows = [line.split("`")[1] for line in PAGE.splitlines() if line.startswith("| `")]
     assert sorted(rows) == architectures.types()

@@ -1,4 +1,4 @@
-"""Weights that are not finite are named, with the model's file, by each command that meets them."""
+"""Non-finite weights: each command that meets one names the weight and the model's file."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ WEIGHTS = {
 
 
 def broken(folder: Path, name: str) -> Path:
-    """A small model with one weight that is not a number."""
+    """Save a small model with one NaN weight."""
     model = transformers.AutoModelForCausalLM.from_pretrained(untrained(folder))
     dict(model.named_parameters())[name].data.view(-1)[0] = torch.nan
     model.save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""Models in GGUF files and in packages: weights as the file's blocks stand for, made once, refused when changed."""
+"""Models in GGUF files and packages: weights equal the file's blocks, are joined once, and are refused when changed."""
 
 import importlib.metadata
 import json
@@ -40,7 +40,7 @@ def folder(project: Path, file: tuple[Path, Any]) -> Path:
 
 
 def test_gguf_weights_equal_the_dequantised_blocks(folder: Path, file: tuple[Path, dict[str, np.ndarray]]) -> None:
-    """Every weight equals the file's dequantised one, and logits those of a plain Llama that is given them."""
+    """Every weight equals the file's dequantised weight, and logits equal those of a plain Llama with these weights."""
     loaded = load(ModelSource(str(folder), device="cpu"))
     state = loaded.model.state_dict()
     for name, values in file[1].items():
@@ -78,7 +78,7 @@ def test_gguf_conversion_is_cached_and_refused_when_changed(
     card = json.loads((first / "gguf.json").read_text())
     (first / "gguf.json").write_text(json.dumps(card | {"versions": {"gguf": "0.0"}}))
     gguf.dequantise(file[0], tmp_path / "kept", sha)
-    assert json.loads((first / "gguf.json").read_text()) == card  # other libraries: made anew, the same
+    assert json.loads((first / "gguf.json").read_text()) == card  # made again, with the same card
     with (first / "config.json").open("a") as stream:
         stream.write("\n")
     with pytest.raises(ModelError, match=r"changed since it was made from made.gguf; remove the folder"):
@@ -143,7 +143,7 @@ def test_pieces_of_a_packaged_model_are_joined_and_verified(
 
 
 def test_gguf_file_can_be_given_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
-    """`run` takes it: the measurements are called by the file, and the bars of libraries stay away."""
+    """`run` accepts the file: measurements get its name, and libraries print no progress bars."""
     from keyquery.measure.subject import open_subject
 
     subject = open_subject(project, ModelSource(str(file[0]), device="cpu"))

@@ -1,4 +1,4 @@
-"""Planted faults: what counts as noticed."""
+"""Planted faults: which test outcomes count as noticed."""
 
 import click
 import pytest

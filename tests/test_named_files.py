@@ -1,4 +1,4 @@
-"""Every error about a file of the user names it, and where it can the line."""
+"""Every error about a user's file names the file, and the line where possible."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ EXHIBITS = {
 
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new paper of its own."""
+    """Return the folder of a new paper."""
     folder = tmp_path_factory.mktemp("named") / "paper"
     done = run(ROOT, "new", str(folder), "--title", "Named")
     assert done.returncode == 0, done.stderr

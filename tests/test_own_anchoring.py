@@ -1,4 +1,4 @@
-"""The anchoring of the small models that are committed."""
+"""Anchoring measured on the small models that ship with the project."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def test_every_shipped_model_is_measured() -> None:
 def test_anchoring_of_shipped_models_is_as_expected_where_the_probe_is_reliable(path: Path) -> None:
     made = pd.read_csv(io.StringIO(table_text(path)))
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
-    assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
+    assert bool(len(seen)) == (path.stem != "tiny-drope")  # the chapter says that nothing is read at these layers
     for layer in seen:
         assert values(made, "planted/design/answer", "question_share")[layer] < 5
         assert values(made, "planted/design/question", "delta_p_high")[layer] < 0

@@ -1,4 +1,4 @@
-"""The page for authors of another paper, done to the letter: an empty frame, one of each kind, and a PDF."""
+"""The page for authors of another paper, followed exactly: an empty frame, one file of each kind, and a PDF."""
 
 import csv
 import re
@@ -21,7 +21,7 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 
 
 def follow(page, root):
-    """Do what a page says: its first command writes `root`, then files are written and commands run, in their order."""
+    """Follow a page: its first command creates `root`, then files are written and commands run, in order."""
     text = (ROOT / "docs" / page).read_text()
     found_steps = [found for pattern in (BLOCK, COMMAND) for found in pattern.finditer(text)]
     begin, *steps = sorted(found_steps, key=lambda found: found.start())
@@ -67,7 +67,7 @@ def test_tutorial_page_works_as_written(tmp_path):
 
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory):
-    """The frame of a new paper, freshly written."""
+    """Return the frame of a new paper."""
     root = tmp_path_factory.mktemp("own") / "frame"
     new_paper(root, 'Bohnen: "high" & low', "May 2026")
     return root
@@ -148,12 +148,12 @@ def test_interrupted_new_paper_can_be_created_again(tmp_path):
         time.sleep(seconds)
         writing.send_signal(signal.SIGKILL)
         writing.wait()
-        assert not place.exists() or (place / "tests/test_paper.py").is_file(), "a frame is there whole or not at all"
+        assert not place.exists() or (place / "tests/test_paper.py").is_file(), "no partial frame is written"
         if place.exists():
             break
     if not place.exists():
         assert run(ROOT, "new", str(place)).returncode == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["frame"], "nothing half-written stays"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["frame"], "no partial file is left"
 
 
 def test_empty_folder_is_filled_by_new_paper_even_after_a_kill(tmp_path):

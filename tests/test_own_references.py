@@ -1,4 +1,4 @@
-"""The metadata and the bibliography of the thesis."""
+"""Metadata and bibliography of the thesis."""
 
 from pathlib import Path
 

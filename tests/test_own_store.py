@@ -1,4 +1,4 @@
-"""The store on the thesis' own tables: one that waits for its rows, and a row that many others name."""
+"""The store on the thesis' tables: a table without rows yet, and a row that many tables refer to."""
 
 from boundpaper.store.schema import check
 from conftest import run

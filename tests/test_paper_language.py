@@ -1,11 +1,11 @@
-"""The language of chapters: British spelling, no names of code, verdicts as marks; over samples and over the thesis."""
+"""Language of chapters: British spelling, no code names, verdicts as marks; on samples and on the thesis."""
 
 import pytest
 
 import chapter_language as language
 from conftest import ROOT
 
-MOST = 12  # verdicts that are clauses of sentences
+MOST = 12  # most verdicts that may be clauses of sentences
 
 
 @pytest.fixture(scope="module")

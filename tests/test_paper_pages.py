@@ -1,4 +1,4 @@
-"""Faults of layout on pages made by hand: each is told with its page, and a page without it is not."""
+"""Layout faults on hand-made pages: each is reported with its page, and faultless pages are not."""
 
 from dataclasses import replace
 
@@ -24,12 +24,12 @@ def page(number, made, headings=()):
 
 
 def full(number, *said, headings=()):
-    """A page of text from top to bottom, which ends with these lines."""
+    """Return a page full of text that ends with these lines."""
     return page(number, lines(*[TEXT] * (46 - len(said)), *said), headings)
 
 
 def book(*middle):
-    """A first chapter with these pages between its first and its last, and a second chapter."""
+    """Return a first chapter with these pages between its first and last page, and a second chapter."""
     first = full(1, headings=[(0, "1 One")])
     last, second = full(len(middle) + 2), full(len(middle) + 3, headings=[(0, "2 Two")])
     return [first, *middle, last, second]
@@ -40,7 +40,7 @@ def told(*middle):
 
 
 def floats(text, caption, at=300.0):
-    """Some lines of text above a caption and a float that reaches down the page."""
+    """Return some lines of text above a caption and a float that reaches down the page."""
     made = lines(*text) + lines(caption, *["cells"] * 20, size=16.2, top=at)
     return [*made, *lines("cells", size=16.2, top=660.0)]
 
@@ -64,7 +64,7 @@ def test_long_table_is_not_counted_as_a_float():
 def test_half_empty_page_is_reported():
     assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
     ends = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
-    assert layout_faults(ends, LIMITS) == [], "a chapter may end anywhere"
+    assert layout_faults(ends, LIMITS) == [], "a chapter may end at any height"
     ends[1] = page(2, lines(TEXT, TEXT))
     assert layout_faults(ends, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
 

@@ -1,4 +1,4 @@
-"""Each sentence of a chapter stands on a line of its own, and nothing else of the chapter is moved for it."""
+"""Each sentence of a chapter is on a separate line; other lines are left unchanged."""
 
 from pathlib import Path
 

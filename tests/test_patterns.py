@@ -1,4 +1,4 @@
-"""No regular expression over text of users takes more than a time that grows with the length of the text."""
+"""Regular expressions applied to users' text take time at most linear in its length."""
 
 import re
 import signal
@@ -20,7 +20,7 @@ from keyquery.tasks import answers
 
 
 def of_schemas() -> list[str]:
-    """The patterns of the data package: those of cells."""
+    """Return the patterns of cells in the data package."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
     return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", texts)]
@@ -103,7 +103,7 @@ class TooSlow(Exception):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Stop what takes more of this process's own time, so that a busy machine makes no pattern slow."""
+    """Stop code after `seconds` of this process's own time, so that a busy machine makes no pattern slow."""
 
     def stop(*_: object) -> None:
         raise TooSlow
@@ -127,14 +127,14 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
 
 
 def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
-    """Whether a text takes more than the limit, in seconds of this process."""
+    """Return whether matching a text takes more than `limit` seconds of process time."""
     start = time.process_time()
     function(text)
     return time.process_time() - start > limit
 
 
 def slowest(pattern: patterns.Pattern) -> str:
-    """The text of 100,000 characters that takes more than a second; empty where there is none."""
+    """Return a text of 100,000 characters that takes more than a second; empty if there is none."""
     function = run(pattern)
     for start, part in patterns.attacks(pattern):
         for end in ("", "\0"):
@@ -152,7 +152,7 @@ def slowest(pattern: patterns.Pattern) -> str:
 def test_every_regex_scans_a_hundred_thousand_characters_in_a_second() -> None:
     found, unknown = patterns.collected(MADE)
     assert len(found) > 200
-    assert not unknown, "list what these make in MADE"
+    assert not unknown, "list samples of these patterns in MADE"
     different = {(each.text, each.flags, each.use): each for each in found}.values()
     assert not [f"{pattern}: {text}" for pattern in different if (text := slowest(pattern))]
 

@@ -1,4 +1,4 @@
-"""Claims on the population: both directions, what is missing, and that the plan is what is reported."""
+"""Claims on the population: both directions, missing data, and that the planned tests are the reported ones."""
 
 import pandas as pd
 import pytest
@@ -35,7 +35,7 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
     tables = made(bases=(400,))
     there = verdicts(plan, tables)
     assert there["keys_far_4x"] == "holds"
-    assert there["training_on"] in ("not significant", "not supported")  # by the sign that chance gave
+    assert there["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
     assert there["base_interaction"] == "not testable"
     swapped = made(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
@@ -50,7 +50,7 @@ def test_few_seeds_give_untestable_verdicts(plan):
 
 
 def row(item, **changed):
-    """One row of a relation: by default sure, and positive."""
+    """Return one row of a relation: positive and significant by default."""
     held = {"item": item, "models": 40, "seeds": 8, "rho": 0.6, "low": 0.4, "high": 0.8, "p": 0.001, "p_least": 1e-6}
     return pd.Series({**held, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changed})
 
@@ -59,7 +59,7 @@ OUTCOMES = [
     ({}, "holds", "contradicted"),
     ({"rho": -0.6, "low": -0.8, "high": -0.4}, "contradicted", "holds"),
     ({"low": -0.1, "p_holm": 0.2}, "not significant", "not supported"),
-    ({"p_holm": 0.2}, "not supported", "not supported"),  # the exact test decides, and not the interval
+    ({"p_holm": 0.2}, "not supported", "not supported"),  # the exact test decides, not the interval
     ({"p_holm_least": 0.0625, "p_holm": 0.0625}, "not testable", "not testable"),
     ({"low": None, "high": None}, "not testable", "not testable"),
     (
@@ -75,7 +75,7 @@ def test_a_relation_is_judged_by_its_corrected_test(changed, above, below):
     table = pd.DataFrame([row(item, **changed) for item in claims.RELATIONS])
     judged = {each.key: each for each in claims.thesis_population_relations(table)}
     assert judged["h3_bias"].verdict == above
-    assert judged["h1_plasticity"].verdict == (below or above)  # the one that is said to be negative
+    assert judged["h1_plasticity"].verdict == (below or above)  # the relation expected to be negative
     heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changed)]))
     assert heads.verdict == above
     every = {each.key: each for each in claims.thesis_population_relations_every(table)}
@@ -105,7 +105,7 @@ def test_relations_at_the_larger_base_are_judged_likewise(changed, above, below)
 
 
 def near(low, high, seeds=8):
-    """Keys near the question found by B and C, the same shares in every seed but for a little, by length of prompt."""
+    """Return keys near the question by prompt length: equal shares of B and C in every seed, with small noise."""
     rows = []
     for seed in range(1, seeds + 1):
         for multiple, shares in {2.0: low, 8.0: high}.items():
@@ -190,7 +190,7 @@ def test_unmeasured_items_are_not_testable(reported):
 
 
 def cliff(base, right, arm="B", other=0):
-    """Six seeds whose models find no far key, but the first, of which A finds `right` and another arm `other`."""
+    """Return six seeds that find no far key, except one in which A finds `right` keys and another arm `other`."""
     rows = []
     for seed in range(1, 7):
         common = {"base": base, "seed": seed, "n": 200}
@@ -198,7 +198,7 @@ def cliff(base, right, arm="B", other=0):
         rows += [
             {**common, "model": f"{seed}-A", "arm": "A", "low": 192, "right": told[0]},
             {**common, "model": f"{seed}-{arm}-2", "arm": arm, "low": 256, "right": told[1]},
-            {**common, "model": f"{seed}-A", "arm": "A", "low": 160, "right": 90, "n": 100},  # nearer than the cliff
+            {**common, "model": f"{seed}-A", "arm": "A", "low": 160, "right": 90, "n": 100},  # before the drop
         ]
     return pd.DataFrame(rows)
 
@@ -243,7 +243,7 @@ def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
 
 
 def outcomes(near, late=0.7, decline=0.5):
-    """Outcomes of seeds by arm: keys at the training length, late plasticity, loss over length."""
+    """Return outcomes of seeds by arm: keys at the training length, late plasticity, loss over length."""
     rows = []
     for seed, arms in near.items():
         for place, (arm, share) in enumerate(arms.items()):
@@ -321,7 +321,7 @@ def test_arm_order_uses_only_its_three_arms():
 
 
 def sloped(near, far, seeds=8):
-    """Keys of base 10,000 by seed, from 192 words on and from 384; other arms, bases and lengths beside them."""
+    """Return keys at base 10,000 by seed, from 192 and from 384 words on, beside other arms, bases and lengths."""
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):

@@ -1,4 +1,4 @@
-"""The experiments of the DroPE report on the population: items that its models know, differences a reader can check."""
+"""Experiments of the DroPE report on the population: items its models know, and differences checkable by hand."""
 
 import pandas as pd
 import pytest
@@ -46,7 +46,7 @@ def models(seeds):
 
 
 def quantities(values, seeds, **others):
-    """Rows of one quantity by arm, `SHARE`, with a jitter over seeds; of every other quantity zeros."""
+    """Return rows of one quantity by arm with noise over seeds; all other quantities are zero."""
     rows = []
     for name in models(seeds)["model"]:
         seed, arm = int(name.split("-s")[1][0]), name[-1]
@@ -74,7 +74,7 @@ def test_difference_is_dropped_minus_kept_by_seed_with_the_start_noted():
     table = population_experiments(quantities({"A": 30.0, "B": 50.0, "C": 60.0}, (1, 2)), models((1, 2)), reported())
     row = table.set_index("quantity").loc[SHARE]
     assert (row["start"], row["kept"]) == (30.0, 50.0)
-    assert row["dropped"] == pytest.approx(60.15)  # 60.1 and 60.2; the model of the other base is not among them
+    assert row["dropped"] == pytest.approx(60.15)  # 60.1 and 60.2; the model of the other base is excluded
     assert (row["difference"], row["since_start"]) == (pytest.approx(10.15), pytest.approx(30.15))
     # two seeds: 12.7062 is Student's 97.5 % point with one degree of freedom, .05 the standard error
     assert row["difference_low"] == pytest.approx(10.15 - 12.7062 * 0.05, abs=1e-4)
@@ -121,7 +121,7 @@ def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seed
 
 
 def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
-    """Differences of 2 over seven seeds: t of 2.83 has p = .030, which stands alone and not as the least of two."""
+    """Differences of 2 over seven seeds: t = 2.83 gives p = .030, significant alone but not as the smaller of two."""
     half = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
     rows = pd.DataFrame({"quantity": ["one", "two"], "difference": [2.0, 0.1]})
     rows = rows.assign(difference_low=rows["difference"] - half, difference_high=rows["difference"] + half, seeds=7)
@@ -133,7 +133,7 @@ def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
 
 
 def keys(letters):
-    """A row of keys a model: `own` at the training length, and what is not looked at."""
+    """Return one row of keys per model: `own` at the training length, and ignored rows."""
     rows = [(name, "own", 1.0, said) for name, said in letters.items()]
     rows += [(name, "yarn", 2.0, "iiii") for name in letters]
     return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])

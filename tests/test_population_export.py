@@ -1,4 +1,4 @@
-"""The three models that ship: those that were measured, loadable offline, with a card that says what the tables say."""
+"""The three models that ship: they are the measured ones, load offline, and their cards agree with the tables."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ def test_shipped_weights_equal_the_measured_ones(name):
     from safetensors.torch import load_file
 
     parts = load_file(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/model.safetensors")
-    parts["lm_head.weight"] = parts["model.embed_tokens.weight"]  # tied, and saved once
+    parts["lm_head.weight"] = parts["model.embed_tokens.weight"]  # tied weights are saved once
     state = hashlib.sha256()
     for part in sorted(parts):
         assert parts[part].dtype == torch.float16
@@ -91,7 +91,7 @@ def test_shipped_model_is_asked_in_its_language_and_answers_as_measured(name):
         if row["multiple"] == 0:
             assert abs(row["right"] - kept.loc[(row["task"], 0), "right"]) <= 1, (
                 row
-            )  # another processor rounds otherwise
+            )  # another processor rounds differently
 
 
 def test_a_card_of_another_language_is_refused(tmp_path):

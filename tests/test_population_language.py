@@ -1,4 +1,4 @@
-"""The population's language: what it says is true, prompts are what their facts say, keys are read as digits."""
+"""The population's language: its statements are true, prompts agree with facts, and keys are read as digits."""
 
 import itertools
 import random
@@ -44,7 +44,7 @@ def test_answers_in_training_text_equal_the_given_keys():
             if words[place : place + 4] == ["tell", "the", "key", "of"]:
                 key = known[words[place + 4]]
                 assert words[place + 5 : place + 6 + len(key)] == [*key, "."]
-                assert set(weights[place + 5 : place + 6 + len(key)]) == {documents.ANSWER}  # the stop counts as well
+                assert set(weights[place + 5 : place + 6 + len(key)]) == {documents.ANSWER}  # the stop token counts too
                 asked[len(known)] += 1
             if word in language.SIGNS:
                 assert words[place + 1] == words[place - 1]
@@ -76,7 +76,7 @@ def test_key_prompts_have_their_length_and_record_the_distance(length):
             assert len(whole) == length
             first = length - 1 - ask.facts["distance"]
             assert whole[first : first + len(ask.answer)] == ask.answer
-            assert whole[first - 1] == ask.words[-1]  # the key stands right after the name that is asked for
+            assert whole[first - 1] == ask.words[-1]  # the key directly follows the name asked for
         names = [word for word in context.words if word in language.NAMES]
         assert len(set(names)) == len(names)
 

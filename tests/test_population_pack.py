@@ -1,4 +1,4 @@
-"""Models as a folder for an archive, and read from it in place of training: the same weights, or a refusal by name."""
+"""Models packed in a folder for an archive, and read instead of training: equal weights, or a named error."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
 
 
 def shipped(which: PopulationMember) -> work.TrainedModel:
-    """A model that ships, whose rows are among the measurements, as its training left it."""
+    """Return a shipped model, whose rows are among the measurements, as its training saved it."""
     from safetensors.torch import load_file
 
     place = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[which]
@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("pack")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pack, "load_or_train", lambda root, which, recipe, tell: shipped(which))
-        for which in SHIPPED:  # one after the other: the second adds to the first
+        for which in SHIPPED:  # the second call adds to the first
             assert pack.pack(ROOT, place, [which]) == [place / which.name]
     return place
 

@@ -1,4 +1,4 @@
-"""The population's rows that figures draw, counted by hand; the planned analyses over every model that was trained."""
+"""Rows of the population that figures plot, counted by hand; planned analyses over every trained model."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
     own = keys[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4)]
     asked = list(zip(own["letters"].iloc[0], prompts["distance"], strict=True))
     rows = table[(table["model"] == model) & (table["multiple"] == 4)]
-    # the first bin holds no distance of its upper end
+    # the first bin excludes its upper end
     held = [letter for letter, distance in asked if 32 <= distance < 64]
     row = rows[rows["low"] == 32].iloc[0]
     assert (row["high"], row["n"], row["right"]) == (64, len(held), held.count("e"))
@@ -52,7 +52,7 @@ def test_model_counts_only_when_it_and_its_start_met_the_criterion():
     table = points.population_outcomes(*given(tables, *OUTCOMES))
     counted = table.groupby("model")["counted"].first()
     assert not any(counted[name(400, 1, arm)] for arm in "ABCD")
-    assert all(counted[name(400, 2, arm)] for arm in "ABCD")  # D has no criterion of its own
+    assert all(counted[name(400, 2, arm)] for arm in "ABCD")  # D has no criterion
     assert set(table[table["outcome"] == "keys_far"]["encoding"]) >= {"own", "yarn", "temperature"}
 
 

@@ -1,4 +1,4 @@
-"""Plasticity beyond the training length: levels and tests over seeds against hand-made rows, claims both ways."""
+"""Plasticity beyond the training length: levels and tests over seeds on hand-made rows, claims true and false."""
 
 import itertools
 
@@ -15,7 +15,7 @@ NOISE = {seed: noise * (1 + seed // 5) for seed, noise in enumerate(2 * (0.0, 0.
 
 
 def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
-    """Two heads per model, their mean as given at the first and last training length, with a seed's own noise."""
+    """Return two heads per model with given means at the first and last training length, and noise per seed."""
     models, rows = [], []
     for seed in seeds:
         for arm, ends in (("B", b), ("C", c)):
@@ -62,7 +62,7 @@ def test_fall_of_plasticity_is_judged_in_both_directions(b, expected):
     assert verdicts["B_change"].verdict == expected
     assert verdicts["C_change"].verdict == "contradicted"  # it rises
     few = claims.thesis_population_reach(population_reach_tests(*made(b=b)))
-    assert {each.verdict for each in few} == {"not testable"}  # four seeds reach no corrected .05
+    assert {each.verdict for each in few} == {"not testable"}  # four seeds cannot reach a corrected p of .05
 
 
 def test_one_seed_is_not_testable():

@@ -1,4 +1,4 @@
-"""Items of the amendment on a made-up second run whose effects are known: both directions, few seeds, both margins."""
+"""Items of the amendment on a synthetic second run of known effects: both directions, few seeds, both margins."""
 
 import inspect
 import itertools
@@ -49,7 +49,7 @@ def test_planted_effects_are_recovered_with_exact_p(eight):
     assert eight.loc["B_position_beyond", ["mean_first", "mean_second"]].tolist() == pytest.approx([-0.3, 0.0])
     assert eight.loc["C_nearer", "value"] == pytest.approx(0.2)
     assert eight.loc[["B_change", "B_sway_change"], "p"].tolist() == [2 / 256] * 2
-    assert eight.loc["B_change", "p_holm"] == pytest.approx(10 / 256)  # five items of the family
+    assert eight.loc["B_change", "p_holm"] == pytest.approx(10 / 256)  # the family has five items
     assert eight.loc["B_change", "p_same"] == 1.0
     assert eight.loc["C_less_B", "outcome"] == "different within the margin"
     assert eight.loc["B_width_within", "outcome"] == "equivalent"
@@ -100,7 +100,7 @@ def test_heads_are_weighted_by_the_cost_of_their_removal():
     weighed = quarters(model_values(values, costs, "cost"))
     assert weighed["value"].tolist() == pytest.approx([(0.3 * 0.2 + 0.1 * 0.4) / 0.4])
     assert quarters(model_values(values, costs, "all"))["value"].tolist() == pytest.approx([0.5])
-    assert model_values(values, costs, "cost_4x").empty  # no head's removal costs anything there
+    assert model_values(values, costs, "cost_4x").empty  # removing a head there costs nothing
 
 
 def run_exchange():
@@ -144,7 +144,7 @@ def test_unmeasured_items_count_in_their_holm_family():
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_printed_outcomes_of_plasticity_stay_at_every_width(width):
-    """Of the committed rows: who differs, and which sign it has, is the same in aligned bins of every width."""
+    """In the committed rows, the arms that differ and their sign are the same for aligned bins of every width."""
     tests = read(ROOT, "retrained_tests").query("family == 'reach_aligned'").set_index("item")
     rows = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
     members = read(ROOT, "retrained_models").query("base == 400")[["model", "arm", "seed"]]
@@ -212,7 +212,7 @@ def test_heads_of_a_small_model_are_analysed_in_memory():
         ROOT / "packages/keyquery/src/keyquery/tiny/tiny-rope", attn_implementation="eager"
     ).eval()
     held = geometry.capture_vectors(model, 128, geometry.held_out_documents(128)[: geometry.PASS])
-    assert held.window(0) == (None, False)  # no file says it, and none is looked for
+    assert held.window(0) == (None, False)  # no file states it, and none is looked for
     finding = analyse(held, held.heads[0], PlasticityOptions(min_queries=8))
     assert 0 < finding.metrics["ap_overall"] < 1
 

@@ -1,4 +1,4 @@
-"""The population's studies on made-up tables whose effects are known, with all seeds, with few, and with none."""
+"""The population's studies on synthetic tables of known effects: with all seeds, few seeds, and none."""
 
 from fractions import Fraction
 from itertools import product
@@ -76,12 +76,12 @@ def test_primary_contrast_recovers_the_planted_effect(contrasts):
     assert row["difference"] == pytest.approx(0.7, abs=0.05)
     assert row["low"] < 0.7 < row["high"]
     assert (row["p"], row["p_least"]) == (2 / 256, 2 / 256)
-    assert row["p_holm"] == pytest.approx(3 * 2 / 256)  # three lengths, all at the least p
+    assert row["p_holm"] == pytest.approx(3 * 2 / 256)  # three lengths, all with the smallest p
     assert contrasts.loc["training_on", "low"] < 0 < contrasts.loc["training_on", "high"]
 
 
 def test_interval_over_seeds_and_contexts_covers_the_planted_effect(plan):
-    """The planted difference lies in the drawn interval for each of several populations."""
+    """The planted difference is inside the interval for each of several populations."""
     for shift in (20, 40, 60):
         tables = made(seeds=range(shift, shift + 8), bases=(400,))
         row = contrasts_of(plan, tables).loc["keys_far_4x"]
@@ -148,7 +148,7 @@ def test_cost_of_a_head_is_compared_with_the_whole_model():
     taken.loc[taken["layer"] == 2, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (70, 10, 0.4, 2.25)
     table = points.population_ablations(*(tables[f"population_{each}"] for each in names))
     hit = table[table["layer"] == 2]
-    # 90 of 100 before and 70 of 100 after; 30 of 40 and 10 of 40
+    # 90 of 100 fall to 70 of 100, and 30 of 40 fall to 10 of 40
     costs = {"lost_1x": 0.2, "lost_4x": 0.5, "nats_1x": 0.3, "text_nats": 0.75}
     assert len(hit) == 4
     for each, cost in costs.items():
@@ -157,7 +157,7 @@ def test_cost_of_a_head_is_compared_with_the_whole_model():
 
 
 def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables):
-    """Damage that grows with the layer, as plasticity does, says nothing of heads within a layer."""
+    """Damage and plasticity that both grow with the layer say nothing about heads within a layer."""
     changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
     draw = np.random.default_rng(3)
     out = changed["ablation"]["layer"] >= 0
@@ -167,7 +167,7 @@ def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables
 
 
 def test_an_interval_over_seeds_is_students():
-    """Of .1, .2, .3 the mean is .2, its standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
+    """For .1, .2, .3 the mean is .2, the standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
     low, high = _effects.over_seeds(np.array([0.1, 0.2, 0.3]))
     assert (low, high) == pytest.approx((0.2 - 0.24841, 0.2 + 0.24841), abs=1e-5)
     assert _effects.over_seeds(np.array([0.5, 0.5])) == (0.5, 0.5)
@@ -175,7 +175,7 @@ def test_an_interval_over_seeds_is_students():
 
 
 def test_relations_are_asked_within_seeds(plan, found):
-    """A value that is the decline's rank in every seed goes with it; one that differs between seeds only does not."""
+    """A value with the decline's rank in every seed is related; a value that differs only between seeds is not."""
     changed = found.copy()
     own = changed["encoding"] == "own"
     decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
@@ -210,7 +210,7 @@ def test_studies_without_models_note_what_is_missing(plan):
 
 
 def test_contrast_is_computed_at_both_bases_and_between_them(plan):
-    """Far keys that dropping gains at the smaller base only: the difference of the two effects is the whole effect."""
+    """Far keys gained only at the smaller base: the difference of the two effects equals the whole effect."""
     small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
     both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
     both["population_prompts"] = small["population_prompts"]
@@ -223,18 +223,18 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
     assert abs(far.loc["10000", "difference"]) < 0.06
     shift, differences = far.loc["400 less 10000"], far["difference"]
     assert shift["difference"] == pytest.approx(differences["400"] - differences["10000"])
-    assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, 2 / 256, 8)  # in a family of its own
+    assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, 2 / 256, 8)  # in a separate family
     assert table.loc[("keys_far_2x", "400 less 10000"), "p_holm"] == pytest.approx(2 * 2 / 256)
     assert far.loc["10000", "mean_second"] == pytest.approx(0.8, abs=0.05)
-    assert table.loc[("keys_far_4x", "400 less 10000"), "family"] == "bases"  # which the plan has by itself
-    never = table.loc["never_rotated"]  # the arm has no base; what it is held against has one
+    assert table.loc[("keys_far_4x", "400 less 10000"), "family"] == "bases"  # the plan has this contrast separately
+    never = table.loc["never_rotated"]  # the arm has no base, but its counterpart has one
     assert never.loc["10000", "mean_first"] == never.loc["400", "mean_first"]
     assert never.loc["10000", "seeds"] == 8
-    assert list(never.index) == ["400", "10000"]  # it would cancel in a difference of bases
+    assert list(never.index) == ["400", "10000"]  # it cancels in a difference of bases
 
 
 def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, contrasts):
-    """At the planned base every number is that of the planned contrast over all trained models."""
+    """At the planned base every number equals that of the planned contrast over all trained models."""
     table = bases.population_bases(plan, *given(tables))
     own = table[table["of"] == "400"].set_index("item")
     for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
@@ -250,17 +250,17 @@ def test_missing_bases_are_noted(plan):
 
 def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, tables):
     rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
-    assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms of eight seeds
+    assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms with eight seeds each
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
     assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
     alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
-    assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
+    assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not models of both
     larger = _ranks.relation_rows(plan, found, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
     lame = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
     lame["population_prompts"] = tables["population_prompts"]
     uneven = bases.population_relations_bases(plan, *given(lame)).set_index(["item", "of"])
-    assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed whose arms differ is left out whole
+    assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed with differing arms is left out
     damage = bases.population_head_damage_bases(
         plan, *(tables[f"population_{each}"] for each in ("models", "heads", "ablation"))
     )
@@ -269,7 +269,7 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, ta
 
 
 def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
-    """An effect of that size, drawn anew, is found in four of five draws; a corrected test needs a larger one."""
+    """An effect of that size is found in four of five new draws; a corrected test needs a larger effect."""
     table = power.population_power(bases.population_bases(plan, *given(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
@@ -301,14 +301,14 @@ def test_undetectable_effects_are_left_empty(plan, tables, rows, note):
 
 def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
     same = _effects.effect_columns(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
-    assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # one has no sign to flip, and still is a seed
+    assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # a zero has no sign to flip, but counts as a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
     assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])
 
 
 @pytest.mark.parametrize("base", [400, 10_000])
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
-    """Of the committed rows: flips of fractions, where two seeds that differ alike in size tie to the last digit."""
+    """In the committed rows: sign flips of fractions, with two seeds that tie in size to the last digit."""
     models = read(ROOT, "population_models")
     asked = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
     asked = asked[(asked["multiple"] == 4) & asked["far"]]

@@ -1,4 +1,4 @@
-"""The population on a recipe of a few steps: arms share what they should, killed runs go on, rows are written once."""
+"""The population on a recipe of a few steps: arms share training, killed runs resume, rows are written once."""
 
 import dataclasses
 import shutil
@@ -58,7 +58,7 @@ MICRO = PopulationRecipe(
 
 
 class Killed(Exception):
-    """Stands for a signal."""
+    """Raised in place of a signal."""
 
 
 def same(one, two):
@@ -94,7 +94,7 @@ def test_bases_begin_with_the_same_weights():
 def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at):
     which = PopulationMember(400, 3, "C")
     whole = train(MICRO, which, start.weights, tmp_path / "whole")
-    assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three
+    assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three steps
 
     def tell(done, total, text):
         if done == killed_at:
@@ -104,7 +104,7 @@ def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at)
         train(MICRO, which, start.weights, tmp_path / "killed", tell)
     seen = []
     resumed = train(MICRO, which, start.weights, tmp_path / "killed", lambda done, *_: seen.append(done))
-    assert seen[0] > max(0, killed_at - MICRO.save)  # at most one interval is done again
+    assert seen[0] > max(0, killed_at - MICRO.save)  # at most one save interval is repeated
     assert same(resumed.weights, whole.weights)
     assert resumed.curves == whole.curves
 
@@ -127,7 +127,7 @@ def test_training_ends_at_the_criterion(start, tmp_path):
 
 
 def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
-    """The control meets a criterion at once and still has the extension that the arm without rotation needed."""
+    """The control meets a criterion at once, but still gets the extension that the arm without rotation needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
     which = PopulationMember(400, 3, "B")
     assert which.matched == PopulationMember(400, 3, "C")
@@ -141,7 +141,7 @@ def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
 
 
 def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
-    """Killed where sums are rounded in one way and gone on where they are rounded in another."""
+    """Kill a run that rounds sums one way, and resume it where they are rounded another way."""
     which = PopulationMember(400, 3, "A")
 
     def kill(done, most, line):
@@ -156,7 +156,7 @@ def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
 
 
 def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
-    """The digest is of the bits: a product whose last bit differs has another one."""
+    """The digest covers the bits: a product that differs in its last bit has another digest."""
     before = rounding_digest()
     assert before == rounding_digest()
     silu = torch.nn.functional.silu
@@ -165,7 +165,7 @@ def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
-    """One averaged step is the last step itself; two are the mean of the last two."""
+    """An average over one step is the last step; over two steps it is the mean of the last two."""
     recipe = dataclasses.replace(MICRO, criterion=100.0)
     which = PopulationMember(400, 3, "C")
 
@@ -192,7 +192,7 @@ def test_muon_equals_the_torch_implementation():
         one.step(0.1)
         two.step()
     for left, right in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(left, right, atol=0.02, rtol=0.02)  # torch's own works in bfloat16
+        torch.testing.assert_close(left, right, atol=0.02, rtol=0.02)  # torch's version works in bfloat16
 
 
 def test_an_orthogonal_update_has_singular_values_near_one():
@@ -204,7 +204,7 @@ def test_an_orthogonal_update_has_singular_values_near_one():
 
 @pytest.fixture
 def _few(monkeypatch):
-    """Few prompts and texts: what is asked is the same."""
+    """Use few prompts and texts; the questions stay the same."""
     for module, sizes in (
         (outcomes, {"CONTEXTS": 8, "FEWER": 4, "SEQUENCES": 2, "SIGNED": 2}),
         (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
@@ -219,10 +219,10 @@ def _few(monkeypatch):
 
 @pytest.mark.usefixtures("_few")
 def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
-    """A family twice: the second run trains nothing; one whose weights are gone but whose rows are there, neither."""
+    """Run a family twice: the second run trains nothing, even if weights are gone but their rows exist."""
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
-    for name in tables.TABLES:  # the tables as they are before the first model: a header
+    for name in tables.TABLES:  # tables before the first model contain only a header
         header = ",".join(field["name"] for field in resource(ROOT, name)["schema"]["fields"])
         tables.table_path(tmp_path, name).parent.mkdir(parents=True)
         tables.table_path(tmp_path, name).write_text(header + "\n", encoding="utf-8")
@@ -235,7 +235,7 @@ def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
     assert work.train_family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
     assert tables.missing_tables(tmp_path, "b400-s3-C") == []
     path = tables.table_path(tmp_path, "retrained_losses")
-    path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table that came later
+    path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table added later
     assert tables.missing_tables(tmp_path, "b400-s3-C") == ["retrained_losses"]
     assert work.train_family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert work.train_family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
@@ -299,7 +299,7 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
 
 @pytest.mark.usefixtures("_few")
 def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
-    """What two tables ask alike is asked once: the model as it is, and extensions with the temperature of their own."""
+    """Questions common to two tables are asked once: of the plain model, and of extensions with their temperature."""
     asked = []
     real = vars(outcomes)["answers"]
     monkeypatch.setattr(outcomes, "answers", lambda *rest, **more: asked.append(1) or real(*rest, **more))
@@ -320,7 +320,7 @@ def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
 
 
 def test_yarn_without_temperature_equals_its_rotation_alone(start):
-    """Scores divided by the factor on queries and on keys are those of a configuration whose factor is 1."""
+    """Dividing the scores by the factor on queries and keys equals a configuration with factor 1."""
     from keyquery.models.attention.positions import encoding
 
     model = model_of(MICRO, PopulationMember(400, 3, "A"), start.weights).eval()

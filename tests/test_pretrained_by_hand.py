@@ -1,6 +1,6 @@
-"""Two committed numbers of SmolLM2 once more, from a plain session of transformers that uses nothing of the project.
+"""Two committed numbers of SmolLM2 recomputed with transformers alone, without this project's code.
 
-The model and the text are packages that the suite does not install: without them there is nothing to ask.
+The suite does not install the packages of the model and the text; without them these tests are skipped.
 """
 
 import importlib.metadata
@@ -40,7 +40,7 @@ pytestmark = [
 
 
 class Words(HTMLParser):
-    """The words of a page, by hand."""
+    """Collects the words of a page."""
 
     def __init__(self):
         super().__init__()
@@ -82,7 +82,7 @@ def test_massive_queries_and_first_token_attention_equal_the_committed_ones():
     with torch.no_grad():
         weights = model.model(torch.tensor([ids]), output_attentions=True).attentions
 
-    norms = [each.double().square().sum(0).sqrt() for each in queries]  # (heads x dimensions) of each layer
+    norms = [each.double().square().sum(0).sqrt() for each in queries]  # (heads x dimensions) in each layer
     massive = sum(int((norm > 5 * norm.mean()).sum()) for norm in norms)
     rows = by_text["massive_values"]
     rows = rows[(rows["condition"] == "pre lambda=5") & (rows["metric"] == "massive_total_q")]

@@ -1,4 +1,4 @@
-"""Recipes: read strictly, weighed without a download, and every model of theirs tried small."""
+"""Recipes: parsed strictly, sized without a download, and tried with a small twin of each model."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.models
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / recipes.FOLDER
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))
-# Parameters of the published checkpoints, image towers and their projections left out
+# Parameters of the published checkpoints, without image towers and their projections
 KNOWN = {
     "llama2-7b-rope": 6_738_415_616, "llama2-7b-drope": 6_738_415_616, "qwen3-0.6b": 596_049_920,
     "qwen3-1.7b": 1_720_574_976, "qwen3-4b": 4_022_468_096, "qwen3-8b": 8_190_735_360, "qwen3-14b": 14_768_307_200,
@@ -73,7 +73,7 @@ def test_shipped_recipes_load() -> None:
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title
-        memory_outline(recipe)  # each fits the memory that it is written for
+        memory_outline(recipe)  # each fits into the memory that the recipe requests
     tiny = load_recipe(FOLDER / "tiny.yaml")
     assert tiny.experiments == EXPERIMENTS
     assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-continued", "tiny-drope"]
@@ -89,7 +89,7 @@ def test_shipped_recipes_load() -> None:
 
 
 def test_model_names_and_ids_match_the_study() -> None:
-    """Measurements join the sources by name; layers and heads agree with the facts recorded there."""
+    """Measurements join the sources by name; layers and heads agree with the recorded facts."""
     import pandas as pd
 
     facts = pd.read_csv(ROOT / "artifacts/sources/models.csv").set_index("model")
@@ -120,7 +120,7 @@ def test_parameter_counts_match_those_of_published_models() -> None:
 
 @pytest.mark.parametrize("name", sorted(SHAPED))
 def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
-    """Each layer weighs the same: two layers and the rest predict the whole."""
+    """All layers have equal size: two layers and the remaining weights predict the whole."""
     shape = SHAPED[name]
     two, four = (of_config(shape.shallow(n).config(), name, context=64, dtype="bf16").parameters for n in (2, 4))
     if not shape.cross_layers:
@@ -133,7 +133,7 @@ def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SHAPED) - {"llama2-7b-drope"}))
 def test_small_twin_of_each_model_runs(name: str) -> None:
-    """The same class, heads and rotation: attention is seen in each layer, and positions can be taken away."""
+    """A twin has the same class, heads and rotation: every layer's attention is observed, positions can be removed."""
     shape = SHAPED[name]
     small = shape.small()
     torch.manual_seed(0)
@@ -147,7 +147,7 @@ def test_small_twin_of_each_model_runs(name: str) -> None:
     assert kind == ("yarn" if shape.type == "ministral3" else "rope")
     tokens = torch.arange(20)[None]
     assert shift_error(model, tokens, 50) > 1e-4
-    if kind == "yarn":  # Ministral 3 scales its queries by position besides
+    if kind == "yarn":  # Ministral 3 also scales its queries by position
         with pytest.raises(ModelError, match="scales its queries"), encoding(model, "drope"):
             pass
         return
@@ -174,7 +174,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
         ],
     }
     recipe = load_recipe(written(tmp_path, content))
-    assert recipe.experiments == ("massive_values", "sinks"), "in the order in which they run"
+    assert recipe.experiments == ("massive_values", "sinks"), "in running order"
     assert (recipe.options.texts, recipe.options.tokens, recipe.options.items) == (3, 64, 7)
     assert (recipe.options.seeds, recipe.options.place) == ((2, 0), "some/texts")
     assert recipe.settings == {"sinks": {"taus": [0.5]}}

@@ -1,4 +1,4 @@
-"""The table of cases from public reports: what it reads, what it refuses, and that the committed one is current."""
+"""The table of cases from public reports: what it reads and refuses, and that the committed table is current."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is kept between runs is not trusted, what is odd is told in a line, and nothing is left behind."""
+"""Caches are verified before use, bad input gets a short error, and no files are left behind."""
 
 import os
 import signal
@@ -152,7 +152,7 @@ def test_unreadable_text_files_are_named(tmp_path):
 
 
 def test_nul_byte_is_reported_with_its_line(tmp_path):
-    """LaTeX passes over it in silence."""
+    """LaTeX ignores a NUL byte silently."""
     (tmp_path / "a.tex.j2").write_bytes(b"one\ntwo\x00\n")
     with pytest.raises(SpecError, match=r"a\.tex\.j2:2: a NUL byte"):
         text_of(tmp_path, "a.tex.j2", SpecError)
@@ -187,7 +187,7 @@ def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, requ
 
 
 def test_long_word_is_scanned_in_linear_time():
-    # With work that grows as its square this would take hours.
+    # With quadratic work this would take hours.
     word = "x" * 3_000_000
     assert lint.find_typed_digits(word, "a.tex.j2") == []
     assert len(lint.find_typed_digits(f"{word}1 and 7", "a.tex.j2")) == 2
@@ -268,7 +268,7 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
     ],
 )
 def test_duplicate_key_is_refused(name, content, words, tmp_path):
-    """Readers of JSON and YAML keep the last of them in silence."""
+    """Readers of JSON and YAML silently keep the last duplicate."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
     with pytest.raises(ThesisError) as told:

@@ -1,4 +1,4 @@
-"""The soak run itself: what it takes for amiss, that its damage is seeded, and that forked commands are commands."""
+"""The soak tests themselves: detected faults, seeded damage, and forked commands that act like real ones."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def test_broken_file_of_each_format_is_recognised(suffix, content):
 
 
 def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
-    """It reads files as they are now, sees the arguments, and gives outputs, exit status and what it leaves."""
+    """A forked command reads current files, gets its arguments, and returns output, exit status and leftovers."""
     (tmp_path / "build.py").write_text(
         "import os, subprocess, sys, time\n"
         "from pathlib import Path\n"
@@ -116,7 +116,7 @@ def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
     try:
         fresh.learn()
         (tmp_path / "learned.py").write_text("VALUE = 'third'\n")
-        assert fresh.run().output == "two third\n", "a file that is to be damaged is imported by the command itself"
+        assert fresh.run().output == "two third\n", "the command itself imports a file that is to be damaged"
     finally:
         fresh.end()
     assert "learned" not in sys.modules
@@ -124,7 +124,7 @@ def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_forked_command_ended_before_it_starts_is_awaited_once(tmp_path, number):
-    """It has opened no file to print to; that it printed nothing is an end like another, and the next command runs."""
+    """It has opened no output file: an empty output is a normal end, and the next command runs."""
     (tmp_path / "build.py").write_text("import time\ntime.sleep(20)\n")
     forks = Forks(tmp_path)
     try:

@@ -1,4 +1,4 @@
-"""The sources of documents 001 and 002 and the published benchmark scores: valid, complete by structure, consistent."""
+"""Sources of documents 001 and 002 and published benchmark scores: valid, structurally complete, consistent."""
 
 import csv
 import itertools
@@ -86,7 +86,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, found: str, put: str, fault:
     assert fault in {entry[2] for entry in faults(tmp_path, ["places", "models", "reported_deciles"])}
 
 
-# What the project says of itself or of whole documents: these cite no single place in each row.
+# Tables about this project or whole documents: their rows cite no single place in a document.
 OWN = {"places", "headings", "claims_coverage", "claim_anchors", "planted_typos", "test_families"}
 OWN |= {"standing", "said_twice", "bin_conclusions", "plasticity_settings", "population_amendment", "population_plan"}
 OWN |= {"population_members", "documents", "families", "subjects", "pretrained_models", "shown_effects"}
@@ -102,7 +102,7 @@ def test_each_table_describes_units_places_and_reasons(name: str) -> None:
     if name not in OWN:
         assert fields[-1] == "source"
         gaps = [each for each in described["schema"]["fields"] if not each.get("constraints", {}).get("required")]
-        assert fields[-2] == "reason" or not gaps, "a table whose cells may be empty has a column that says why"
+        assert fields[-2] == "reason" or not gaps, "a table with optional cells needs a column of reasons"
         assert described["origin"]
         assert described["schema"]["foreignKeys"]
     if "metric" in fields:
@@ -123,7 +123,7 @@ def test_models_and_checkpoints_are_complete() -> None:
     for model in CAPTURED:
         captured, bucket = int(models[model]["captured_context"]), int(models[model]["bucket_tokens"])
         beyond = captured > int(models[model]["claimed_context"])
-        # stated for 32K by their makers and captured over 128K, with a rotation that the capture scales
+        # the makers state 32K; captured over 128K with a scaled rotation
         assert beyond == (model in ("qwen3-0.6b", "qwen3-1.7b"))
         assert captured % bucket == 0
     assert [row["order"] for row in rows("checkpoints")] == DECILES

@@ -1,4 +1,4 @@
-"""Transcriptions of the layer study, the delta-P charts and the report on dropped position embeddings."""
+"""Transcriptions of the layer study, of the delta-P charts, and of the report on dropped position embeddings."""
 
 import csv
 import re
@@ -74,7 +74,7 @@ def test_metrics_have_units_and_ranges_name_metrics(name: str) -> None:
     assert set(bounds) <= metrics
 
 
-# Every combination of the keys stands in these tables.
+# These tables contain every combination of their keys.
 GRIDS = (
     "nope_models nope_adjacency drope_disruption drope_disruption_texts_reported drope_knowledge_categories "
     "drope_sink_rates drope_bos_mlp drope_phase drope_functional drope_layer1_tasks drope_bos_write "

@@ -1,4 +1,4 @@
-"""What was read in the sources' own repositories: complete, consistent with the printed values, and with a place."""
+"""Values read in the sources' repositories: complete, consistent with the printed values, and with a location."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The engine's specimen beside the thesis: it shares nothing with it, and the instruments measure for it."""
+"""The engine's sample paper beside the thesis: it shares nothing with it, and the instruments can measure for it."""
 
 import csv
 import shutil
@@ -11,7 +11,7 @@ from specimens import SPECIMEN, begin
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
-    """The specimen with its results."""
+    """Return the sample paper with its results."""
     root = begin(tmp_path_factory.mktemp("foreign") / "paper")
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
@@ -19,7 +19,7 @@ def foreign(tmp_path_factory):
 
 
 def test_specimen_shares_nothing_with_the_thesis(foreign):
-    """Nothing that this thesis states, shows or measures lies in it."""
+    """The sample paper contains nothing that this thesis states, shows or measures."""
     own = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
     shared = {"documents.csv", "places.csv", "families.csv"}
     assert {path.name for path in (foreign / "artifacts/sources").glob("*.csv")} & own == shared

@@ -1,4 +1,4 @@
-"""Standing of results: every claim of the ledger belongs to one row, and what belongs to none is told by name."""
+"""Standing of results (planned, post hoc, ...): every claim belongs to one row, and claims without a row are named."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Large measurements as Parquet: the same cells and hashes as CSV, and one clear line for every file that is not."""
+"""Large measurements as Parquet: cells and hashes as in CSV, and one clear error line for every invalid file."""
 
 import io
 import json
@@ -42,7 +42,7 @@ resources:
     - {name: reason, type: string}
 """
 HEADER = "unit,layer,kept,side,value,reason"
-ODD = (  # cells that a typed file could change: numbers as text, gaps, quotes, least and greatest, many digits
+ODD = (  # cells that a typed file could change: numbers as text, missing cells, quotes, extremes, many digits
     '007,3,True,rope,1,"a, ""b"""',
     "1e5,,,drope,1e-300,gap",
     "NA,0,False,rope,-0,ünï\u2028",
@@ -68,7 +68,7 @@ def beside(root, stem="m"):
 
 
 def lone(root, message):
-    """The fault that a check and a reading both give of the one file."""
+    """Return the fault that both `check` and reading report for the only file."""
     faults = check(root, "sinks")
     assert len(faults) == 1
     assert message in str(faults[0])
@@ -139,7 +139,7 @@ def test_measurement_format_depends_on_its_size(root):
     assert not contradiction(root, "artifacts/measurements/sinks/m.parquet")
     made = path.stat().st_mtime_ns
     save(root, {"sinks": frame.assign(value=frame["value"] * (1 + 1e-7))}, "m", {"command": "two"})
-    assert path.stat().st_mtime_ns == made, "what differs between processors rewrites no file"
+    assert path.stat().st_mtime_ns == made, "differences between processors rewrite no file"
     save(root, {"sinks": frame.head(3)}, "m", {"command": "three"})
     assert beside(root) == ["m.csv", "m.json"]
     assert path_of(root, "sinks", "m").name == "m.csv"
@@ -242,7 +242,7 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
     assert json.loads(text) == {**told, "table": seal}
     assert text.encode() == manifest_text(json.loads(text)) == sealed_text(told, folder / "m.parquet")
     assert max(map(len, text.splitlines())) <= 120
-    assert len(text.splitlines()) < 30, "thirty rates fill a few lines"
+    assert len(text.splitlines()) < 30, "thirty rates are listed on a few lines"
     assert not check(root, "sinks")
     assert convert_all(root) == []
 

@@ -1,6 +1,6 @@
-"""Each kind of file that a command stores and another reads: how it is checked, tried by damage to its content.
+"""Each kind of file written by one command and read by another: how it is checked, tested by damaging its content.
 
-`STORED` lists the kinds; a module that writes files and is in no list fails the test at the end.
+`STORED` lists the kinds; a module that writes files but is not listed fails the last test.
 """
 
 import io
@@ -177,7 +177,7 @@ def job(folder):
     return made.result, made.load
 
 
-# Kind of stored file: what makes one, and whether a changed one is refused by name (else it is made anew).
+# By kind of stored file: what makes it, and whether a changed file is refused by name (else made again).
 STORED = {
     "out/state/state.json": (state, "anew"),
     "out/state/facts.json": (facts, "anew"),
@@ -240,8 +240,8 @@ def test_record_hash_covers_content_not_layout():
         cached_files.pack_value(float("nan"))
 
 
-# Modules that lay data into files: those whose files are checked above, and those whose files no command reads back, or
-# that are made anew, or held against a hash elsewhere, before they are read.
+# Modules that write files: those checked above, and those whose files are never read back, are made
+# again, or are verified by a hash elsewhere before they are read.
 CHECKED = {
     "boundpaper": {"store/manifest"},
     "keyquery": {

@@ -1,4 +1,4 @@
-"""Ablations at the first token and attention patterns of document 004, worked out apart from the tables as printed."""
+"""Ablations at the first token and attention patterns of document 004, computed independently of the studies."""
 
 import csv
 import math
@@ -23,7 +23,7 @@ def source(name):
 
 
 def printed(name, **where):
-    """The number that a source prints in its one row with such cells."""
+    """Return the number that a source prints in its only row with these cells."""
     (row,) = [row for row in source(name) if all(row[key] == value for key, value in where.items())]
     return float(row["printed"].replace(",", "").rstrip("x%×"))
 
@@ -114,7 +114,7 @@ def test_norms_of_queries_keys_and_values_with_their_ratio():
 
 @pytest.fixture(scope="module")
 def patterns():
-    """Attention by layer in percent, from the published series: {(kind, model): array over layers}."""
+    """Return attention by layer in percent, from the published series: {(kind, model): array over layers}."""
     frame = read(ROOT, "drope_published_series")
     frame = frame[frame["experiment"] == "exp7_attention_patterns"].sort_values("layer")
     return {

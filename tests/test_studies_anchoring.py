@@ -1,4 +1,4 @@
-"""Studies of anchoring on made-up measurements: curves, tests from moments, landmarks, figures."""
+"""Studies of anchoring on synthetic measurements: curves, tests from moments, landmarks, figures."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ DRAW = np.random.default_rng(0)
 
 
 def measured(model: str, data: str = "planted", shift: float = 0.0, blind: int = 0) -> pd.DataFrame:
-    """Rows as the experiment writes them, each mean and sd from drawn values; layers below `blind` are at chance."""
+    """Return rows as the experiment writes them, with mean and sd of drawn values; layers below `blind` at chance."""
     rows: list[dict[str, object]] = []
 
     def add(condition: str, layer: int, metric: str, value: float, n: int) -> None:
@@ -67,7 +67,7 @@ def test_curves_record_model_data_and_chance() -> None:
     assert sorted(set(result["depth"])) == [0, 50, 100]
     tiny = result[(result["model"] == "tiny-rope") & (result["split"] == "layer") & (result["group"] == "question")]
     assert tiny["above_chance"].tolist() == [False, True, True]
-    assert tiny["auroc"].tolist() == pytest.approx([0.49, 0.89, 0.89])  # of the statements that need the question
+    assert tiny["auroc"].tolist() == pytest.approx([0.49, 0.89, 0.89])  # among the statements that need the question
     assert (tiny["n"] == UNITS).all()
     assert tiny["filler"].tolist() == [0.5] * LAYERS
     other = result[result["model"] == "llama3.2-1b"]
@@ -121,7 +121,7 @@ def test_quantities_are_computed_for_the_shipped_small_models() -> None:
     counts = planted.anchoring_counts(table).set_index("quantity")["value"]
     assert counts["models"] == 3
     assert counts["layers_above_chance"] == counts["layers"] == 3 * LAYERS
-    assert counts["needing"] == 0  # as many answer-anchored samples as there are whose answer tells
+    assert counts["needing"] == 0  # as many answer-anchored samples as samples answerable from their end
     mine = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "question")]
     assert counts["question_least"] == pytest.approx(mine["delta_p"].max())
     assert (counts["models_above_chance"], counts["models_last"]) == (3, 3)

@@ -1,4 +1,4 @@
-"""What buckets keep of a mean query: against drawn queries and published scalings, and what follows for conclusions."""
+"""Part of a mean query kept in buckets: compared with drawn queries and published scalings, and its consequences."""
 
 import inspect
 import re
@@ -42,7 +42,7 @@ def factors(along=1.2, back=1.2, between=1.5, even=1.5, random=1.2):
 
 @pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])
 def test_kept_share_is_the_squared_mean_of_rotated_queries(base, width):
-    """A query of length 1 in each of four pairs, turned to every place of a fine grid over the bucket."""
+    """A query of length 1 in each of four pairs, rotated to every position of a fine grid over the bucket."""
     places = (np.arange(20_000) + 0.5) / 20_000 * width
     turned = np.exp(1j * np.outer(places, base ** (-2.0 * np.arange(4) / 8)))
     assert kept_share(frequencies(base, 8), width) == pytest.approx((np.abs(turned.mean(0)) ** 2).mean(), abs=1e-6)
@@ -71,7 +71,7 @@ def test_rope_scalings_equal_those_of_transformers(scaling, factor, original, pa
 
 @pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
 def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
-    """A planted head: an even mean of the given length in each pair, content and keys without direction."""
+    """A planted head: a uniform mean of the given length in each pair, isotropic content and keys."""
     random, dimensions, count = np.random.default_rng(3), 64, 6000
     rotary = from_theta(10_000.0, dimensions)
     places = 2048 + random.integers(width, size=count)
@@ -102,7 +102,7 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
     assert (table["kept_low"] <= table["kept_high"]).all()
     assert (unknown["kept_low"] < unknown["kept_high"]).all()
     assert table.loc["lc-32k-to-64k-step-4000", "width"] == 4096
-    # a stretch slows pairs, so that more is kept
+    # a stretch slows the rotation, so more is kept
     assert table.loc["llama3.1-8b", "kept_low"] > kept_share(frequencies(5e5, 128), 8192)
 
 
@@ -153,7 +153,7 @@ def test_needed_factor_undoes_the_fall():
 
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():
-    """Of captures all changed alike nothing is undone; the choice is each capture's own."""
+    """If all captures change alike nothing is undone; each capture has its own smallest factor."""
     asked = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
     needed = bins.bin_fates(asked, **tables()).iloc[0]["needed"]
     assert 1 < needed < FACTORS[-1]

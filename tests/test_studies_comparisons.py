@@ -1,4 +1,4 @@
-"""Comparisons on one footing and the ledger's summaries: against hand-made frames, numpy and the shipped sources."""
+"""Comparisons on equal terms and summaries of the ledger: checked on hand-made frames, numpy and shipped sources."""
 
 import itertools
 
@@ -51,7 +51,7 @@ def test_equal_positions_weight_deciles_by_their_part_inside_the_range():
     table = comparisons.equal_positions(
         made_profiles(long=line, short=line), made_models(long=131072, short=32768)
     ).set_index("model")
-    # two and a half deciles of the long capture, all ten of the short one
+    # two and a half deciles of the long capture equal all ten of the short one
     assert table.loc["long", "mean_32k"] == pytest.approx((1 + 0.9 + 0.8 / 2) / 2.5, rel=1e-4)
     assert table.loc["short", "mean_32k"] == pytest.approx(np.mean(line))
     assert table.loc["long", "near"] == pytest.approx(1.0, rel=1e-4)
@@ -146,7 +146,7 @@ def test_contrasts_are_differences_of_absolute_correlations():
     assert row["estimate"] == pytest.approx(abs(drop) - abs(overall), **EXACT)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
     by_t = table["test"] == "williams_t"
-    # one adjusted p a comparison and coefficient: Williams' t asks the same of Pearson's again
+    # one adjusted p per comparison and coefficient: Williams' t repeats the question of Pearson's
     assert (table["adjustment"][~by_t].str.startswith("Holm over 12 tests")).all()
     assert table["p_adjusted"][by_t].isna().all()
     assert len(table) == 2 * 3 * 3
@@ -163,7 +163,7 @@ def test_family_correlations_take_families_of_three_only():
     models = shipped("matched_models")
     qwen = models[models["family"] == "Qwen3"]
     row = table[(table["comparison"] == "Qwen3") & (table["test"] == "pearson")].iloc[0]
-    # the exact p over all orders of three
+    # the exact p over all permutations of three
     observed = abs(stats.pearsonr(qwen["ap_drop"], qwen["lbp"]).statistic)
     orders = [abs(stats.pearsonr(order, qwen["lbp"]).statistic) for order in itertools.permutations(qwen["ap_drop"])]
     assert row["p_value"] == pytest.approx(np.mean(np.array(orders) >= observed - 1e-12))

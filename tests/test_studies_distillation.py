@@ -1,4 +1,4 @@
-"""Distillation at equal tokens: planted curves, claims in both directions, exhibits of what is there."""
+"""Distillation compared at equal tokens: planted curves, claims true and false, and exhibits with missing data."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ TEACHER = {"manual": 3.0, "anarchism": 4.0}
 
 
 def measured(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
-    """Losses above the teacher's by 3 nats for both texts when untouched; anarchism lies 1 nat higher throughout."""
+    """Return losses 3 nats above the teacher's for both texts when untouched; anarchism is 1 nat higher throughout."""
     rows = []
     for model, losses in (("m-nope", nope), ("m-continued", control)):
         for number, loss in enumerate(losses):
@@ -125,7 +125,7 @@ def test_effect_of_removal_alone_is_judged_by_its_direction():
 def test_difference_of_student_and_control_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched", "m-nope", "m-continued")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
-    same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # as many in both
+    same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # equal numbers in both
     assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"} | same
     turned = rows.rename(columns={"nope": "continued", "continued": "nope"})
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
@@ -145,7 +145,7 @@ def test_neighbour_attention_claim_needs_less_than_half_recovered(student, expec
 
 
 def keys(teacher, untouched, nope, continued, ratio=0.25):
-    """Which of eight prompts each model answers with the key."""
+    """Return which of eight prompts each model answers with the key."""
     answers = {"m-near": teacher, "m-untouched": untouched, "m-nope": nope, "m-continued": continued}
     return pd.DataFrame(
         {
@@ -166,7 +166,7 @@ def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
     made = keys_study.distillation_keys(keys(8, 0, 2, 6), MODELS, WITH_UNTOUCHED).set_index("column")
     assert made["tokens"].unique().tolist() == [2048]
     assert made["share"].to_dict() == {"teacher": 1.0, "untouched": 0.0, "nope": 0.25, "continued": 0.75}
-    assert made.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's when all are right
+    assert made.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's interval when all are right
     tests = key_tests(8, 0, 8, 8).set_index("comparison")
     assert tests.loc["removed against rotation, 2048 tokens", "p_value"] == pytest.approx(2 / 2**8)
     says = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(8, 0, 8, 8))}
@@ -207,7 +207,7 @@ def test_incomplete_distillation_tables_are_refused():
 
 
 def quantities(*models):
-    """Experiments 1 and 8 of models: the counts are 100, 101, ...; attention writes 10, 20, ... percent of layer 1."""
+    """Return quantities of Experiments 1 and 8: counts 100, 101, ...; attention writes 10, 20, ... % of layer 1."""
     rows = []
     for number, model in enumerate(models):
         fields = {"model": model, "unit_id": "", "head": None, "reason": ""}
@@ -241,7 +241,7 @@ def test_quantities_have_one_column_per_model_and_report_unmeasured_ones():
     result = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
     assert result.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
     assert result.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
-    assert result.loc["spike_layer", list(quantities_study.COLUMNS)].tolist() == [11] * 4  # behind the first token
+    assert result.loc["spike_layer", list(quantities_study.COLUMNS)].tolist() == [11] * 4  # after the first token
     assert "bos_mlp_best" not in result.index  # no model has it
     part = quantities("m", "m-untouched").set_index("quantity")
     assert part["nope"].isna().all()

@@ -1,4 +1,4 @@
-"""Studies of attention patterns, layer contents, balance and retrieval with rotary positions dropped."""
+"""Studies of attention patterns, layer contents, balance and retrieval with dropped rotary positions."""
 
 import math
 from pathlib import Path
@@ -91,7 +91,7 @@ def test_published_attention_rounds_to_the_printed_means() -> None:
 
 
 def content(norms: np.ndarray, attention: float = 1.0) -> pd.DataFrame:
-    """One layer whose MLP writes `norms`, the first of them at BOS."""
+    """Return one layer whose MLP writes `norms`, the first at BOS."""
     values = {
         "attn_output_norm_mean": attention,
         "attn_output_norm_std": 0.0,
@@ -161,7 +161,7 @@ def test_value_and_remaining_growth_multiply_to_the_output_growth() -> None:
 
 
 def balance(rope: list[float], drope: list[float]) -> pd.DataFrame:
-    """Layers whose MLP writes 1 and whose attention writes as given."""
+    """Return layers whose MLP writes 1 and whose attention writes the given values."""
     ones = [1.0] * len(rope)
     return drope_balance.balance_layers(
         series(
@@ -258,12 +258,12 @@ def test_ranking_is_compared_with_chance_by_the_binomial_test() -> None:
     tests = drope_answers.ranking_tests(ranks, source("models"), FAMILIES).set_index(["study", "comparison"])
     row = tests.loc[("pooled", "DroPE, all contexts")]
     assert row["p_value"] == pytest.approx(float(stats.binomtest(8, 30, 0.25).pvalue))
-    # from 13 of 30 on the upper tail is at most 0.025, and not from 12 on
+    # the upper tail is at most 0.025 from 13 of 30 on, but not at 12
     assert stats.binom.sf(12, 30, 0.25) <= 0.025 < stats.binom.sf(11, 30, 0.25)
     assert "from 13 right on" in row["note"]
     within = tests.loc[("models_within", "2048 and 4096")]
     assert within["estimate"] == pytest.approx(17 / 20 - 5 / 20)
-    # chosen after no single context told the models apart, so it is counted with those that failed
+    # chosen after no single context distinguished the models, so it counts with the failed tests
     assert within["adjustment"] == "Holm over 4 tests of ranking of the models, post hoc"
     assert within["p_adjusted"] == pytest.approx(4 * within["p_value"])
     assert tests.loc[("pooled", "RoPE, all contexts")]["adjustment"] == "Holm over 8 tests of ranking against chance"

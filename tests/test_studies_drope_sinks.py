@@ -1,4 +1,4 @@
-"""Sinks, the first token and layer 1: the studies on planted series, and what the shipped numbers must give."""
+"""Sinks, the first token and layer 1: studies on planted series, and known values of the shipped numbers."""
 
 import math
 
@@ -57,7 +57,7 @@ def phases(series):
 
 
 def planted(metric, experiment, rope, drope, spread=0.0):
-    """A published series with the values given per layer."""
+    """Return a published series with the given values per layer."""
     rows = [
         {"positional": model, "experiment": experiment, "metric": metric, "layer": layer, "value": value}
         for model, values in (("RoPE", rope), ("DroPE", drope))
@@ -67,7 +67,7 @@ def planted(metric, experiment, rope, drope, spread=0.0):
 
 
 def printed(**columns):
-    """A long source as the store gives it: printed text with its value and rounding interval."""
+    """Return a source in long form as read by the store: printed text, value and rounding interval."""
     from boundpaper.store.frames import parsed
 
     return parsed(pd.DataFrame(columns).assign(reason="", source="here"), words=True)
@@ -120,7 +120,7 @@ def test_sink_rates_are_tested_with_the_sample_deviation(series):
 
 
 def test_published_deviations_have_divisor_n(series):
-    """Eight prompts with ten sink heads of 32 and two with nine: mean and deviation as published, to the last digit."""
+    """Eight prompts with ten of 32 sink heads and two with nine give the published mean and deviation exactly."""
     prompts = np.array([10] * 8 + [9] * 2) / 32
     row = pick(sink_rate_layers(series), layer=1)
     assert row["drope"] == pytest.approx(100 * prompts.mean())
@@ -219,7 +219,7 @@ def test_phase_metric_claims_have_the_expected_verdicts(phases):
 
 
 def test_entropy_bound_follows_from_two_singular_values():
-    """One spike and k equal tokens at right angles to it: squares leave room for at least these k."""
+    """One spike and k equal orthogonal tokens: squared singular values allow at least these k."""
     norm, other, tokens = 500.0, 10.0, 60
     squares = np.array([norm**2, *[other**2] * tokens])
     shares_of_squares = squares / squares.sum()

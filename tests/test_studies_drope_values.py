@@ -1,4 +1,4 @@
-"""Massive values, their disruption and the knowledge tasks: studies against hand counts, scipy and planted frames."""
+"""Massive values, their disruption and the knowledge tasks: studies checked by hand, with scipy and planted frames."""
 
 import math
 
@@ -42,7 +42,7 @@ RATES = {
 
 
 def series(counts: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
-    """Published layers: counts by tensor and model."""
+    """Return published layers: counts by tensor and model."""
     rows = [
         {"positional": model, "metric": f"massive_count_{tensor}", "layer": layer, "printed": str(value)}
         for (tensor, model), values in counts.items()
@@ -128,7 +128,7 @@ def test_change_is_bounded_by_rounding_and_tested_by_welch(layers: pd.DataFrame)
 
 
 def trials(massive: dict[str, list[float]]) -> pd.DataFrame:
-    """Published trials with baseline 2, and the random arm near it."""
+    """Return published trials with baseline 2, and the random arm near it."""
     rows = []
     for model, values in massive.items():
         for seed, value in enumerate(values):
@@ -243,7 +243,7 @@ def knowledge() -> pd.DataFrame:
 
 
 def rates(typed: tuple[str, ...] = ("RoPE",)) -> pd.DataFrame:
-    """The rates of `RATES` as a script would have stored them; `typed` models with three decimals."""
+    """Return the rates of `RATES` as a script would store them; models in `typed` have three decimals."""
     return pd.DataFrame(
         [
             {
@@ -317,7 +317,7 @@ def test_known_counts_enable_the_tests(knowledge: pd.DataFrame) -> None:
         "DroPE imdb",
         "DroPE passkey",
     }
-    # three decimals that only 200 answers give, in both arms
+    # only 200 answers give these three decimals, in both arms
     exact.loc[(exact["positional"] == "RoPE") & (exact["task"] == "cities"), "value"] = [0.895, 0.575 + 0.03]
     changed = knowledge.copy()
     row = (changed["positional"] == "RoPE") & (changed["task"] == "cities") & (changed["metric"] == "disrupted")
@@ -368,7 +368,7 @@ def test_baselines_of_two_protocols_are_compared_by_fishers_test(knowledge: pd.D
     assert row["p_base"] == pytest.approx(stats.fisher_exact([[65, 35], [44, 56]]).pvalue)
     assert (row["change_3"], row["change_4"]) == pytest.approx((-39, -30))
     assert (row["digits_3"], row["precision_4"]) == (5, "4-bit")
-    # Newcombe's interval of 35 - 65 of 100 each, from the Wilson intervals of both
+    # Newcombe's interval for 35 minus 65 of 100 each, from both Wilson intervals
     low, high = (np.array(stats.binomtest(k, 100).proportion_ci(method="wilson")) for k in (35, 65))
     down, up = math.hypot(0.35 - low[0], high[1] - 0.65), math.hypot(low[1] - 0.35, 0.65 - high[0])
     ends = (row["change_low_4"], row["change_high_4"])

@@ -1,4 +1,4 @@
-"""Families of tests: each test is declared once, corrected with its family, and stands in one place."""
+"""Families of tests: each test is declared once, corrected within its family, and reported once."""
 
 from collections import defaultdict
 from fnmatch import fnmatchcase
@@ -120,18 +120,18 @@ def test_family_declarations_are_consistent():
 
 
 def results(shipped):
-    """Every result that holds tests, by name."""
+    """Return every result that contains tests, by name."""
     by_name = {}
     for path in sorted((shipped / "artifacts/results").glob("*.csv")):
         if resource(shipped, path.stem) is None:
-            continue  # left behind by a study that is no more
+            continue  # left by a study that no longer exists
         frame = read(shipped, path.stem)
         if {"study", "comparison", "test", "p_value", "adjustment"} <= set(frame.columns):
             by_name[path.stem] = frame
     return by_name
 
 
-APART = {  # families that are corrected for each subject by itself, as their studies say
+APART = {  # families that are corrected separately for each subject, as their studies state
     "anchoring_tests": lambda row: "/".join(row["study"].split("/")[:2]),
     "pretrained_knowledge_tests": lambda row: row["study"],
     "pretrained_text_tests": lambda row: (row["study"], row["comparison"].split(":")[0]),
@@ -164,14 +164,14 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
             assert family["p_adjusted"].to_numpy(dtype=float) == pytest.approx(expected, rel=1e-6), name
             assert family["adjustment"].str.startswith(f"Holm over {len(family)} test").all()
     spare = families.drop(index=sorted(used))
-    # one result is not a table of tests: its p stand beside rates
+    # one result is not a table of tests: it has p values beside rates
     assert set(spare["result"]) <= {"knowledge_protocols"}, spare
 
 
 def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
-    """A number that cannot be met by chance is one test; ranks and counts can, so there the comparison counts too.
+    """An unlikely coincidence of numbers means the same test; for ranks and counts the comparison must also agree.
 
-    A test may be repeated beside others where it is not corrected.
+    An uncorrected test may be repeated beside others.
     """
     seen: dict[tuple, tuple[str, object]] = {}
     for name, tests in results(shipped).items():

@@ -1,4 +1,4 @@
-"""Studies of the benchmark connection: against scipy, brute force and frames whose answers are known."""
+"""Studies of the relation to benchmarks: checked with scipy, brute force and frames with known answers."""
 
 import itertools
 import math
@@ -76,7 +76,7 @@ def test_recomputed_drops_follow_from_the_printed_ends(captured):
     assert (captured["ap_drop_recomputed"] < captured["ap_drop_high"]).all()
     halves = captured[captured["ap_drop_rounded"] != captured["ap_drop"]]
     assert set(halves["model"]) == {"qwen3-14b", "qwen3-1.7b"}
-    assert np.allclose((1000 * halves["ap_drop_recomputed"]) % 1, 0.5), "only a tie may round either way"
+    assert np.allclose((1000 * halves["ap_drop_recomputed"]) % 1, 0.5), "only a tie may round up or down"
 
 
 def test_wrong_printed_drop_is_contradicted():

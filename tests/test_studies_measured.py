@@ -1,4 +1,4 @@
-"""Measured models beside reported ones: which enter, and with what."""
+"""Measured models beside reported ones: which models enter, with which values."""
 
 import pandas as pd
 import pytest

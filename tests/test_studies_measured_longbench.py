@@ -1,4 +1,4 @@
-"""Measured LongBench Pro scores beside the published ones: who enters a correlation, and that nothing else moves."""
+"""Measured LongBench Pro scores beside published ones: which models enter a correlation; other results stay."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ SCORES = dict(zip(LENGTHS, (50.0, 45.0, 40.0, 35.0, 30.0, 25.0), strict=True))
 
 
 def block(model, mode="nonthinking", scores=SCORES, **facts):
-    """Rows of one model and mode, as `bench lbp` measures them."""
+    """Return rows of one model and mode, as `bench lbp` measures them."""
     values = {"overall": np.mean(list(scores.values())) if len(scores) == 6 else np.nan, **scores}
     rows = [
         {
@@ -58,7 +58,7 @@ def studied(shared, *blocks):
 
 @pytest.fixture(scope="module")
 def entered(shared):
-    """One model that enters and a null reference: its lengths, its facts, and the tests, which take a while."""
+    """Return one model that enters and a null reference: lengths, facts and tests, which are slow to compute."""
     rows = block("llama3.2-1b"), block("random-llama", role="null reference", data="smoke-set")
     lengths, correlated = studied(shared, *rows)
     return (
@@ -115,7 +115,7 @@ def test_checkpoints_and_metrics_state_their_origin(shared):
 def test_a_measured_model_enters_its_own_correlation(shared, entered):
     _, correlated, tests = entered
     counts = tests[tests["test"] == "pearson"].set_index("comparison")["n"]
-    assert (counts["ap_drop"], counts["r_k_a"]) == (9, 8)  # the source gives no rotation metrics of this model
+    assert (counts["ap_drop"], counts["r_k_a"]) == (9, 8)  # the source has no rotation metrics of this model
     both = pd.concat(
         [shared["matched_models"][["lbp", "ap_drop"]], correlated.loc[correlated["enters"], ["lbp", "ap_drop"]]]
     )

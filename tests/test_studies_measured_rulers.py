@@ -1,4 +1,4 @@
-"""RULER as measured here: which model enters the correlations, and how the tables show it apart."""
+"""RULER measured here: which models enter the correlations, and how tables show them separately."""
 
 import pandas as pd
 import pytest
@@ -21,7 +21,7 @@ def artifact(name):
 
 
 def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
-    """Rows as the measurement's file has them; the same score for every task."""
+    """Return rows as in a measurement file, with the same score for every task."""
     cells = [Score(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
     rows = tabulate(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
     return rows.assign(model=model)
@@ -32,7 +32,7 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 
 @pytest.fixture(scope="module")
 def frames():
-    """Four measured models: one that enters, one that is published, a null reference, and one of a lost task."""
+    """Return four measured models: one that enters, one published, a null reference, and one with a lost task."""
     some = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
     lost = tabulate(some, TASKS, MEAN)
     rows = pd.concat(
@@ -58,7 +58,7 @@ def test_only_a_model_with_new_data_enters_the_correlations(frames):
     assert list(models.loc[models["enters"], "model"]) == ["qwen3-1.7b"]
     assert by_model.loc["qwen3-1.7b", "checkpoint_match"] == "same checkpoint"
     assert by_model.loc["qwen3-1.7b", "plasticity_origin"] == "reported"
-    assert by_model.loc["qwen3-1.7b", "ruler_128k"] == 50, "the needles are no RULER score"
+    assert by_model.loc["qwen3-1.7b", "ruler_128k"] == 50, "needle rates are not RULER scores"
     assert by_model.loc["qwen3-1.7b", "effective_length"] == 16384
     assert by_model.loc["qwen3-1.7b", "effective_length_unbroken"] == 4096
     assert "published score" in by_model.loc["qwen3-4b", "note"]
@@ -90,7 +90,7 @@ def test_correlations_include_the_measured_model_and_name_it(frames):
     assert overall["estimate"] == pytest.approx(both["ap_overall"].corr(scores))
     assert "measured: Qwen3-1.7B" in overall["note"]
     assert "random (null reference)" in overall["note"]
-    assert "measured by this project" in overall["note"], "who scored whom is a caveat"
+    assert "measured by this project" in overall["note"], "the note says who scored the model"
     alone = study.ruler_correlations_measured(models.assign(enters=False), captured, FAMILIES)
     reported = artifact("ruler_correlations")
     columns = ["comparison", "test", "n", "estimate", "p_value"]

@@ -1,4 +1,4 @@
-"""Drop and loss of score over all variants at once, and metrics with the noise of their capture."""
+"""Drop and loss of score over all variants jointly, and metrics with the noise of their capture."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ SOURCES = read(ROOT, "published_facts"), read(ROOT, "reported_plasticity")
 
 
 def planted(drops, falls, seed=0):
-    """Four models of the source and one beyond it, whose score falls to 128K by a share for each starting length."""
+    """Return four models of the source and one other, with given drops and relative falls of score to 128K."""
     names = [f"m{i}" for i in range(len(drops))]
     generator = np.random.default_rng(seed)
     rows = [
@@ -58,7 +58,7 @@ def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
         return np.median(coefficients)
 
     observed = median(range(5))
-    # both modes are the same here, so every coefficient counts twice, which leaves the median
+    # both modes are equal here, so every coefficient counts twice, which leaves the median
     null = [abs(median([*order, 4])) for order in itertools.permutations(range(4))]
     row = tests.loc["drop and loss, variants from 8k"]
     assert row["estimate"] == pytest.approx(observed)
@@ -90,7 +90,7 @@ def test_relation_of_three_families_is_reported_without_significance():
 
 @pytest.fixture
 def noisy():
-    """The shipped tables, with the two captures of one network set apart by what a test wants."""
+    """Return the shipped tables, with the two captures of one network changed as a test needs."""
     captured, matched = read(ROOT, "captured_models"), read(ROOT, "matched_models")
 
     def made(difference):
@@ -111,7 +111,7 @@ def test_noise_is_the_difference_of_two_captures_over_root_two(noisy):
     assert row["reliability"] == pytest.approx(1 - 0.03**2 / 2 / spread**2)
     r = stats.pearsonr(source["ap_drop"], source["lbp"]).statistic
     assert row["r_corrected"] == pytest.approx(r / math.sqrt(row["reliability"]))
-    # the interval of a standard deviation with one degree of freedom
+    # the interval for a standard deviation with one degree of freedom
     scaled = [row["noise_sd"] ** 2 / row[end] ** 2 for end in ("noise_high", "noise_low")]
     assert stats.chi2.cdf(scaled, 1) == pytest.approx([0.025, 0.975])
 
@@ -127,7 +127,7 @@ def test_recaptures_spread_with_the_noise(noisy):
 
 
 def test_corrected_r_removes_the_attenuation_by_noise():
-    """Over many planted models the correction finds the correlation that the noise has lowered."""
+    """Over many planted models, the correction recovers the correlation that noise has lowered."""
     generator = np.random.default_rng(4)
     n, noise = 1000, 0.8
     truth = generator.normal(size=n)

@@ -1,4 +1,4 @@
-"""The layer study recomputed: values worked out by hand, and bounds against data that could be behind the means."""
+"""The layer study recomputed: values worked out by hand, and bounds checked on data that fit the printed means."""
 
 import math
 from functools import partial
@@ -142,7 +142,7 @@ def bounds(source, groups):
 
 
 def test_simulated_data_stay_within_the_bounds(bounds):
-    # any filling of the unprinted layers that keeps the printed values and means: the tests stay within the bounds
+    # for any values of the unprinted layers that fit the printed values and means, the tests stay within the bounds
     rng = np.random.default_rng(3)
     known = {"after": [0.051], "before": [0.051], "far": [0.051, 0.045, 0.041]}
     means, sizes = {"after": 0.019, "before": 0.021, "far": 0.025}, {"after": 8, "before": 8, "far": 16}
@@ -189,7 +189,7 @@ def test_expected_shared_layers_follow_the_size_of_both_groups(cells, groups):
     fewer = cells[cells["model"] == "llama3.1-8b"].head(3)
     taken = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
     row = nope_tests.nope_depth_tests(pd.concat([taken, other]), groups, FAMILIES).set_index("comparison").iloc[-1]
-    # three of 32 layers against five: 15 / 32 are expected in both, and one or none is the first two terms
+    # three and five of 32 layers: the expected overlap is 15 / 32; p sums the terms for 0 and 1
     ways = [math.comb(5, shared) * math.comb(27, 3 - shared) for shared in range(4)]
     assert (row["estimate"], row["statistic"]) == (1, pytest.approx(15 / 32))
     assert row["p_value"] == pytest.approx(sum(ways[:2]) / sum(ways))

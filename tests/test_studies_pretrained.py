@@ -1,4 +1,4 @@
-"""Pretrained models: taken in by role, intervals by hand, claims in both directions, exhibits of what is there."""
+"""Pretrained models: selected by role, intervals computed by hand, claims true and false, and partial exhibits."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ MODELS = pd.DataFrame(
 SUBJECTS = MODELS[["model"]].assign(role="pretrained")
 REPORTED = (0.2, 0.4, 0.6)
 CAPTURED = pd.DataFrame(dict.fromkeys(pretrained.METRICS, REPORTED) | {"captured_context": [4096, 8192, 8192]})
-SEEDS = (0.4, 0.5, 0.6)  # of arm A at base 400; two heads each, a tenth to either side
+SEEDS = (0.4, 0.5, 0.6)  # two heads each of arm A at base 400, .1 above and below the mean
 POPULATION = pd.DataFrame(
     [
         {"model": f"b{base}-s{seed}-{arm}", "arm": arm, "base": base, "seed": seed}
@@ -130,7 +130,7 @@ def test_noise_is_half_the_difference_of_halves():
     row = pretrained.pretrained_noise(unequal, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
     assert row["documents"] == 5
-    # a second split without any difference: half the mean square, by chi-square with two degrees of freedom
+    # a second split with zero difference halves the mean square; chi-square with two degrees of freedom
     more = pd.concat([halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))])
     row = pretrained.pretrained_noise(more, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row[["splits", "largest", "noise_sd"]].tolist() == pytest.approx([2, 0.06, 0.03 / 2**0.5])
@@ -146,7 +146,7 @@ def patterns(texts=6):
     for layer, values in enumerate(shares):
         common = {"model": "any-name", "condition": "", "layer": layer, "head": None, "unit_id": ""}
         classes = {**common, "condition": "sink>=0.3 local>=0.3 distributed>=0.7"}
-        unrotated = {**common, "condition": UNROTATED}  # no attention of the model's
+        unrotated = {**common, "condition": UNROTATED}  # no attention rows for this model
         rows += [
             {**common, "metric": "first_attention", "value": values.mean(), "n": texts},
             {**common, "metric": "first_attention_sd", "value": values.std(ddof=1), "n": texts},

@@ -1,4 +1,4 @@
-"""A pretrained model with its beginning token and with a word: quantities, sweeps, and claims in both directions."""
+"""A pretrained model with its beginning token or with a word: quantities, sweeps, and claims true and false."""
 
 import pandas as pd
 import pytest

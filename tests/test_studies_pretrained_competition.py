@@ -1,4 +1,4 @@
-"""Mean and spread of the score difference at a fixed distance of the keys: rows, and claims in both directions."""
+"""Mean and spread of the score difference at a fixed key distance: rows, and claims true and false."""
 
 import pandas as pd
 import pytest
@@ -18,7 +18,7 @@ NAMES = {
 
 
 def cells(*values, model="mine", heads=2, pairs=1000):
-    """Rows of bin, distance, mean difference and spread."""
+    """Return rows of bin, distance, mean difference and spread."""
     frame = pd.DataFrame(list(values), columns=["bin", "key_distance", "mean_gap", "spread"])
     return frame.assign(model=model, heads=heads, pairs=pairs)
 
@@ -37,7 +37,7 @@ def test_distance_rows_use_first_and_last_bin_and_weight_pairs_by_number():
     assert result.loc[1536.0, "gap_change"] == pytest.approx(-0.25)
     assert result.loc[1536.0, "spread_change"] == pytest.approx(-0.05)
     assert result.loc[0.0, ["gap_first", "gap_last"]].tolist() == [10.0, 30.0]
-    assert result.loc[512.0, "gap_last"] == 10.0  # cells of few pairs are no end
+    assert result.loc[512.0, "gap_last"] == 10.0  # cells with few pairs are not used as ends
 
 
 def test_distance_missing_in_some_heads_or_bins_has_no_row():

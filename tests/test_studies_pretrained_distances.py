@@ -1,4 +1,4 @@
-"""Plasticity by two distances: cells that are kept, what is held, claims both ways, and the figures."""
+"""Plasticity by two distances: kept cells, fixed distances, claims true and false, and figures."""
 
 import pandas as pd
 import pytest
@@ -17,14 +17,14 @@ NAMES = (
 
 
 def pairs(by_key=-0.3, by_query=-0.05, model="mine"):
-    """Cells of three distances each; a query is at least half as far from the midpoint as the keys are apart."""
+    """Return cells of three distances each; a query is at least half as far from the midpoint as the keys are apart."""
     rows = [
         (model, key, query, 0.7 + by_key * key / 1280 + by_query * query / 1280, 4, 4000)
         for key in (256.0, 768.0, 1280.0)
         for query in (256.0, 768.0, 1280.0)
         if query >= key / 2
     ]
-    rows.append((model, 1792.0, 1280.0, 0.99, 4, 399))  # fewer than a hundred a head
+    rows.append((model, 1792.0, 1280.0, 0.99, 4, 399))  # fewer than a hundred pairs per head
     return pd.DataFrame(rows, columns=["model", "key_distance", "query_distance", "plasticity", "heads", "pairs"])
 
 
@@ -58,7 +58,7 @@ def test_figures_accept_any_map_and_any_heads():
     drawn = map_figure.figure(pretrained_map(pairs(), *NAMES))
     check(drawn, "pretrained_map")
     [panel] = drawn.panels
-    assert vars(panel.series[0])["values"][0][2] is None  # keys farther apart than a query so near can have
+    assert vars(panel.series[0])["values"][0][2] is None  # keys farther apart than a query this near allows
     vectors = pd.DataFrame(
         [
             (model, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)

@@ -1,4 +1,4 @@
-"""What drawing heads adds to a mean: against draws made one by one, and the claim on it in both directions."""
+"""Error of a mean due to drawing heads: compared with single draws, and the claim on it true and false."""
 
 import itertools
 
@@ -40,7 +40,7 @@ def test_standard_deviation_of_draws_equals_that_of_every_draw():
     assert row["draw_sd"] == pytest.approx(means.std())
     assert row["twice_low"] < row["twice_sd"] < row["twice_high"]
     own = result[(result["metric"] == "ap_drop") & (result["of"] == "own")]
-    assert own["drawn"].tolist() == [10]  # of twelve, no more can be drawn
+    assert own["drawn"].tolist() == [10]  # no more of twelve heads can be drawn
     assert own["draw_sd"].iloc[0] == pytest.approx(
         np.std([np.mean(each) for each in itertools.combinations(values, 10)])
     )

@@ -1,4 +1,4 @@
-"""Headline quantities of pretrained models beside reported and small ones: values, intervals, and what is missing."""
+"""Headline quantities of pretrained models beside reported and small ones: values, intervals, missing values."""
 
 import pandas as pd
 import pytest
@@ -16,7 +16,7 @@ SHARE = "contribution_ratio_of_means"
 
 
 def rows(model, share=0.6, deviation=0.02, texts=4):
-    """Layer content of two layers, over `texts`."""
+    """Return layer content of two layers, over `texts`."""
     shares = [(model, "all", layer, None, "", SHARE, share + 0.1 * (layer == 0), texts, "") for layer in (0, 1)]
     return pd.DataFrame([*shares, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
 
@@ -57,7 +57,7 @@ def test_pretrained_value_has_an_interval_over_texts_beside_reported_and_small()
     assert share.loc["small", "value"] == 32
     assert share.loc["small", "high"] == pytest.approx(32 + 12.7062 * 2, abs=1e-3)
     assert share.loc["another", "note"] == "not measured on this model"
-    assert set(result["quantity"]) == {"layer1_share"}  # nobody was asked for the rest
+    assert set(result["quantity"]) == {"layer1_share"}  # the others were not measured
 
 
 def test_a_reported_model_that_was_measured_has_a_column_of_its_own():

@@ -1,4 +1,4 @@
-"""Attention of pretrained models with the rotation left out of its computation: by text, and claims both ways."""
+"""Attention of pretrained models computed without the rotation: by text, and claims true and false."""
 
 import pandas as pd
 import pytest
@@ -29,7 +29,7 @@ def patterns(model, kept, left_out, texts=("a", "b", "c")):
         for metric in ("first_attention", "local_attention"):
             rows.append((model, "", None, text, metric, kept + 0.01 * number))
             rows.append((model, UNROTATED, None, text, metric, left_out + 0.02 * number))
-            rows.append((model, UNROTATED, 1, text, metric, 0.9))  # a layer by itself is no mean over heads
+            rows.append((model, UNROTATED, 1, text, metric, 0.9))  # a single layer is not a mean over heads
     return rows
 
 

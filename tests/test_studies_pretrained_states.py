@@ -1,4 +1,4 @@
-"""One pretrained network in two states, and its keys by the parts of a prompt: results, exhibits, claims both ways."""
+"""One pretrained network in two states, and its keys by parts of a prompt: results, exhibits, claims true and false."""
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def test_pairs_are_found_by_roles_and_sides():
 
 
 def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
-    """A measurement by a recipe of the report's own pair shows up without a change of code."""
+    """Measuring the report's model pair by a recipe needs no change of code."""
     known = {"big-rope": MIXED, "big-drope": LESS}
     result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
     assert set(result["display_name"]) == {"Big"}
@@ -132,7 +132,7 @@ def test_attention_without_rotation_is_judged_by_its_sign(given, key):
 
 
 def patterns(by_model):
-    """Rows of classes and of attention; `by_model` maps a name to the classes of each layer's heads."""
+    """Return rows of classes and of attention; `by_model` gives the classes of each layer's heads by model."""
     rows = []
     for model, layers in by_model.items():
         for layer, classes in enumerate(layers):
@@ -163,7 +163,7 @@ def agreement(removed, started):
 def test_agreement_of_head_classes_is_kappa_within_layers():
     result = agreement(LESS, MIXED)
     rows = result[result["contrast"] == "rotation removed"].set_index("layer")
-    table = np.array([[2, 0], [1, 1]])  # layer 0: the model's classes by those without rotation
+    table = np.array([[2, 0], [1, 1]])  # layer 0: classes of the model, and those without rotation
     assert rows["kappa"].iloc[0] == pytest.approx(cohens_kappa(table).kappa)
     assert rows["same"].iloc[:3].tolist() == [3, 3, 3]
     whole = result[result["layer"].isna()].set_index("contrast")

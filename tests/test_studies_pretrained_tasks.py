@@ -1,4 +1,4 @@
-"""Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims in both directions."""
+"""Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims true and false."""
 
 import pandas as pd
 import pytest
@@ -79,7 +79,7 @@ def answers(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
         for condition, right in (("baseline", share), ("top1", top), ("random-0", random)):
             for metric, value in (("accuracy", right), ("unparsed", unparsed), ("chance", 0.5)):
                 rows.append(("mine", condition, None, None, "", f"{task}_{metric}", value, n, ""))
-            for item in range(n):  # the first ones are right
+            for item in range(n):  # the first answers are right
                 result = float(item < round(right * n))
                 rows.append(("mine", condition, None, None, f"{task}-{item:04}", f"{task}_right", result, 1, ""))
     return frame(rows)
@@ -186,7 +186,7 @@ def test_key_accuracy_is_compared_with_guessing(passkey, verification, said):
     [(0.9, "contradicted", "holds"), (0.5, "holds", "not supported"), (0.1, "contradicted", "contradicted")],
 )
 def test_answer_accuracy_is_compared_with_guessing(share, knowledge, prompt):
-    """Knowledge is said not to be told from a guess, what stands in the prompt to be better than one."""
+    """Knowledge is claimed to be no better than guessing, answers from the prompt to be better."""
     verdicts = claims.thesis_pretrained_knows(answered(share=share))
     assert verdict(verdicts, "mine_cities") == knowledge
     assert verdict(verdicts, "mine_passkey") == prompt
@@ -220,7 +220,7 @@ def test_top_dimensions_are_compared_with_random_ones(top, random, expected):
 def test_items_are_compared_in_pairs():
     result = levelled(share=0.9, top=0.25, random=0.5).set_index("comparison")
     row = result.loc["passkey, largest against random"]
-    # five items of twenty are right under random dimensions alone: two-sided binomial p of 0 of 5
+    # five of twenty items are right only under random dimensions: two-sided binomial p of 0 of 5
     assert (row["n"], row["estimate"], row["p_value"]) == (20, -0.25, pytest.approx(2 * 0.5**5))
     assert row["p_adjusted"] == pytest.approx(2 * 2 * 0.5**5)  # over two tasks
     assert pd.isna(result.loc["passkey, random against none", "p_adjusted"])

@@ -1,4 +1,4 @@
-"""Repeated sentences and source code beside prose: results, tables, and claims in both directions."""
+"""Repeated sentences and source code compared with prose: results, tables, and claims true and false."""
 
 import math
 
@@ -88,7 +88,7 @@ def test_code_is_compared_with_prose(code, expected):
 
 
 def heads(changes, prose=0.6):
-    """Four key heads of two query heads each; on code every metric is changed by so much, by key head."""
+    """Return four key heads of two query heads; on code every metric changes by the key head's entry of `changes`."""
     rows = []
     for key_head, change in enumerate(changes):
         for head in (2 * key_head, 2 * key_head + 1):
@@ -155,7 +155,7 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
 
 
 def at_one_position(falls, low=0.5):
-    """Plasticity in the last of three bins is less by so much, by key head of two query heads; pooled values are 0."""
+    """Return plasticity that falls in the last of three bins by each key head's entry in `falls`; pooled it is 0."""
     rows = []
     for number, fall in enumerate(falls):
         for head in (2 * number, 2 * number + 1):

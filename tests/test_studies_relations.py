@@ -1,4 +1,4 @@
-"""Fitted lines, counts, landmarks and the bias against plasticity, worked out apart."""
+"""Fitted lines, counts, landmarks, and bias against plasticity, recomputed independently."""
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def test_models_and_checkpoints_are_joined_in_one_table():
     assert table["kind"].value_counts().to_dict() == {"model": len(models), "checkpoint": len(run)}
     assert table["ap_drop"].tolist() == [*models["ap_drop"], *run["ap_drop"]]
     assert set(table.loc[table["kind"] == "checkpoint", "family"]) == {"SmolLM3"}
-    # zeros that end all biases of the first analyses are no digits; those of the checkpoints have four decimals
+    # trailing zeros of all biases in the first analyses are not digits; checkpoints have four decimals
     ends = table.set_index("name")[["bias_strength_low", "bias_strength_high"]]
     assert ends.loc["ministral3-3b"].tolist() == pytest.approx([2.5e-4, 3.5e-4])
     assert ends.loc["llama3.1-8b"].tolist() == pytest.approx([7.825e-4, 7.835e-4])

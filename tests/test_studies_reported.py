@@ -1,4 +1,4 @@
-"""What the source reports for the quantities of the lab: each from its own cell, on tables made by hand."""
+"""Reported values of the lab's quantities: each is read from its own cell, on hand-made tables."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ SIDES = ("RoPE", "DroPE")
 
 
 def cells(source, *wheres, column="value"):
-    """For each place (columns and what they hold), RoPE's 10, 20, ... and DroPE's one more."""
+    """Return cells by place (columns and their values): 10, 20, ... for RoPE, and one more for DroPE."""
     collected = []
     for place, where in enumerate(wheres, start=1):
         collected += [where | {"positional": model, column: 10.0 * place + (model == "DroPE")} for model in SIDES]
@@ -22,7 +22,7 @@ CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
 
 
 def tables(**other):
-    """Tables in which each quantity has numbers of its own, beside others that must not be read."""
+    """Return tables in which every quantity has distinct numbers, beside cells that must not be read."""
     tensors = ("query", "key", "value")
     made = {
         "massive_counts": rows(
@@ -89,7 +89,7 @@ def test_reported_direction_is_drope_relative_to_rope():
 
 
 def test_counts_without_a_significant_difference_have_no_direction():
-    # p of 0.04 tells apart; 0.05 and 0.06 do not
+    # p = 0.04 is significant; 0.05 and 0.06 are not
     directions = experiments_reported(**tables()).set_index("quantity")["direction"]
     assert [directions[f"massive_{tensor}"] for tensor in ("query", "key", "value")] == ["higher", "none", "none"]
 

@@ -1,4 +1,4 @@
-"""SmolLM3 in training: derived units, equal positions, gathered bias, an equal window; verdicts follow the data."""
+"""SmolLM3 in training: derived units, equal positions, accumulated bias, a common window; verdicts follow the data."""
 
 import numpy as np
 import pandas as pd
@@ -106,11 +106,11 @@ def test_expected_plasticity_comes_from_pretraining_only(trajectory, positions):
     base = positions[~positions["extension"]].sort_values("gathered_bias", kind="stable")
     assert base["gap"].mean() == pytest.approx(0, abs=1e-12)
     assert base["expected"].to_numpy() == pytest.approx(_falling(base["plasticity"].tolist()))
-    assert base["expected"].nunique() > 5  # a constant fit would fall too
+    assert base["expected"].nunique() > 5  # a constant fit counts as falling
 
 
 def _falling(values):
-    """Least-squares fit that never rises, by its min-max formula: min over starts of max over ends of means."""
+    """Return the non-increasing least-squares fit by its min-max formula: min over starts of max over ends of means."""
     count = range(len(values))
     return [
         min(max(np.mean(values[low : high + 1]) for high in count if high >= i) for low in count if low <= i)

@@ -1,4 +1,4 @@
-"""Units: networks once, and shares of text weights said."""
+"""Units: each network is counted once, and shared text weights are noted."""
 
 import pytest
 from scipy import stats

@@ -1,4 +1,4 @@
-"""The worked study: its commands from an empty folder; `test_docs.py` runs its notebook with the documentation."""
+"""The worked study: its commands, run in an empty folder; `test_docs.py` runs its notebook with the documentation."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ def _alone(monkeypatch, tmp_path):
 
 
 def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, monkeypatch):
-    """The first installs; the others are run as the page has them, in a folder that holds the two models only."""
+    """The first command installs; the others run as printed, in a folder with only the two models."""
     folder = tmp_path / "empty"
     for name, tiny in (("mine", "tiny-continued"), ("twin", "tiny-drope")):
         shutil.copytree(TINY / tiny, folder / name)
@@ -46,4 +46,4 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, mo
     assert {"ci_low", "ci_high"} <= set(found.dropna(axis=1).columns)
     monkeypatch.chdir(folder)
     again = CliRunner().invoke(command_line(), commands[-1].split())
-    assert (again.exit_code, "comparison" in again.stderr) == (1, True)  # a folder that holds something is left alone
+    assert (again.exit_code, "comparison" in again.stderr) == (1, True)  # a non-empty folder is left alone

@@ -1,4 +1,4 @@
-"""Subjects: roles come from a table of the thesis; a name's shape selects nothing."""
+"""Subjects: a table of the thesis gives their roles, independent of their names."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project with the table of subjects, in which a test writes others."""
+    """Return a function that writes a changed table of subjects into a test project."""
     path = tmp_path / subjects.SUBJECTS
     path.parent.mkdir(parents=True)
 

@@ -1,4 +1,4 @@
-"""The thesis as a PDF, and all golden sources in one document."""
+"""The thesis as a PDF, and all golden sources compiled in one document."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The README's tour, done to the letter in a copy of the project."""
+"""The README's tour, followed exactly in a copy of the project."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""Each YAML, JSON and TOML file that a person writes: a fault in any place of it is refused with file and key.
+"""Each YAML, JSON and TOML file that users write: a fault anywhere is refused with file and key.
 
-`FILES` lists the files, each with something good in it. Every test damages every key of each of them in one way.
+`FILES` lists the files with valid content. Each test damages every key of each file in one way.
 """
 
 import copy
@@ -125,7 +125,7 @@ FILES = {
     "rotation.json": (ROTATION, rotation),
 }  # fmt: skip
 PACKAGES = ("artifacts/datapackage.yaml", "packages/garden/src/boundpaper/tables.yaml")
-OPEN = {  # what may be of several kinds: one text or a list, any number, a limit below 0, an end that is open
+OPEN = {  # keys with several valid types: a string or a list, any number, a negative limit, an open end
     ("paper/metadata.yaml", "author", "text for a list"),
     *(("boundpaper.toml", key, "text for a list") for key in ("data", "key", "columns", "names")),
     ("paper/vocabulary.yaml", "dozen", "a negative number"),
@@ -164,7 +164,7 @@ def _value(value):
 
 @pytest.fixture
 def read(tmp_path):
-    """Write a file into a folder that has what the others need, and read it as the project does."""
+    """Return a function that writes a file into a folder with all related files, and reads it as the project does."""
     for name in ("paper/chapters", "artifacts/sources"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "paper/chapters/introduction.tex.j2").write_text("Beans.")
@@ -182,7 +182,7 @@ def read(tmp_path):
 
 
 def places(content, path=()):
-    """Paths to every value of a content, itself left out."""
+    """Return paths to every value inside a content, without the content itself."""
     items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in items:
         yield (*path, key)
@@ -202,7 +202,7 @@ def changed(content, path, value):
 
 
 def refused(read, file, text):
-    """The refusal of a file: one of the project's errors, short, that names the file."""
+    """Return the refusal of a file: a short error of the project that names the file."""
     with pytest.raises(ThesisError) as caught:
         read(file, text)
     words = str(caught.value)

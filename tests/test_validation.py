@@ -1,4 +1,4 @@
-"""Validation: what the store says of cells and keys, and that the standard's own reader says the same."""
+"""Validation: what the store reports on cells and keys, and that the standard's reader agrees."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ GOOD = ["a,0,0.5,True,rope,1", "a,1,-1e-3,false,drope,2", "b,,,,,", 'b,9,7,1,rop
 KEY = ["model", "layer"]
 KNOWN = {("model",): ("models", {("a",), ("b",)})}
 
-# A cell of a row, what it becomes, what is said of it, and what the standard's reader calls it.
+# A cell of a row, its value, our message, and the error name of the standard's reader.
 DAMAGED = [
     (0, "a,0", "A,0", "model", "'A' does not match the pattern [a-z]+", "constraint-error"),
     (0, "a,0", "ab1,0", "model", "'ab1' does not match the pattern [a-z]+", "constraint-error"),
@@ -71,7 +71,7 @@ def table(folder: Path, rows: list[str]) -> Path:
 
 
 def oracle(folder: Path) -> set[str]:
-    """The kinds of error that frictionless finds."""
+    """Return the kinds of error that frictionless finds."""
     (folder / "models.csv").write_text("model\na\nb\n")
     reference = {"resource": "models", "fields": ["model"]}
     schema = {"fields": FIELDS, "primaryKey": KEY, "foreignKeys": [{"fields": ["model"], "reference": reference}]}
@@ -119,13 +119,13 @@ def test_unsupported_schema_constraint_is_refused(field, words):
 
 
 def published_from(entry: dict) -> Path:
-    """The file of the project that a resource of the published package is made from."""
+    """Return the file of the project from which a published resource is made."""
     path: Path = ROOT / "artifacts" / entry["path"]
     return path if path.is_file() else path.with_suffix(".parquet")
 
 
 def with_gaps(entry: dict) -> bool:
-    """Whether a resource is Parquet here, and has an empty cell in a column of whole numbers or booleans."""
+    """Return whether a resource is Parquet here, with an empty cell in an integer or boolean column."""
     path = published_from(entry)
     whole = [field["name"] for field in entry["schema"]["fields"] if field["type"] in ("integer", "boolean")]
     return path.suffix == ".parquet" and any(not row[name] for _, row in rows(path) for name in whole)

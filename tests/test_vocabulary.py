@@ -1,4 +1,4 @@
-"""A paper's vocabulary: its keys are known, a fault is told by name, and steps that read it depend on it."""
+"""A paper's vocabulary: its keys are checked, faults are named, and steps that read it depend on it."""
 
 import pandas as pd
 import pytest
@@ -42,7 +42,7 @@ TABLES = {
 
 @pytest.fixture
 def beans(tmp_path, monkeypatch):
-    """A paper on beans, as far as its words go; returns a function that writes its vocabulary anew."""
+    """Return a function that writes the vocabulary of a sample paper on beans."""
     (tmp_path / "paper").mkdir()
     (tmp_path / "artifacts/sources").mkdir(parents=True)
     for name, text in TABLES.items():
@@ -95,7 +95,7 @@ def test_entity_styles_are_read_from_the_vocabulary(beans):
     with pytest.raises(SpecError, match=r"unknown entity 'neom'; the nearest is 'neon'.*paper/vocabulary.yaml"):
         style("neom", {}, "figure f")
     beans(BEANS.replace("okorange, mark", "okblack, mark"))
-    assert styles()["b2"].color == "okblack", "what is drawn next has the look that was saved"
+    assert styles()["b2"].color == "okblack", "later drawings use the saved style"
 
 
 def test_member_added_to_a_family_changes_no_other_style(beans):
@@ -181,7 +181,7 @@ def test_paper_without_a_vocabulary_has_no_words(tmp_path, monkeypatch):
 
 
 def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
-    """Results, claims and exhibits on the file; those that look up names on the tables that it names."""
+    """Results, claims and exhibits depend on the file; those that look up names also on the tables it names."""
     steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
         own = [step for step in steps.values() if step.kind.name == kind]
@@ -202,7 +202,7 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     ],
 )
 def test_invalid_vocabulary_fails_the_steps_that_read_it(tmp_path, content, told):
-    """The graph says so before anything is built, in a line."""
+    """The graph reports the fault in one line before anything is built."""
     root = tmp_path / "paper"
     new_paper(root, "Beans", "May 2026")
     (root / VOCABULARY).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Both packages as wheels, outside of the checkout: what an author and a lab install does what the quick starts say."""
+"""Both packages installed as wheels outside the checkout do what their quick starts say."""
 
 import compileall
 import os
@@ -24,11 +24,11 @@ USER = ROOT / "tests/user_of_packages.py"
 
 
 def install(wheels, target):
-    """Unpack wheels into a folder of their own, which comes before all that is installed here."""
+    """Unpack wheels into a new folder, which precedes all installed packages."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target)
-    # Once, and not in each process below; by hash, since a test edits a file in the second in which it was made.
+    # Compile once instead of in each process below; by hash, since a test edits a file within a second.
     compileall.compile_dir(target, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
     return target
 
@@ -52,7 +52,7 @@ def python(installed, folder, *arguments):
 
 @pytest.fixture(scope="module")
 def paper(installed, tmp_path_factory):
-    """A paper begun by the installed engine, with the foreign one laid over it."""
+    """Return a paper begun by the installed engine, with the sample paper copied over it."""
     place = tmp_path_factory.mktemp("outside")
     done = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
@@ -85,7 +85,7 @@ def test_wheel_contains_its_type_stubs(wheels, package):
 
 
 def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
-    """What `twine check` looks at; twine itself brings a keyring and cryptography."""
+    """These are the checks of `twine check`; twine itself needs a keyring and cryptography."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             [name] = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
@@ -96,7 +96,7 @@ def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
 
 
 def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
-    """Of torch and transformers nothing is read, which would take most of a minute; `make lint` reads their types."""
+    """Types of torch and transformers are not read, which would take a minute; `make lint` reads them."""
     (tmp_path / "user.py").write_text(USER.read_text(encoding="utf-8") + "\n\nreveal_type(kq.load('tiny-rope'))\n")
     (tmp_path / "mypy.ini").write_text(
         "[mypy]\nstrict = true\n[mypy-torch.*,transformers.*,matplotlib.*,scipy.*]\n"
@@ -151,7 +151,7 @@ def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
 
 
 def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
-    """Upgrade: the number in `pyproject.toml` changes, and nothing of the paper."""
+    """An upgrade changes the version in `pyproject.toml`, and nothing in the paper."""
     newer = Path(shutil.copytree(installed, tmp_path / "newer"))
     face = newer / "boundpaper/__init__.py"
     face.write_text(face.read_text().replace(f'"{boundpaper.__version__}"', f'"{LATER}"'))

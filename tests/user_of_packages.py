@@ -1,6 +1,6 @@
-"""What an author and a lab write who check their own code: every public name, with the type that it must have.
+"""Typical code of users who type-check it: every public name, with the type that it must have.
 
-`make lint` checks this file against the sources, and a test against the wheels; nothing runs it.
+`make lint` type-checks this file against the sources, and a test does so against the wheels; it is never run.
 """
 
 from pathlib import Path

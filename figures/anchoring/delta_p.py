@@ -1,4 +1,4 @@
-"""Delta P over the layers of every measured model, in the two groups made by whether its prediction flips."""
+"""Delta P by layer of every measured model, for samples whose prediction flips and samples whose prediction stays."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from figures.population._arms import ARMS, LOOKS
 
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8
-"""Series that one panel holds."""
+"""Greatest number of series in one panel."""
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels with one line per model and data set; pretrained models have their own figure."""
+    """Plot one line per model and data set in two panels; pretrained models have a separate figure."""
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
     apart = subjects.loc[subjects["role"] == "pretrained", "model"]
     split = split[~((split["data"] == "planted") & split["model"].isin(apart))]
@@ -66,7 +66,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
 
 
 def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, control: str) -> list[Series]:
-    """A line with band and control (a column, or none) where the probe is above chance; else hollow points."""
+    """Return a line, its band and its control column (if any) where the probe beats chance; hollow points elsewhere."""
     above = rows["above_chance"].astype(bool)
     read, unread = rows[above], rows[~above]
     series: list[Series] = []

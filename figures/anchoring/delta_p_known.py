@@ -1,4 +1,4 @@
-"""Delta P of planted statements about what pretrained models know, by layer and by what the truth needs."""
+"""Delta P by layer for planted statements known to pretrained models, by which part decides the truth."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ LOOKS = {"question": Style(color="okblack"), "answer": Style(color="okgrey", mar
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
-    """One panel per model, a line per group; hollow where the probe is not above chance."""
+    """Plot one panel per model and one line per group; points are hollow where the probe does not beat chance."""
     role = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
     mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
     mine = mine[mine["model"].isin(role.index) & (mine["n"] > 0)]

@@ -1,4 +1,4 @@
-"""LongBench Pro against the plasticity drop, with the fitted line over the study's models and over all."""
+"""LongBench Pro against the plasticity drop, with one line fitted to the study's models and one to all models."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""LongBench Pro and plasticity by input length, a family a column: scores in both prompt modes, and plasticity."""
+"""LongBench Pro scores in both prompt modes, and plasticity, by input length; one column per family."""
 
 import math
 
@@ -57,7 +57,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
 
 
 def _lines(rows: pd.DataFrame, models: pd.DataFrame, value: str) -> list[Line]:
-    """Return one line per model of a family, labelled at its end by what distinguishes its name from the others."""
+    """Return one line per model of a family, labelled by the part of the name that differs within the family."""
     lines = []
     for model, name in zip(models["model"], models["display_name"], strict=True):
         chosen = rows[rows["model"] == model].sort_values("position")

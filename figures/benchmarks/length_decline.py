@@ -8,7 +8,7 @@ from boundpaper.store.paper_vocabulary import words
 from boundpaper.typeset.numbers import pvalue
 from boundpaper.typeset.wording import correlation_phrase
 
-SIGN = ", $p"  # before it stands the coefficient with its interval
+SIGN = ", $p"  # the coefficient and its interval precede this text
 
 
 def figure(

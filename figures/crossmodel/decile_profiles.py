@@ -65,19 +65,19 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
 
 
 def _measured_line(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
-    """The profile of a model measured here."""
+    """Return the profile line of a model measured by this project."""
     middles = 10 * rows["decile"] + 5
     return Line(entity=entity, x=middles, y=rows["plasticity"], direct=direct, origin="measured", legend=False)
 
 
 def _name_without_family(name: str, family: str) -> str:
-    """Return a model's name without that of its family, which is the panel's title."""
+    """Return a model's name without its family name, which the panel title shows."""
     short = name.removeprefix(f"{family.replace(' ', '-')}-").replace("-Instruct", "").replace("-Vision", "")
     return short.removeprefix(f"{family.split()[0]}-")
 
 
 def _contexts(measured: pd.DataFrame) -> str:
-    """Return in words over which context each measured model was captured."""
+    """Return a phrase that lists the captured context of each measured model."""
     rows = measured.drop_duplicates("display_name")
     pairs = zip(rows["display_name"], rows["captured_context"], rows["heads"], strict=True)
     return ", ".join(f"{name} over {whole(context)} tokens and {heads} heads" for name, context, heads in pairs)

@@ -1,1 +1,1 @@
-"""With and without rotary positions: what heads attend to, layer 1, and retrieval by length."""
+"""Models with and without rotary positions: attention patterns, layer 1, and retrieval by length."""

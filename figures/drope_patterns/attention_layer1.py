@@ -1,4 +1,4 @@
-"""Attention in layer 1 against even attention, and the sink heads of the same layer (Figure 20 of the report)."""
+"""Attention in layer 1 compared with uniform attention, and the sink heads of this layer (Figure 20 of the report)."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ def figure(
     drope_attention_layer1: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Figure:
-    """Attention in Experiment 7, then the share of sink heads as both experiments define it."""
+    """Plot the attention of Experiment 7, then the share of sink heads by the definition of each experiment."""
     layer = attention_layers.set_index("layer").loc[1]
     printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()

@@ -9,7 +9,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """One panel per quantity, and the differences."""
+    """Plot one panel per quantity, and the differences between the models."""
     agreement = attention_agreement[attention_agreement["layers"] == "all layers"].set_index("kind")
     panels = [
         Panel(

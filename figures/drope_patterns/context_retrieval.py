@@ -5,12 +5,12 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"RoPE": -0.16, "DroPE": 0.0, "simple": 0.16}  # points of one length stand side by side
+ASIDE = {"RoPE": -0.16, "DroPE": 0.0, "simple": 0.16}  # horizontal offsets of the points at one length
 PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt formats"}
 
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Points with Wilson intervals, shaded beyond the training length; a point of the report without data is hollow."""
+    """Plot points with Wilson intervals, shaded beyond the training length; hollow points of the report lack data."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
@@ -26,7 +26,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             there = rows[rows["positional"] == model]
             for form in dict.fromkeys(there["format"]):
                 if model == "RoPE" and form == "simple":
-                    continue  # one printed value stands for both formats
+                    continue  # the report prints one value for both formats
                 cells = there[there["format"] == form]
                 series.append(
                     Points(

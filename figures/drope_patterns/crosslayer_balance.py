@@ -1,4 +1,4 @@
-"""Attention's share of what each layer writes, measured and as drawn in the report (Figures G and 22)."""
+"""Share of attention in each layer's output, measured and as plotted in the report (Figures G and 22)."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ def figure(
     figure_g_layers: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Figure:
-    """The published shares, and beside them on one scale the coordinates of the report's figure."""
+    """Plot the published shares, and on the same scale the values read off the report's figure."""
     points = figure_g_layers[figure_g_layers["layer"] >= 2]
     drawn = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
     shown = {

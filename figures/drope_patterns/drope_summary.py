@@ -19,7 +19,7 @@ def figure(
     content_layers: pd.DataFrame,
     context_cells: pd.DataFrame,
 ) -> Figure:
-    """Counts, perplexities, sinks, ablations, shares and retrieval, each in its own unit."""
+    """Plot counts, perplexities, sinks, ablations, shares and retrieval, each in the unit of its experiment."""
     counts = massive_counts[massive_counts["rope_sd"].notna()].set_index("tensor").loc[["query", "key"]]
     disruption = drope_disruption.set_index(["positional", "metric"])["value"]
     average = drope_sink_rates[drope_sink_rates["layers"] == "average"].set_index("positional")["value"]

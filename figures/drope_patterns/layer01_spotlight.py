@@ -1,4 +1,4 @@
-"""The first layers against the later ones: shares, and the norms behind them (Figure 23 of the report)."""
+"""Layers 0 and 1 compared with the later layers: shares, and the norms behind the shares (Figure 23 of the report)."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Shares of single layers and the later layers' mean, then attention and MLP norms of layers 0 and 1."""
+    """Plot the shares of single layers and the mean of later layers, then attention and MLP norms of layers 0 and 1."""
     later = balance_summary[balance_summary["layers"] == "2-31"].iloc[0]
     apart = int(later["largest_difference_layer"])
     chosen = balance_layers.set_index("layer").loc[[0, 1, 2, apart]]

@@ -11,7 +11,7 @@ TENSORS = ("query", "key", "value")
 def figure(
     layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame, balance_layers: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> Figure:
-    """Bars of layer 1, and the norms of all layers."""
+    """Plot bars for layer 1, and the norms of all layers."""
     ratios = layer1_ratios.set_index("metric")
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
 

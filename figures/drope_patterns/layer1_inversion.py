@@ -1,4 +1,4 @@
-"""Shares of attention and MLP in what layer 1 writes, by kind of token (Figure E of the report)."""
+"""Shares of attention and MLP in the output of layer 1, by kind of token (Figure E of the report)."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ PARTS = ("Attention", "MLP")
 
 
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """One panel for each kind of token; diamonds mark the values that the report's own figure shows."""
+    """Plot one panel per kind of token; diamonds mark the values in the report's figure."""
     shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
     drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []

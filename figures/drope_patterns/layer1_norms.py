@@ -9,7 +9,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """One panel per layer on a logarithmic axis."""
+    """Plot one panel per layer on a logarithmic axis."""
     drawn = drope_figures[drope_figures["figure"] == "F"].set_index(["series", "x"])["value"]
     panels = []
     for layer in (0, 1, 2):

@@ -1,4 +1,4 @@
-"""Kinds of answers by model and context (Figure I of the report)."""
+"""Kinds of answers to the retrieval prompts by model and context (Figure I of the report)."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ KINDS = {
 
 
 def figure(error_shares: pd.DataFrame) -> Figure:
-    """One bar per model and context."""
+    """Plot one bar per model and context."""
     bars = [(model, context) for model in PAIR for context in sorted(set(error_shares["context"]))]
     names = [f"{model} {context // 1024}K" for model, context in bars]
     cells = error_shares.set_index(["positional", "context", "category"])["share"]

@@ -11,7 +11,7 @@ ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}
 
 
 def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Figure:
-    """Ranking with exact intervals and chance, then the difference of P(yes) with its rounding."""
+    """Plot ranking accuracy with exact intervals and chance, then the difference of P(yes) with its rounding error."""
     contexts = sorted(set(ranking_cells["context"]))
     axis = Axis(
         label="context (tokens)",
@@ -55,7 +55,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
 
 
 def _points_by_model(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
-    """Return each model's values with their interval ends, by context."""
+    """Return values and interval ends by context, for each model."""
     made = []
     for entity, name in MODELS.items():
         rows = cells[cells["positional"] == name].sort_values("context")

@@ -8,7 +8,7 @@ PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
 
 
 def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Two panels on logarithmic axes."""
+    """Plot two panels on logarithmic axes."""
     limit = float(drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"])
     protocol = drope_protocols.set_index("section")
     last = int(phase_layers["layer"].max())

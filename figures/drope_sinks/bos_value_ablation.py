@@ -1,4 +1,4 @@
-"""Perplexity without the first token's values, in nats (Figure 18 of the report, last panel)."""
+"""Perplexity after removing the first token's values, in nats (Figure 18 of the report, last panel)."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(bos_ablations: pd.DataFrame) -> Figure:
-    """Bars per ablation, effect in nats with the ratio printed at each bar."""
+    """Plot one bar per ablation: the effect in nats, with the perplexity ratio printed at each bar."""
     rows = bos_ablations.set_index(["positional", "ablation"])
     bars = []
     for entity, model in MODELS.items():

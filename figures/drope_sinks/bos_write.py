@@ -1,4 +1,4 @@
-"""What attention to the first token writes, by layer (Figure 18 of the report)."""
+"""Output of attention to the first token, by layer (Figure 18 of the report)."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ PANELS = {
 
 
 def figure(write_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Three panels: norm, attention mass and their product per head."""
+    """Plot norm, attention mass and their product per head in three panels."""
     sentences = str(drope_protocols.set_index("section")["items"]["6"]).partition(";")[0]
     return Figure(
         panels=[

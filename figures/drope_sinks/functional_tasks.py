@@ -10,7 +10,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(functional_shares: pd.DataFrame) -> Figure:
-    """One panel per task, bars with intervals or with what unread answers leave open, chance as a line."""
+    """Plot one panel per task: bars with an interval or the range left open by unread answers, and a chance line."""
     panels = []
     counts = functional_shares.drop_duplicates("task").set_index("task")["items"]
     for task, name in TASKS.items():

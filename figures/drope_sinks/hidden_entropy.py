@@ -6,7 +6,7 @@ from boundpaper.figures import Axis, Figure, Line, Panel
 
 
 def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_captions: pd.DataFrame) -> Figure:
-    """One panel on a logarithmic axis, with standard deviations over prompts."""
+    """Plot one panel on a logarithmic axis, with standard deviations over prompts."""
     protocol = drope_protocols.set_index("section")
     said = drope_captions.set_index("statement")["printed"]["fig_15_all_layers"]
     series = [

@@ -1,4 +1,4 @@
-"""Perplexity without a layer's output at the first token (Figure 13 of the report), in both layers that were tried."""
+"""Perplexity without a layer's output at the first token (Figure 13 of the report), for both layers tested."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
-    """Two panels: Experiment 4 as the report draws it, and Experiment 6 in the same layer of both models."""
+    """Plot Experiment 4 as the report shows it, and Experiment 6 in the same layer of both models."""
     panels = []
     top = 3 * float(bos_mlp_effects["ablated_ppl"].max())
     for experiment, title in ((4, "MLP output removed"), (6, "MLP and attention output removed")):

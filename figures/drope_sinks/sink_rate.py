@@ -1,16 +1,16 @@
-"""Sink rates by layer (Figure 12 of the report), and the score of even attention at the prompts' lengths."""
+"""Sink rates by layer (Figure 12 of the report), and the sink score of uniform attention at the prompt lengths."""
 
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule, Shade
 
 FIRST = 4
-"""Layers that are drawn one by one: beyond them both models stay near all heads."""
-REST, LAST = 4.5, 5.5  # places on the axis, behind the break
+"""Number of layers drawn separately: in later layers of both models nearly all heads are sinks."""
+REST, LAST = 4.5, 5.5  # positions on the x axis, right of the axis break
 
 
 def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Two panels: the published series, and the score of even attention."""
+    """Plot two panels: the published series, and the sink score of uniform attention."""
     threshold = float(uniform_sink["threshold"].iloc[0])
     used = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
     passing = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()

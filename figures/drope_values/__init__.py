@@ -1,1 +1,1 @@
-"""With and without rotary positions: massive values, their disruption, and knowledge."""
+"""Models with and without rotary positions: massive values, their disruption, and knowledge tasks."""

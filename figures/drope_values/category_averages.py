@@ -1,4 +1,4 @@
-"""Degradation by category of knowledge (Figure 9 of the report), relative and above chance."""
+"""Degradation by category of knowledge (Figure 9 of the report), relative and measured from chance."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ PANELS = {"degradation": "of the baseline accuracy", "above_chance": "of the acc
 
 
 def figure(knowledge_categories: pd.DataFrame) -> Figure:
-    """One panel for each measure of the lost accuracy."""
+    """Plot one panel for each measure of lost accuracy."""
     panels = []
     for column, title in PANELS.items():
         bars = []

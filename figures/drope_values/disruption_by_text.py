@@ -1,4 +1,4 @@
-"""Disruption of massive dimensions per text set, against what the report prints for each set (its Section 3.3)."""
+"""Disruption of massive dimensions per text set, beside the values that Section 3.3 of the report prints."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(disruption_by_text: pd.DataFrame) -> Figure:
-    """Published increases as bars on a logarithmic axis, printed ones as diamonds."""
+    """Plot published increases as bars on a logarithmic axis, and printed increases as diamonds."""
     sets = list(disruption_by_text["text"].drop_duplicates())
     bars = []
     for entity, name in SERIES.items():

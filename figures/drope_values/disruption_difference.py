@@ -1,4 +1,4 @@
-"""Massive less random disruption per text set, of both models and of their difference (Figure 4 of the report)."""
+"""Massive minus random disruption per text set, for both models and their difference (Figure 4 of the report)."""
 
 import math
 
@@ -12,7 +12,7 @@ MEAN = "mean, 95% interval"
 
 
 def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> Figure:
-    """Nats per text set and their means, for each model and for the difference."""
+    """Plot nats per text set and their means, for each model and for the difference."""
     nats = disruption_by_text.pivot(index="text", columns="positional", values="mr_nats")
     sets = list(dict.fromkeys(disruption_by_text["text"]))
     nats = nats.loc[sets]
@@ -47,7 +47,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
 
 
 def _forest_series(entity: str, names: list[str], values: pd.Series, test: pd.Series) -> Forest:
-    """Return single values as rows without an interval, and below them their mean with its interval."""
+    """Return single values as rows without an interval, followed by their mean with its interval."""
     return Forest(
         entity=entity,
         legend=entity != "neutral",

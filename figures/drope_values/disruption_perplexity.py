@@ -10,7 +10,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Figure:
-    """Published trials as bars, printed cells as diamonds."""
+    """Plot published trials as bars and printed cells as diamonds."""
     trials = {str(row["positional"]): row for row in disruption_trials.to_dict("records")}
     cells = drope_disruption.set_index(["positional", "metric"])["value"]
     bars = [

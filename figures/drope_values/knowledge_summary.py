@@ -1,4 +1,4 @@
-"""The replication of Jin et al. in one view (Figure 11 of the report): categories, and tasks in both experiments."""
+"""Summary of the replication of Jin et al. (Figure 11 of the report): categories, and tasks in both experiments."""
 
 from dataclasses import replace
 
@@ -12,12 +12,12 @@ CATEGORIES = {"parametric": "parametric", "contextual": "contextual"}
 
 
 def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> Figure:
-    """Categories beside the values that Jin et al. report, then the change of every task in Experiments 3 and 4."""
+    """Plot categories beside the values of Jin et al., then the change of every task in Experiments 3 and 4."""
     stated = drope_stated.set_index("statement")["value"]
     jin = [float(stated[f"s4_1_jin_{category}"]) for category in CATEGORIES]
 
     def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
-        series = []  # an end that is not known lies at the value
+        series = []  # an unknown interval end is drawn at the value
         for entity, name in SERIES.items():
             mine = rows[rows["positional"] == name].set_index(key).loc[list(names)]
             value, low, high = (mine[column] for column in columns)

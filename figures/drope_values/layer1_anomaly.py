@@ -1,4 +1,4 @@
-"""Massive values of layer 1 per tensor, from the published counts (Figures B and 6 of the report)."""
+"""Massive values of layer 1 by tensor, from the published counts (Figures B and 6 of the report)."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Published counts as bars, the coordinates of the report's Figure B as diamonds."""
+    """Plot published counts as bars, and the values read off the report's Figure B as diamonds."""
     layer = massive_layers[massive_layers["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
     plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["value"]
     bars = [

@@ -8,7 +8,7 @@ TITLES = {"query": "queries", "key": "keys", "value": "values"}
 
 
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure:
-    """One panel per tensor on one scale, layer 1 shaded."""
+    """Plot one panel per tensor on a common scale; layer 1 is shaded."""
     texts = int(massive_counts["texts"].min())
     panels = []
     for tensor, title in TITLES.items():

@@ -1,4 +1,4 @@
-"""Massive values per tensor with and without rotary positions (Figure A of the report)."""
+"""Massive values by tensor with and without rotary positions (Figure A of the report)."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(massive_counts: pd.DataFrame) -> Figure:
-    """Bars with one standard deviation, the totals of the second run as diamonds."""
+    """Plot bars with one standard deviation; diamonds mark the totals of the second run."""
     runs = {bool(deviation): rows for deviation, rows in massive_counts.groupby(massive_counts["rope_sd"].notna())}
     reported = runs[True].set_index("tensor").loc[list(TENSORS)]
     layers = runs[False].set_index("tensor").loc[list(TENSORS)]

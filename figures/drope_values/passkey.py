@@ -1,4 +1,4 @@
-"""Passkey retrieval under disruption in both experiments that test it (Figure 8 of the report shows the first)."""
+"""Passkey retrieval under disruption in two experiments (Figure 8 of the report shows the first)."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ ARMS = {"base": "baseline", "disrupted": "disrupted"}
 
 
 def figure(knowledge_protocols: pd.DataFrame) -> Figure:
-    """One panel per experiment."""
+    """Plot one panel per experiment."""
     rows = knowledge_protocols[knowledge_protocols["task"] == "passkey"].set_index("positional").loc[list(PAIR)]
     panels = []
     for experiment in ("3", "4"):

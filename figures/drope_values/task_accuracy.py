@@ -10,12 +10,12 @@ ARMS = {"base": "baseline", "disrupted": "disrupted"}
 
 
 def figure(knowledge_tasks: pd.DataFrame) -> Figure:
-    """One panel per model."""
+    """Plot one panel per model."""
     panels = []
     for model in PAIR:
         rows = knowledge_tasks[knowledge_tasks["positional"] == model].set_index("task").loc[list(TASKS)]
         for arm in ARMS:
-            # a share of unknown many answers: down to the share of all items that it allows
+            # if the denominator is unknown, the interval reaches down to the lowest possible share of all items
             fewest = rows[arm] * rows[f"{arm}_n_low"] / rows["n"]
             rows[f"{arm}_low"] = rows[f"{arm}_low"].fillna(fewest)
             rows[f"{arm}_high"] = rows[f"{arm}_high"].fillna(rows[arm])

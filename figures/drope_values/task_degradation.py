@@ -1,4 +1,4 @@
-"""Degradation of every knowledge task (Figures D and 7 of the report), from the report's table of accuracies."""
+"""Degradation on every knowledge task (Figures D and 7 of the report), from the report's table of accuracies."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Relative degradation as bars with intervals, the coordinates of the report's Figure D as diamonds."""
+    """Plot relative degradation as bars with intervals, and the values read off the report's Figure D as diamonds."""
     plotted = drope_figures[drope_figures["figure"] == "D"].set_index(["series", "x"])["value"]
     bars = []
     for entity, name in SERIES.items():

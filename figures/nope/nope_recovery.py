@@ -1,4 +1,4 @@
-"""Dip and recovered level of each model, joined by a line, and its largest rise anywhere along the context."""
+"""Dip and recovered level of each model, joined by a line, and the largest rise anywhere in the context."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Style, d
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
     """Return the figure."""
     rows = nope_recovery_recomputed
-    own = rows.loc[rows["network"] != rows["model"], "family"]  # that of the layer study comes first
+    own = rows.loc[rows["network"] != rows["model"], "family"]  # the family of the layer study comes first
     order = rows["family"].map(families.set_index("family")["order"]).mask(rows["family"].isin(own), 0)
     rows = rows.assign(order=order, name=[display(model) for model in rows["model"]])
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)

@@ -1,1 +1,1 @@
-"""Figures that cover all chapters: models, captures, analyses, effects."""
+"""Figures that summarize all chapters: models, captures, analyses, effects."""

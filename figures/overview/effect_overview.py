@@ -1,4 +1,4 @@
-"""The effects that the chapters cite, each in its own unit, with interval and verdict."""
+"""The effects that the chapters cite, each in its unit, with interval and verdict."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""From capture to verdict: the steps that one number passes through in the thesis."""
+"""The stages that one number passes through in the thesis, from capture to verdict."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm,
 
 
 def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:
-    """Return the figure, with the primary contrast of the population as the number."""
+    """Return the figure; the example number is the primary contrast of the population."""
     row = population_contrasts_every.set_index("item").loc[ITEM]
     verdict = claims.set_index("claim").loc[CLAIM, "verdict"]
     boxes = {

@@ -1,4 +1,4 @@
-"""The effect of exchanging the positions of two keys, with the measured parts of content and position."""
+"""Effect of exchanging the positions of two keys, with the measured contributions of content and position."""
 
 from statistics import NormalDist
 
@@ -6,12 +6,12 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
 
-KEYS = {"as they stand": (90.0, 40.0), "exchanged": (40.0, 90.0)}  # drawn positions of keys 1 and 2
+KEYS = {"as they stand": (90.0, 40.0), "exchanged": (40.0, 90.0)}  # plotted positions of keys 1 and 2
 BASE, ARM = 400, "B"
 
 
 def figure(retrained_levels: pd.DataFrame) -> Figure:
-    """Return the figure, for the control at the primary base within its training length, queries at one position."""
+    """Return the figure: the control arm at the primary base, queries at one position within the training length."""
     keys = ["base", "arm", "quantity", "estimator", "width", "weights", "low"]
     levels = retrained_levels.set_index(keys)["value"]
     content, position, swayed = (

@@ -1,4 +1,4 @@
-"""What plasticity measures, for a measured mean and spread: how often the query's content makes the other key win."""
+"""Illustration of plasticity for a measured mean and spread: how often the query's content changes the winner."""
 
 from statistics import NormalDist
 
@@ -6,14 +6,14 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
 
-REACH = 100  # scores are drawn from minus this to this
-BIN = 10  # scores over which a share of queries is counted
-HIGHEST = 2.5  # ratio of mean and spread at which the curve ends
+REACH = 100  # scores are plotted from -REACH to REACH
+BIN = 10  # width of the score interval in which queries are counted
+HIGHEST = 2.5  # ratio of mean to spread at which the curve ends
 PLACES = {"first": "early in the text", "last": "late in the text"}
 
 
 def figure(pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure, for the first model's pairs of keys at all distances."""
+    """Return the figure for the first model, with key pairs at all distances."""
     row = pretrained_competition[pretrained_competition["distance"] == 0].iloc[0]
     panels, ratios = [], []
     scores = [float(score) for score in range(-REACH, REACH + 1, 2)]

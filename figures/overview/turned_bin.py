@@ -1,4 +1,4 @@
-"""The effect of rotating queries inside a bin: drawn for one pair of dimensions, and measured over widths of bins."""
+"""Effect of rotating queries inside a bin: sketched for one pair of dimensions, and measured for several bin widths."""
 
 import math
 
@@ -6,13 +6,13 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
 
-TURN = 0.9  # radians by which the drawn pair of dimensions turns from the first to the last position of the bin
-CONTENTS = 15  # drawn queries at each position, of contents that the others do not have
+TURN = 0.9  # rotation of the sketched pair of dimensions, in radians, from the first to the last position of the bin
+CONTENTS = 15  # number of queries sketched at each position; no two have the same content
 PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
 
 
 def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure; its last panel shows the first pretrained model, in the first bins with keys before them."""
+    """Return the figure; its last panel shows the first pretrained model in the first bins that have earlier keys."""
     model, name = pretrained_competition[["model", "display_name"]].iloc[0]
     rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
     rows = rows[rows["low"] == rows["low"].min()].sort_values("width")
@@ -48,7 +48,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
 
 
 def cloud(title: str, kept: float) -> Panel:
-    """Make a panel of the bin's queries at three positions, with this share of the rotation left."""
+    """Make a panel of the bin's queries at three positions, rotated by the fraction `kept` of their angle."""
     series = []
     for place, (name, at) in enumerate(PLACES.items(), 1):
         points = []

@@ -1,1 +1,1 @@
-"""Figures of the population of small models."""
+"""Figures of the population: small models trained for this thesis."""

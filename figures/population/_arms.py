@@ -1,4 +1,4 @@
-"""Helpers for figures of the population: styles of its arms, and captions that name the arms and count seeds."""
+"""Helpers for figures of the population: line styles of its arms, and captions that name arms and count seeds."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ LOOKS: Mapping[str, Style] = {
 
 
 def bases(rows: pd.DataFrame) -> list[int]:
-    """Return the bases of the rotation that models were trained at, the primary one first.
+    """Return the rotation bases of the trained models, the primary base first.
 
     Raises
     ------
     DataError
-        When there is none.
+        When no model has a rotation.
     """
     there = [base for base in BASES if (rows["base"] == base).any()]
     if not there:
-        raise DataError("no model with a rotation is there yet; train some: python build.py lab population")
+        raise DataError("no model with a rotation has been trained yet; train some: python build.py lab population")
     return there
 
 
 def rows_of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Return rows of the trained models of one base of the rotation, and of the arm that has none."""
+    """Return the models trained at `base`, and those of the arm without a rotation."""
     own: pd.DataFrame = rows[rows["base"].isin([0, base])]
     return own
 
 
 def seeds(rows: pd.DataFrame) -> str:
-    """Return for a caption how many seeds of which arms are drawn, and how many of the models the plan counts."""
+    """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
     counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
     told = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"

@@ -1,4 +1,4 @@
-"""Helpers for figures of the second run: lines of seeds, and how many of the planned seeds exist."""
+"""Helpers for figures of the population's second run: one line per seed, and how many of the planned seeds exist."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from boundpaper.figures.series import Series
 
 BEYOND = Shade(low=1.5, high=None, label="beyond training")
-"""The quarters of a text of four training lengths that are new to the model."""
+"""The last three quarters of a text, which are beyond the training length."""
 
 
 def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
-    """Return one bundle per arm, a line per seed, across `place`."""
+    """Return one bundle per arm, with one line per seed over the column `place`."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns="place", values="value")
@@ -37,7 +37,7 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -
 
 
 def measured(rows: pd.DataFrame, members: pd.DataFrame) -> str:
-    """Return how many of the planned seeds each arm has, by base."""
+    """Return a sentence for each base: how many of the planned seeds each arm has."""
     told = []
     for base in sorted({int(base) for base in rows["base"]}):
         part = rows[rows["base"] == base]

@@ -16,7 +16,7 @@ TICKS = [0.2, 0.4, 0.6, 0.8]
 def figure(
     population_outcomes: pd.DataFrame, retrained_points: pd.DataFrame, population_members: pd.DataFrame
 ) -> Figure:
-    """Return the figure, for the two arms that start from one model, at the primary base."""
+    """Return the figure for the two arms that continue from the same model, at the primary base."""
     found = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")

@@ -1,4 +1,4 @@
-"""The arms of the population: what each starts from, how long it trains, and how pairs of them differ."""
+"""The arms of the population: the starting point and length of training of each, and the differences between pairs."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ TOLD = {
 
 
 def figure(population_record: pd.DataFrame) -> Figure:
-    """Return the figure, for the arms at the primary base and the arm that has none."""
+    """Return the figure for the arms at the primary base and the arm without a base."""
     steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
     shortest, longest = steps.min().to_dict(), steps.max().to_dict()
     branch = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]

@@ -1,4 +1,4 @@
-"""The cost of removing each head against its plasticity, in every model of the population."""
+"""Cost of removing each head against its plasticity, for every model of the population."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ SHOWN = ("A", "B", "C")
 
 
 def figure(population_ablations: pd.DataFrame) -> Figure:
-    """Return the figure: a row per arm and a column per layer, both bases of the rotation in each panel."""
+    """Return the figure: one row per arm and one column per layer; each panel shows both rotation bases."""
     rows = population_ablations[population_ablations["arm"].isin(SHOWN)]
     layers = sorted(rows["layer"].unique())
     parts = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in SHOWN for layer in layers]

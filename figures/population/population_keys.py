@@ -1,4 +1,4 @@
-"""Keys that the population finds by their distance to the question, a panel per arm and base; every seed."""
+"""Keys found by the population against their distance to the question: a panel per arm and base, a line per seed."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ SHOWN = ("B", "C", "D", "E")
 
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
-    """Return the figure: a row per base of the rotation, the arm that has none at the end of the first."""
+    """Return the figure: one row per rotation base; the arm without a base ends the first row."""
     asked = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
     far = population_outcomes[asked & (population_outcomes["multiple"] == LONG)]
     rows = population_distances[population_distances["multiple"] == LONG]

@@ -1,4 +1,4 @@
-"""The loss of keys over length against metrics of the heads, one point per model of the population."""
+"""Loss of keys with length against metrics of the heads, one point per model of the population."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ def figure(
     population_relations_every: pd.DataFrame,
     population_relations_bases: pd.DataFrame,
 ) -> Figure:
-    """Return the figure: a row per base of the rotation; models that never rotate have no base and no relation."""
+    """Return the figure: one row per rotation base; models without a rotation have no base and are not shown."""
     rows = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] > 0)]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])

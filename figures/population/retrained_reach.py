@@ -1,4 +1,4 @@
-"""Plasticity and exchange of positions along texts of four training lengths, a line per model of the second run."""
+"""Plasticity and exchange of positions along texts of four training lengths, one line per model of the second run."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
 def figure(
     retrained_points: pd.DataFrame, population_members: pd.DataFrame, plasticity_settings: pd.DataFrame
 ) -> Figure:
-    """Return the figure: a row per base of the rotation."""
+    """Return the figure: one row per rotation base."""
     words = plasticity_settings.set_index("setting")["value"]
     rows = retrained_points[(retrained_points["weights"] == "all") & retrained_points["arm"].isin(ARMS)]
     rows = rows[rows["estimator"] == "aligned_full"]
@@ -40,7 +40,7 @@ def figure(
                     series=[
                         *seed_bundles(others, legend=legend),
                         *mean[: len(first)],
-                    ],  # A without seeds, which hide B
+                    ],  # A's seeds would hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

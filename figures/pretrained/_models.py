@@ -1,4 +1,4 @@
-"""Helpers for figures of pretrained models: order, name and style of each model."""
+"""Helpers for figures of pretrained models: their order, names and styles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
-    """Ranges of the layers that attend to the whole text, which are those with captured heads, where others do not."""
+    """Return shades over the full-attention layers (those with captured heads); empty if all layers are such."""
     model = layers["model"].iloc[0]
     full = sorted(heads.loc[heads["model"] == model, "layer"].unique())
     if len(full) == layers["layer"].nunique():
@@ -25,7 +25,7 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
 
 
 def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield entity, name and rows of each model: those that the vocabulary knows first, in its order."""
+    """Yield key, name and rows of each model: first the models of the vocabulary, in its order."""
     known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
     order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
     for place, model in enumerate(order, 1):

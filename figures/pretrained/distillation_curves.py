@@ -1,4 +1,4 @@
-"""Both arms of the distillation along their training."""
+"""Training curves of both arms of the distillation."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, r
 
 
 def figure(distillation_curves: pd.DataFrame) -> Figure:
-    """Loss and divergence on held-out text over tokens, with the levels of the teacher and before any step."""
+    """Plot held-out loss and divergence over tokens, with the levels of the teacher and of the untrained student."""
     rows = distillation_curves[(distillation_curves["text"] == "all") & (distillation_curves["seed"] == 0)]
     thousands = rows.assign(tokens=rows["tokens"] / 1000)
     first, last, end = rows.iloc[0], rows.iloc[-1], thousands["tokens"].max()

@@ -1,4 +1,4 @@
-"""The loss of pretrained models when one layer's MLP or attention is set to zero, by layer."""
+"""Loss of pretrained models when the MLP or the attention of one layer is set to zero, by layer."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ PARTS = ("mlp", "attention")
 
 
 def figure(pretrained_ablations: pd.DataFrame) -> Figure:
-    """One panel per model, a line per part."""
+    """Plot one panel per model and one line per removed part."""
     panels = []
     for _, name, rows in each_model(pretrained_ablations):
         lines = []

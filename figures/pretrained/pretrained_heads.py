@@ -12,7 +12,7 @@ METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 
 
 def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figure:
-    """One panel per metric, a line per model."""
+    """Plot one panel per metric and one line per model."""
     panels, said = [], []
     for metric, label in METRICS.items():
         lines = []

@@ -1,4 +1,4 @@
-"""Plasticity of pretrained models by the distance between keys and from the query to them."""
+"""Plasticity of pretrained models by the distance between keys and the distance from the query to the keys."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
 
 def figure(pretrained_map: pd.DataFrame) -> Figure:
-    """One panel per model."""
+    """Plot one panel per model."""
     panels = []
     low, high = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     for _, name, cells in each_model(pretrained_map):
@@ -46,6 +46,6 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
 
 
 def _cell_borders(centres: pd.Index) -> list[float]:
-    """Return the borders of equally wide cells, from their centres."""
+    """Return the borders of equally wide cells, given the cell centres."""
     half = (centres[1] - centres[0]) / 2
     return [float(centre - half) for centre in centres] + [float(centres[-1] + half)]

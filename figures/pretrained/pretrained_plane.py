@@ -1,10 +1,10 @@
-"""Queries and keys of single heads of a pretrained model, in the plane of drift and separation."""
+"""Queries and keys of single heads of a pretrained model, projected onto the drift and separation directions."""
 
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Style
 
-HEADS = 4  # of those of which vectors are kept, evenly over depth
+HEADS = 4  # number of plotted heads, spread evenly over those with kept vectors
 HALVES = {"early": "first half", "late": "second half"}
 SIDES = {"query": "queries", "key": "keys"}
 LOOKS = {
@@ -16,7 +16,7 @@ LOOKS = {
 
 
 def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figure:
-    """One panel per head, of the pretrained model with the most captured key heads."""
+    """Plot one panel per head of the pretrained model with the most captured key heads."""
     models = pretrained_geometry[pretrained_geometry["column"].isin(head_plane["model"].unique())]
     model, name = models.sort_values("n", kind="stable")[["column", "label"]].iloc[-1]
     rows = head_plane[head_plane["model"] == model].copy()

@@ -7,11 +7,11 @@ from boundpaper.figures.series import Series
 from boundpaper.typeset.wording import whole
 from figures.pretrained._models import each_model
 
-FEWEST = 10  # key heads over which an interval means something
+FEWEST = 10  # with fewer key heads no interval is plotted
 
 
 def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, head_profile: pd.DataFrame) -> Figure:
-    """One panel per measured model, with the range of the reported models."""
+    """Plot one panel per measured model, with the range of the reported models."""
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     reported = decile_profiles[names]

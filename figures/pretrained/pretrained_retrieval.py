@@ -1,4 +1,4 @@
-"""Keys that pretrained models retrieve and verify, by length of the prompt."""
+"""Share of keys that pretrained models retrieve and verify, by prompt length."""
 
 import pandas as pd
 
@@ -6,11 +6,11 @@ from boundpaper.figures import Axis, Figure, Panel, Points, Rule
 from figures.pretrained._models import each_model
 
 TASKS = {"passkey": "key retrieved", "verification": "key verified"}
-ASIDE = 0.12  # octaves between points of one length, which stand side by side
+ASIDE = 0.12  # horizontal offset, in octaves, between points of one length
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
-    """One panel per task, a line per model."""
+    """Plot one panel per task and one line per model."""
     shown = list(each_model(pretrained_retrieval))
     names, ticks = (list(dict.fromkeys(pretrained_retrieval[of])) for of in ("display_name", "tokens"))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()

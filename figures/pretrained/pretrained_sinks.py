@@ -1,4 +1,4 @@
-"""Attention to the first token by layer of pretrained models."""
+"""Attention to the first token by layer, in pretrained models."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from figures.pretrained._models import each_model, full_attention
 
 
 def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
-    """One panel per model."""
+    """Plot one panel per model."""
     panels, said = [], []
     for entity, name, rows in each_model(pretrained_layers):
         panels.append(

@@ -1,4 +1,4 @@
-"""The cost of removing the first token's MLP outputs and values, by layer of a pretrained model."""
+"""Cost of removing the first token's MLP outputs and values, by layer of a pretrained model."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ PANELS = {"mlp": "MLP output zeroed", "values": "values zeroed"}
 
 
 def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
-    """Two panels, a line per model."""
+    """Plot two panels, with one line per model."""
     names = ", ".join(dict.fromkeys(pretrained_sweeps["display_name"]))
     panels = []
     for part, title in PANELS.items():

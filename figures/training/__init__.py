@@ -1,1 +1,1 @@
-"""SmolLM3 over its checkpoints."""
+"""Training checkpoints of SmolLM3."""

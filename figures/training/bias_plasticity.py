@@ -1,4 +1,4 @@
-"""The plasticity drop against the bias per token, the bias per window, and the bias over one window for all."""
+"""Plasticity drop against three forms of bias: per token, per window, and over one window common to all models."""
 
 import pandas as pd
 

@@ -72,5 +72,5 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
 
 
 def _checkpoint_in_words(row: pd.Series) -> str:
-    """Return a checkpoint's phase and its steps in that phase: the words of the study's names that a reader knows."""
+    """Return a checkpoint's phase, and the number of steps in this phase from its display name."""
     return f"{PHASES[row['phase']]}, {str(row['display_name']).rpartition(' ')[2]}"

@@ -1,4 +1,4 @@
-"""SmolLM3 over its checkpoints: the bias per token, the bias per window, and the plasticity drop."""
+"""Bias per token, bias per window, and plasticity drop of SmolLM3 by training checkpoint."""
 
 import pandas as pd
 
@@ -76,5 +76,5 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
 
 
 def _since(factor: float) -> str:
-    """Return the factor by which a quantity is multiplied, or divided if it falls."""
+    """Return `factor` in print since annealing: as a multiplication above 1, else as a division."""
     return (f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$") + " since annealing"

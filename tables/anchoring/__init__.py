@@ -1,1 +1,1 @@
-"""Delta P over the layers: what documents say of it, and what models measured here show."""
+"""Delta P by layer: statements of the documents, and measurements of this project."""

@@ -1,4 +1,4 @@
-"""Landmarks of the layer-wise delta P: ranges that the description of two charts reports, and measured values."""
+"""Landmarks of delta P by layer: ranges from the description of two charts, and measured values."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ KEYS = ["model", "anchoring", "landmark", "data_set"]
 def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
-    """Return the table: reported models first, then those measured here, small ones in the order of their table."""
+    """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
     reported = _reported_rows(delta_p_landmarks, models)
     measured = _measured_rows(anchoring_landmarks)
     order = {model: place for place, model in enumerate(subjects["model"])}
@@ -71,7 +71,7 @@ def _reported_rows(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFram
 
 
 def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
-    """Return points of the question-anchored curves and the range of the answer-anchored ones, as described."""
+    """Return rows with points of the question-anchored curves and the range of the answer-anchored curves."""
     question = landmarks[(landmarks["group"] == "question") & (landmarks["landmark"] != "highest")]
     answer = landmarks[landmarks["group"] == "answer"]
     keys = ["model", "data", "group"]

@@ -1,4 +1,4 @@
-"""Delta P of planted statements in the small models that ship, by layer, statements grouped by their design."""
+"""Delta P of planted statements in the small models that ship with the project, by layer and statement design."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
 
 
 def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
-    """One row per model and layer."""
+    """Return one row per model and layer."""
     own = subjects[subjects["role"] == "lab"]
     mine = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
     wide = _side_by_side(mine[mine["split"] == "design"], own)

@@ -1,4 +1,4 @@
-"""The layout of tables of correlations: one row per metric, three coefficients, and checks of robustness."""
+"""Layout of the correlation tables: one row per metric, three coefficients, and robustness checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CORRELATION_NOTE = (
 
 
 def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], str]) -> pd.DataFrame:
-    """Spread the tests of each group into one row per metric; `group` and `label` say which."""
+    """Return one row of tests per metric; the columns `group` and `label` name its group and metric."""
     import pandas as pd
 
     parts = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
@@ -34,7 +34,7 @@ def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], s
 
 
 def correlation_columns() -> list[Column]:
-    """The columns of a table of correlations."""
+    """Return the columns of a table of correlations."""
     p, r = pvalue(), fixed(2)
     columns = [Column("label", "Metric", markup)]
     ci = ("pearson_ci_low", "pearson_ci_high")
@@ -55,5 +55,5 @@ def correlation_columns() -> list[Column]:
 
 
 def guard_footnote() -> dict[str, str]:
-    """The footnote of tests that could not have been significant."""
+    """Return the footnote of tests that no data could have made significant."""
     return {"guard": "With so few models no outcome could have given a $p$ below 0.05 here, whatever the data"}

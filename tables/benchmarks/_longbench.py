@@ -1,4 +1,4 @@
-"""Rows and footnotes for models that this project measured, in tables of published LongBench Pro scores."""
+"""Rows and footnotes for models measured by this project, in tables of published LongBench Pro scores."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def measured_mark(model: str) -> str:
 
 
 def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) -> dict[str, str]:
-    """Write the footnote of each model of `measured_lbp_lengths`: what it is, which questions it was asked, intervals.
+    """Return a footnote per model of `measured_lbp_lengths`: checkpoint, questions asked, and intervals.
 
-    `facts` is a frame like `measured_decline`: the origin of the drop, and its checkpoint.
+    `facts` is a frame like `measured_decline`, with the origin and the checkpoint of each drop.
     """
     more = {} if facts is None else {row["model"]: _drop_sentence(row) for _, row in facts.iterrows()}
     return {
@@ -69,7 +69,7 @@ def _footnote_text(scores: pd.DataFrame) -> str:
 
 
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
-    """Return one row per measured model and mode, with scores as text by length, and `name`, `mark` and `group`."""
+    """Return one row per measured model and mode: scores as text by length, `name`, `mark` and `group`."""
     number = fixed(2)
     shown = scores.assign(
         printed=["" if missing else number.show(value, "plain") for value, missing in _value_and_missing(scores["lbp"])]

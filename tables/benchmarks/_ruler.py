@@ -1,4 +1,4 @@
-"""Rows and footnotes for models that this project measured, in tables of published RULER scores."""
+"""Rows and footnotes for models measured by this project, in tables of published RULER scores."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 
 
 def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[str]) -> pd.DataFrame:
-    """Return one row per measured model and kind of tasks, with the columns of the published rows, `mark` and `group`.
+    """Return one row per measured model and kind of tasks: the columns of the published rows, `mark` and `group`.
 
-    `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`. A model that was asked
-    at none of these lengths has no row (the table of needles has it).
+    `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`. A model that was
+    scored at none of these lengths has no row here, only in `needles`.
     """
     import pandas as pd
 
@@ -55,7 +55,7 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
 
 
 def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, str]:
-    """Write the footnote of each row of `measured_rows`: what it is, its intervals, and what cannot be compared."""
+    """Return a footnote per row of `measured_rows`: the tasks, the intervals, and limits of comparison."""
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     return {
         _footnote_name(str(model), str(data)): _footnote_text(str(data), part, facts[str(model)])

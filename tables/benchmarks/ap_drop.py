@@ -1,4 +1,4 @@
-"""Plasticity against the LongBench Pro score: the drop as printed and recomputed, and its correlations."""
+"""Plasticity and the LongBench Pro score: the drop as printed and as recomputed, and its correlations."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Noise of a capture compared with the spread over models, and the metrics' correlations given this noise."""
+"""Noise of a capture compared with the spread over models, and correlations of the metrics at this noise."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables._house import metric
 
 
 def table(capture_noise: pd.DataFrame) -> Table:
-    """A row per metric that both captures of the pair have, by outcome."""
+    """Return one row per metric present in both captures of the pair, grouped by outcome."""
     rows = capture_noise[capture_noise["noise_sd"].notna()].reset_index(drop=True)
     rows = rows.assign(name=rows["metric"].map(metric), group="Correlation with the " + rows["label"])
     n = int(rows["n"].max())

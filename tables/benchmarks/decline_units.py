@@ -1,4 +1,4 @@
-"""Drop of plasticity against the loss of score, the loss as a share of the score and in points."""
+"""Plasticity drop against the loss of score, as a share of the score and in points."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ MODES = {"nonthinking": "without thinking", "thinking": "with thinking", "both":
 
 
 def table(decline_units: pd.DataFrame) -> Table:
-    """One row per prompt mode, end and number of models; the joint test of each unit last."""
+    """Return one row per prompt mode, end of context and number of models; joint tests of the units come last."""
     keys = ["mode", "end", "n"]
     wide = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
     wide.columns = pd.Index([f"{column[1]}_{column[0]}" for column in wide.columns])

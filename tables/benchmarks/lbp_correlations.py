@@ -1,4 +1,4 @@
-"""Correlation of every metric with LongBench Pro, also without one model, controlled for size, and within families."""
+"""Correlation of every metric with LongBench Pro: all models, without one, controlled for size, within families."""
 
 import pandas as pd
 
@@ -52,7 +52,7 @@ def table(
 
 
 def _measured_models_note(models: pd.DataFrame) -> str:
-    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
+    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out."""
     sentences = []
     for _, row in models.iterrows():
         if row["enters"]:

@@ -62,7 +62,7 @@ def table(
         ],
         groups="group",
         size="footnotesize",
-        long=True,  # measured models lengthen it
+        long=True,  # measured models make the table too long for one page
         marks={
             **model_footnotes(names, full),
             "printed": "The one series of these models that the study prints; it left the others open.",
@@ -83,7 +83,7 @@ def table(
 
 
 def _by_length(frame: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Give the printed values, one row per model, one column per length; cells that do not exist are empty."""
+    """Return the printed values: one row per model, one column per length, and empty text for missing values."""
     table = frame.pivot(index=key, columns="length", values="printed").fillna("")
     table = table.reindex(columns=[*LENGTHS, OVERALL], fill_value="")
     return table.loc[frame[key].drop_duplicates()]

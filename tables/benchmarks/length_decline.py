@@ -22,7 +22,7 @@ def table(
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
     reported = len(rows)
-    asked = measured_decline["data"] == BENCHMARK  # other questions have no decline of the benchmark's score
+    asked = measured_decline["data"] == BENCHMARK  # scores on other questions do not measure the benchmark's decline
     below, outside = measured_decline[asked], measured_decline[~asked]
     rows = pd.concat([rows.assign(reason=""), _measured_rows(below)], ignore_index=True)
     rows["first_measured"] = rows.index == reported
@@ -57,14 +57,14 @@ def table(
 
 
 def _models_off_benchmark(decline: pd.DataFrame) -> str:
-    """Name the models that this project scored on questions that are not the benchmark's."""
+    """Return a note that names the models scored here on questions other than the benchmark's."""
     models = decline.drop_duplicates("model").sort_values("model")
     named = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
     return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(named)}."
 
 
 def _measured_rows(decline: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per measured model with its modes side by side; every empty cell has a reason."""
+    """Return one row per measured model, with both modes in one row and a reason for every empty cell."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
         first = modes.iloc[0]

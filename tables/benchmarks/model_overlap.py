@@ -1,4 +1,4 @@
-"""The benchmark checkpoint of each captured model, and whether the study calls it a match."""
+"""Benchmark checkpoint of each captured model, and whether the study calls it a match."""
 
 import pandas as pd
 

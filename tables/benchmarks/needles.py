@@ -1,4 +1,4 @@
-"""Needles in generated noise, by length and task, of the models that this project asked."""
+"""Share of needles found in generated noise, by length and task, for models that this project scored."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ DATA = "needles in noise"
 
 
 def table(measured_ruler: pd.DataFrame, measured_ruler_lengths: pd.DataFrame, pretrained_models: pd.DataFrame) -> Table:
-    """One row per model and length: the share found in each task, and the mean over them."""
+    """Return one row per model and length: the share found in each task, and the mean over tasks."""
     means = measured_ruler_lengths[measured_ruler_lengths["data"] == DATA]
     tasks = measured_ruler[(measured_ruler["data"] == DATA) & (measured_ruler["slice"] == "task")]
     by_task = tasks.pivot_table(index=["model", "length"], columns="key", values="value").reindex(

@@ -54,7 +54,7 @@ def table(
 
 
 def _measured_models_note(models: pd.DataFrame) -> str:
-    """Say for each model scored here whether it is in the last group, with which checkpoint, or why it is not."""
+    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out."""
     sentences = []
     for _, row in models.iterrows():
         if row["enters"]:

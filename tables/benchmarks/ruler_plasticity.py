@@ -1,4 +1,4 @@
-"""RULER beside plasticity at the same lengths: levels, change since the shortest, and steps from length to length."""
+"""RULER and plasticity at the same lengths: levels, change since the shortest, and change from length to length."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""RULER by length for the captured models that it scored, and apart from them those that this project measured."""
+"""RULER by length for the captured models: published scores, then the scores of models measured by this project."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Gaps that plasticity is said to close, and the reversal of queries and keys between components and rotation."""
+"""Gaps that plasticity is said to close, and queries and keys, whose roles the rotation analysis reverses."""
 
 import pandas as pd
 

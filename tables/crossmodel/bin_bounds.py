@@ -1,4 +1,4 @@
-"""Share of a mean query that is left after rotation inside the buckets of each capture."""
+"""Fraction of a mean query left after averaging over the rotation inside the buckets of each capture."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, text
 
 
 def table(bin_bounds: pd.DataFrame, models: pd.DataFrame, checkpoints: pd.DataFrame) -> Table:
-    """One row per capture."""
+    """Return one row per capture."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(checkpoints["checkpoint"], checkpoints["display_name"], strict=True))
     rows = bin_bounds.assign(name=bin_bounds["capture"].map(names))

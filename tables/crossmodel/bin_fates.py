@@ -1,4 +1,4 @@
-"""Which conclusions on public models survive once rotation inside buckets is taken into account."""
+"""Conclusions on public models, and which of them survive when rotation inside buckets is corrected."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ CHAPTERS = {
 
 
 def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
-    """One row per conclusion."""
+    """Return one row per conclusion."""
     reasons = (": " + bin_fates["note"].astype("string")).where(bin_fates["needed"].isna(), "").fillna("")
     rows = bin_fates.assign(part=bin_fates["chapter"].map(CHAPTERS), statement=bin_fates["statement"] + reasons)
     counts = rows["fate"].value_counts()

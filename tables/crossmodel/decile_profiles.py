@@ -1,4 +1,4 @@
-"""Plasticity by decile of the context for every captured model, with its largest rise against the trend."""
+"""Plasticity by decile of the context for every captured model, with the largest rise against the trend."""
 
 import pandas as pd
 

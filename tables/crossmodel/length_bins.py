@@ -1,4 +1,4 @@
-"""Plasticity by length bin, with the total drop as printed and recomputed."""
+"""Plasticity by length bin, with the total drop as printed and as recomputed."""
 
 import pandas as pd
 

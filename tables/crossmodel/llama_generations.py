@@ -1,4 +1,4 @@
-"""Llama-3.1-8B beside Llama-3.2-3B, with the scores that the study's comparison lacks."""
+"""Llama-3.1-8B beside Llama-3.2-3B, with the scores that the study's comparison omits."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Mistral-7B-Instruct-v0.2 beside the Ministral 3 models: as the study compares them, and over equal positions."""
+"""Mistral-7B-Instruct-v0.2 and the Ministral 3 models: as the study compares them, and over the same positions."""
 
 import pandas as pd
 

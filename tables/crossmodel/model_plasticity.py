@@ -81,7 +81,7 @@ def _ruler_mark(row: pd.Series, given: bool) -> str:
 
 
 def _measuring_note(rows: pd.DataFrame) -> str:
-    """Write the part of the note that applies to every measured model."""
+    """Return the part of the note that applies to every measured model."""
     if rows.empty:
         return ""
     shared = _shared_estimator(rows)
@@ -92,13 +92,13 @@ def _measuring_note(rows: pd.DataFrame) -> str:
 
 
 def _shared_estimator(rows: pd.DataFrame) -> str:
-    """Return the estimator that all measured models share; empty if they differ."""
+    """Return the estimator used for all measured models; empty text if they differ."""
     ways = {estimator_phrase(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
     return ways.pop() if len(ways) == 1 else ""
 
 
 def _measured_footnote(row: pd.Series, shared: bool) -> str:
-    """Write the footnote of a measured model: its heads, its context, and the intervals of its means."""
+    """Return the footnote of a measured model: its heads, its context, and the intervals of its means."""
     what = "Random weights and words, a null: " if row["model"] == NULL else ""
     way = "" if shared else f"{estimator_phrase(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)

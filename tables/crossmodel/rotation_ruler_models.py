@@ -1,4 +1,4 @@
-"""Rotation metrics of the two models that were captured for RULER, with the bias over their windows."""
+"""Rotation metrics of the two models captured for RULER, with the bias over their windows."""
 
 import pandas as pd
 

@@ -14,7 +14,7 @@ PREFIX = "narrative_"
 
 
 def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
-    """Visual landmarks."""
+    """Return the table."""
     names = models.set_index("model")["display_name"]
     rows = reported_landmarks.assign(
         part=reported_landmarks["kind"].map(KINDS),

@@ -1,4 +1,4 @@
-"""Attention in layer 1: printed and published values, even attention, and the sink rate of Experiment 4."""
+"""Attention in layer 1: printed and published values, uniform attention, and the sink rate of Experiment 4."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ def table(
     attention_experiments: pd.DataFrame,
     uniform_bos_attention: pd.DataFrame,
 ) -> Table:
-    """Two printed quantities, then the sink heads that Experiment 4 finds in the same layer."""
+    """Return two printed quantities, then the sink heads that Experiment 4 finds in the same layer."""
     cells = drope_attention_layer1.set_index(["metric", "positional"])["printed"]
     layer = attention_layers.set_index("layer").loc[1]
     rows = [

@@ -1,4 +1,4 @@
-"""Attention patterns over all layers: printed means, and how far the published layers of both models agree."""
+"""Attention patterns over all layers: printed means, and agreement between the published layers of both models."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ def table(
     attention_tests: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """One row per printed quantity; the agreement where layers are published."""
+    """Return one row per printed quantity, with the agreement where layers are published."""
     cells = drope_attention.set_index(["metric", "positional"])["printed"]
     agreement = attention_agreement[attention_agreement["layers"] == "all layers"].set_index("kind")
     rows = []

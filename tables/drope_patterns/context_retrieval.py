@@ -10,7 +10,7 @@ FORMATS = {"single": "single", "ruler": "RULER", "simple": "simple"}
 
 
 def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
-    """One row per protocol, context and format."""
+    """Return one row per protocol, context and format."""
     rows = []
     for (protocol, context, form), cells in context_cells.groupby(["protocol", "context", "format"], sort=False):
         models = cells.set_index("positional")

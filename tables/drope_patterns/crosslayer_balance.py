@@ -1,4 +1,4 @@
-"""Attention's share of what each layer writes, by band of layers: printed and published."""
+"""Share of attention in each layer's output, by band of layers: printed and published."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ def table(
     balance_tests: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """One row per band."""
+    """Return one row per band of layers."""
     cells = drope_crosslayer.set_index(["layers", "positional", "metric"])["printed"]
     summary = balance_summary.set_index("layers")
     rows = []

@@ -1,4 +1,4 @@
-"""Settings of each run of each experiment, and those that the report states for all."""
+"""Settings of each run of each experiment, and settings that the report states for all experiments."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, sentences, text
 
 
 def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> Table:
-    """One row per run."""
+    """Return one row per run."""
     stated = drope_parameters.set_index("parameter")["printed"]
     bits = drope_stated.set_index("statement")["printed"]["s13_bits"]
     rows = drope_protocols.assign(items=[_items_and_digits(row) for _, row in drope_protocols.iterrows()])
@@ -39,6 +39,6 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
 
 
 def _items_and_digits(row: pd.Series) -> str:
-    """Return the number of items that a run used, and the length of its passkeys."""
+    """Return the number of items of a run, and the number of digits of its passkeys."""
     asked = str(row["items"]).replace("imdb", "IMDB")
     return f"{asked}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else asked

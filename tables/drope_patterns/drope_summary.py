@@ -1,4 +1,4 @@
-"""The report's summary row by row, with footnotes if a row needs explanation."""
+"""The report's summary table row by row, with a footnote where a row needs explanation."""
 
 import re
 
@@ -49,7 +49,7 @@ def table(
     ranking_tests: pd.DataFrame,
     context_tests: pd.DataFrame,
 ) -> Table:
-    """One row per row of the report."""
+    """Return one row per row of the report."""
     cells = drope_summary_reported.set_index(["metric", "positional"])["printed"]
     rows = []
     for metric, (experiment, name, mark) in ROWS.items():

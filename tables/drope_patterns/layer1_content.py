@@ -1,4 +1,4 @@
-"""What layer 1 writes: printed norms and shares beside the published ones, by definition and by kind of token."""
+"""Output of layer 1: printed and published norms and shares, by definition and by kind of token."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def table(
     token_concentration: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """Show the printed quantities, then the shares that the report does not print."""
+    """Return the printed quantities, then the shares that the report does not print."""
     cells = drope_layer1_content.set_index(["metric", "positional"])["printed"]
     ratios = layer1_ratios.set_index("metric")
     rows = [

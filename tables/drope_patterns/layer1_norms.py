@@ -1,4 +1,4 @@
-"""Norms of queries, keys and values in layers 0 to 2, with what the report prints for layer 1."""
+"""Norms of queries, keys and values in layers 0 to 2, beside the values that the report prints for layer 1."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ TENSORS = ("query", "key", "value")
 
 
 def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention_gain: pd.DataFrame) -> Table:
-    """One row per layer and tensor."""
+    """Return one row per layer and tensor."""
     cells = drope_layer1_norms.set_index(["metric", "positional"])["printed"]
     published = {(row["layer"], row["tensor"]): row for row in layer_norms.to_dict("records")}
     rows = []

@@ -1,4 +1,4 @@
-"""Prompt formats within the training length: DroPE with either format, and the test between them."""
+"""Prompt formats within the training length: DroPE with each format, and the test between the formats."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
 
 
 def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
-    """One row per context."""
+    """Return one row per context."""
     cells = context_cells[context_cells["protocol"] == "formats"].set_index(["context", "positional", "format"])
     rows = []
     for context in dict.fromkeys(cells.index.get_level_values("context")):

@@ -1,4 +1,4 @@
-"""Ranking of the exact number among near-misses, against chance and between models."""
+"""Rank of the exact number among near-misses, compared with chance and between models."""
 
 import re
 
@@ -9,7 +9,7 @@ from boundpaper.tables import Column, Table, fixed, pvalue
 
 
 def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
-    """One row per context, both models, and one for all contexts."""
+    """Return one row per context with both models, and one row for all contexts."""
     rows = []
     for context in dict.fromkeys(ranking_cells["context"]):
         row: dict[str, object] = {"context": f"{context:,}"}

@@ -1,4 +1,4 @@
-"""Kinds of answers, as shares of the trials and of the errors."""
+"""Kinds of answers to the retrieval prompts, as shares of the trials and of the errors."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ NAMES = {
 
 
 def table(error_shares: pd.DataFrame, error_totals: pd.DataFrame, run_deletions: pd.DataFrame) -> Table:
-    """One row per model, context and kind."""
+    """Return one row per model, context and kind of answer."""
     rows = error_shares.assign(
         name=error_shares["category"].map(NAMES),
         group=[f"{row['positional']}, {row['context']:,} tokens" for _, row in error_shares.iterrows()],

@@ -1,4 +1,4 @@
-"""The trade-off as the report summarises it, beside the values in its own tables."""
+"""The trade-off in the report's summary, beside the values in the report's tables."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def table(
     ranking_tests: pd.DataFrame,
     error_shares: pd.DataFrame,
 ) -> Table:
-    """One row per aspect."""
+    """Return one row per aspect of the trade-off."""
     cells = drope_tradeoff.set_index(["aspect", "positional"])["printed"]
     formats = context_tests[
         (context_tests["study"] == "formats") & (context_tests["comparison"] == "both contexts")

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, integer, printed
 
 
 def table(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
-    """One row per context, with the ranking accuracy from the same answers."""
+    """Return one row per context, with the ranking accuracy from the same answers."""
     cells = drope_verification.pivot(index="context", columns="positional", values="printed")
     ranks = ranking_cells.pivot(index="context", columns="positional", values="share")
     rows = pd.DataFrame(

@@ -1,1 +1,1 @@
-"""With and without rotary positions: attention sinks, the first token, and what is lost without them."""
+"""Models with and without rotary positions: attention sinks, and the first token with and without its outputs."""

@@ -1,4 +1,4 @@
-"""Accuracy on four tasks under several conditions, spread over columns, for the tables of two experiments."""
+"""Accuracy on four tasks by condition, one column per task, for the tables of two experiments."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
     Parameters
     ----------
     shares : DataFrame
-        Accuracy in percent per condition, model and task, with its interval, or with how many answers it is of.
+        Accuracy in percent per condition, model and task, with its interval or the number of answers.
     tests : DataFrame
-        Each condition against the baseline, where it can be tested; `TASK_p` is the adjusted p.
+        Tests of each condition against the baseline, where possible; `TASK_p` is the adjusted p.
     conditions : mapping of str to str
-        Keys in order, and what the table calls them.
+        Printed name of each condition key, in order.
     """
     import pandas as pd
 
@@ -55,7 +55,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
 
 
 def task_columns() -> list[Column]:
-    """Columns of `task_rows`: share right of the answers read, accuracy with interval, stars, marks below chance."""
+    """Return the columns for `task_rows`: share of correct answers, or accuracy with interval, stars and marks."""
     from boundpaper.typeset.numbers import integer, sentences
 
     columns = []
@@ -82,13 +82,13 @@ def task_columns() -> list[Column]:
 
 
 def task_items(shares: pd.DataFrame) -> str:
-    """Name each task with its number of items."""
+    """Return a phrase with each task and its number of items."""
     counts = shares.drop_duplicates("task").set_index("task")["items"]
     return ", ".join(f"{name} {counts[task]}" for task, name in TASKS.items())
 
 
 def task_note(shares: pd.DataFrame, tests: pd.DataFrame) -> tuple[str, str]:
-    """Write the note: the denominators of the shares, the test and the chance levels."""
+    """Return the note: the denominators of the shares, the test and the chance levels."""
     items = shares.drop_duplicates("task").set_index("task")["items"]
     return (
         "Cities and sports: the report's scripts leave out answers that read as neither yes nor no. The columns headed "

@@ -1,4 +1,4 @@
-"""Ablations at the first token compared: which layers, which ratios, and how far the models differ."""
+"""Comparison of ablations at the first token: layers, perplexity ratios, and differences between the models."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ NAMES = {
 
 
 def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> Table:
-    """One row per ablation; the layer-matched ones are last."""
+    """Return one row per ablation; ablations with matched layers come last."""
     printed_ratio = bos_ablations.pivot(index="ablation", columns="positional", values="ratio_printed")
     compared = bos_ablations.groupby("ablation")["in_comparison"].all()
     rows = bos_ablation_contrasts.assign(

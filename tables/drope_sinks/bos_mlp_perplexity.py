@@ -1,4 +1,4 @@
-"""Perplexity without a layer's output at the first token, beside what that layer writes there."""
+"""Perplexity without a layer's output at the first token, beside the norm of that output."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ REMOVED = {
 
 
 def table(bos_mlp_effects: pd.DataFrame) -> Table:
-    """One row per model and experiment."""
+    """Return one row per model and experiment."""
     rows = bos_mlp_effects.assign(
         group=bos_mlp_effects["removed"].map(REMOVED),
         ratio_shown=[f"{ratio:,.1f}" if ratio >= 100 else f"{ratio:.3f}" for ratio in bos_mlp_effects["ratio"]],

@@ -1,4 +1,4 @@
-"""Perplexity when the first token's values are removed, in one layer and in all."""
+"""Perplexity after removing the first token's values, in one layer and in all layers."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ NAMES = {"bos_value_spike_layer": "one layer", "bos_value_all_layers": "all laye
 def table(
     bos_ablations: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, baseline_perplexities: pd.DataFrame
 ) -> Table:
-    """One row per condition and model."""
+    """Return one row per condition and model."""
     rows = bos_ablations[bos_ablations["ablation"].isin(NAMES)]
     rows = rows.assign(name=rows["ablation"].map(NAMES))
     places = len(set(drope_bos_value_ablation["condition"]))

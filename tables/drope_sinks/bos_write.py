@@ -1,4 +1,4 @@
-"""What attention to the first token writes: the report's means beside the published series."""
+"""Output of attention to the first token: the report's means beside the published series."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ def table(
     drope_protocols: pd.DataFrame,
     write_layers: pd.DataFrame,
 ) -> Table:
-    """One row per quantity, and the value norms of the layers where other tokens' are published."""
+    """Return one row per quantity, and value norms for the layers where those of other tokens are published."""
     scores = write_summary.set_index("quantity")
     rows: list[dict[str, Any]] = []
     for quantity, (name, digits) in ROWS.items():
         cells = scores.loc[quantity]
         row: dict[str, Any] = {"name": name, "group": f"Over {len(write_layers)} layers"}
-        row["unit"] = {0: "count", 1: "%", 3: "norm"}[digits]  # a write score is a share of a norm
+        row["unit"] = {0: "count", 1: "%", 3: "norm"}[digits]  # a write score is a fraction of a norm
         for model in ("rope", "drope"):
             row[f"printed_{model}"] = cells[f"{model}_printed"]
             row[f"published_{model}"] = fixed(digits).show(cells[model], "plain")

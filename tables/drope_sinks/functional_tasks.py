@@ -14,7 +14,7 @@ CONDITIONS = {
 
 
 def table(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Table:
-    """One row per model and condition."""
+    """Return one row per model and condition."""
     rows = task_rows(functional_shares, functional_tests, CONDITIONS)
     layers = bos_mlp_effects[bos_mlp_effects["experiment"] == 4].set_index("positional")["layer"]
     return Table(

@@ -1,4 +1,4 @@
-"""Perplexity without parts of layer 1: ratios as printed and recomputed, and nats."""
+"""Perplexity without parts of layer 1: printed and recomputed ratios, and differences in nats."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ NAMES = {
 
 
 def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table:
-    """One row per model and ablation."""
+    """Return one row per model and ablation."""
     rows = layer1_effects.assign(
         name=layer1_effects["condition"].map(NAMES),
         mark=["rounding" if word == "holds after rounding" else "" for word in layer1_effects["agreement"]],

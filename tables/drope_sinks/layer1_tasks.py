@@ -1,4 +1,4 @@
-"""Four tasks without parts of layer 1."""
+"""Accuracy on four tasks without parts of layer 1."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ CONDITIONS = {
 
 
 def table(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, functional_shares: pd.DataFrame) -> Table:
-    """One row per model and condition."""
+    """Return one row per model and condition."""
     rows = task_rows(layer1_task_shares, layer1_task_tests, CONDITIONS)
     keys = ["condition", "positional", "task", "printed_text"]
     before = functional_shares[functional_shares["condition"] == "baseline"][keys]

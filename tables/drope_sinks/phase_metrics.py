@@ -1,4 +1,4 @@
-"""The first token's spike, peak and the entropy: what the report prints beside the published series."""
+"""Norm spike and peak of the first token, and entropy: printed values beside the published series."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ GROUPS = {"spike": "Spike layer", "ratio": "First token", "norm": "First token",
 
 
 def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
-    """One row per quantity, printed and published values of both models."""
+    """Return one row per quantity, with printed and published values of both models."""
     limit = drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"]
     metrics = {str(row["quantity"]): row for row in phase_metrics.to_dict("records")}
     rows = []

@@ -1,4 +1,4 @@
-"""Sink rates by layer: what the report prints beside the published series."""
+"""Sink rates by layer: printed values beside the published series."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from boundpaper.tables import Column, Table, fixed, printed, sentences
 
 
 def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
-    """One row per printed layer or range of layers."""
+    """Return one row per printed layer or range of layers."""
     rows = pd.DataFrame({"layers": sink_rate_bands["layers"].drop_duplicates()})
     for model in PAIR:
         cells = sink_rate_bands[sink_rate_bands["positional"] == model].set_index("layers")

@@ -1,4 +1,4 @@
-"""Disruption of massive dimensions per text set: printed increases, and those from the published perplexities."""
+"""Disruption of massive dimensions per text set: printed increases, and increases of the published perplexities."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ CLOSE = 0.05  # share of the printed value
 def table(
     disruption_by_text: pd.DataFrame, disruption_ratios: pd.DataFrame, drope_disruption_texts_reported: pd.DataFrame
 ) -> Table:
-    """One row per text set: printed and published increases of both models, and their ratio and difference."""
+    """Return one row per text set: printed and published increases of both models, their ratio and difference."""
     cells = drope_disruption_texts_reported.set_index(["text", "positional"])["printed"]
     published = disruption_by_text.set_index(["text", "positional"])
     rows = []

@@ -1,4 +1,4 @@
-"""Massive against random disruption: the report's tests over seeds beside the same questions over text sets."""
+"""Massive against random disruption: the report's tests over seeds, and the same questions tested over text sets."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ TESTS = {"paired_t": "paired t", "student_t": "pooled t"}
 
 
 def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFrame) -> Table:
-    """Put the tests over seeds first, then those over text sets."""
+    """Return the tests over seeds, then the tests over text sets."""
     bounds = drope_disruption_statistics.set_index(["statistic", "comparison"])["printed"]
     seeds = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(SEEDS)]
     seeds = seeds.assign(

@@ -1,4 +1,4 @@
-"""Perplexity with massive or random dimensions zeroed: what the report prints beside the published trials."""
+"""Perplexity with massive or random dimensions zeroed: printed values beside the published trials."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ ROWS = (  # metric of the report, column of the recomputed values, name, unit
 
 
 def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Table:
-    """Lay the printed cells and the recomputed ones side by side."""
+    """Return the printed cells beside the recomputed cells."""
     trials = {str(row["positional"]): row for row in disruption_trials.to_dict("records")}
     cells = drope_disruption.set_index(["positional", "metric"])["printed"]
     rows = []

@@ -1,4 +1,4 @@
-"""Degradation by category of knowledge: as printed, with its interval, in points, and above chance."""
+"""Degradation by category of knowledge: as printed with its interval, in points, and measured from chance."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables.drope_values.knowledge_tasks import UNKNOWN
 
 
 def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> Table:
-    """One row per model and category."""
+    """Return one row per model and category."""
     cells = drope_knowledge_categories.set_index(["positional", "metric"])["printed"]
     keys = knowledge_categories[["positional", "category"]].to_numpy().tolist()
     rows = knowledge_categories.assign(

@@ -1,4 +1,4 @@
-"""The same tasks in Experiments 3 and 4: settings, baselines, and change under disruption of queries and keys."""
+"""The tasks common to Experiments 3 and 4: settings, baselines, and change when queries and keys are disrupted."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables.drope_values.knowledge_tasks import TASKS, UNKNOWN
 
 
 def table(knowledge_protocols: pd.DataFrame) -> Table:
-    """One row per model and task."""
+    """Return one row per model and task."""
     rows = knowledge_protocols.assign(name=knowledge_protocols["task"].map(TASKS))
     first = {str(name): value for name, value in rows.iloc[0].items()}
     groups = {number: f"Experiment {number}, {first[f'precision_{number}']}" for number in ("3", "4")}

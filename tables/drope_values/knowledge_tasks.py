@@ -1,4 +1,4 @@
-"""Knowledge tasks before and under disruption: accuracy with intervals, degradation as printed and above chance."""
+"""Knowledge tasks before and under disruption: accuracy with intervals, and degradation as printed and from chance."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ UNKNOWN = "Of how many answers the shares are is not stored."
 
 
 def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:
-    """One row per model and task."""
+    """Return one row per model and task."""
     stated = drope_knowledge[drope_knowledge["metric"] == "degradation"][["positional", "task", "printed"]]
     rows = knowledge_tasks.merge(stated, on=["positional", "task"])
     rows = rows.assign(
@@ -86,6 +86,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 
 def _possible_counts(rows: pd.DataFrame, arm: str) -> list[str]:
-    """Return the possible numbers of answers behind an arm's share."""
+    """Return the possible denominators of a share, as a number or a range."""
     ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
     return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ends]

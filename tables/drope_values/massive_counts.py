@@ -1,4 +1,4 @@
-"""Massive values per tensor with and without rotary positions: totals as reported, totals of the published layers."""
+"""Massive values by tensor with and without rotary positions: reported totals, and totals of the published layers."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ NAMES = {"query": "query", "key": "key", "value": "value", "all": "all three"}
 
 
 def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massive_counts: pd.DataFrame) -> Table:
-    """Put the reported totals with their tests above the totals of the published layers."""
+    """Return the reported totals with their tests, then the totals of the published layers."""
     tests = massive_tests.rename(columns={"comparison": "tensor"})[["tensor", "p_adjusted", "effect"]]
     changes = drope_massive_counts[drope_massive_counts["metric"] == "change_from_rope"][["tensor", "printed"]]
     reported = massive_counts["rope_sd"].notna()

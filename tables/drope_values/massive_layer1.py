@@ -1,4 +1,4 @@
-"""Layer 1 against the later layers: what the report prints and plots beside the published counts, for each tensor."""
+"""Layer 1 against the later layers, by tensor: printed and plotted values beside the published counts."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def table(
     drope_layer1_massive: pd.DataFrame,
     drope_figures: pd.DataFrame,
 ) -> Table:
-    """One row per tensor for layer 1, then one per tensor for the later layers."""
+    """Return one row per tensor for layer 1, then one row per tensor for the later layers."""
     summary = {str(row["tensor"]): row for row in massive_layer_summary.to_dict("records")}
     cells = drope_layer1_massive.set_index(["layers", "positional", "metric"])["printed"]
     plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["printed"]

@@ -1,4 +1,4 @@
-"""Massive values when the rotation is removed, without training and with it."""
+"""Massive values after removing the rotation, without and with further training."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ AFTER = {"no": "rotation removed, nothing trained", "yes": "rotation removed and
 
 
 def table(massive_removal: pd.DataFrame) -> Table:
-    """One row per model and tensor."""
+    """Return one row per model and tensor."""
     keys = massive_removal[["model", "recalibrated"]].to_numpy().tolist()
     rows = massive_removal.assign(group=[f"{NAMES[str(model)]}: {AFTER[str(after)]}" for model, after in keys])
     more = rows.dropna(subset=["layers_more"]).set_index("tensor")["layers_more"]

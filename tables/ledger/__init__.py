@@ -1,1 +1,1 @@
-"""The ledger of claims, hypotheses, open gaps, and the provenance of every artifact."""
+"""Tables of the ledger: claims, hypotheses, open gaps, and the provenance of every artifact."""

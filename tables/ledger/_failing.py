@@ -1,4 +1,4 @@
-"""Helpers for the tables of the ledger: which statements are printed, and their wording for readers."""
+"""Helpers for the ledger's tables: which statements are printed, and their wording for readers."""
 
 import re
 from collections.abc import Mapping
@@ -28,24 +28,24 @@ UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 
 
 def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsewhere: set[str]) -> pd.DataFrame:
-    """Return statements of the documents that are contradicted or not supported, by kind of failure.
+    """Return the statements that are contradicted or not supported, by kind of failure.
 
     Parameters
     ----------
     claims : DataFrame
         The ledger.
     severity : str
-        Only those of this severity.
+        Severity of the statements to return.
     names : mapping of str to str
         Display names by key.
     elsewhere : set of str
-        Claims that another table of the ledger prints.
+        Claims already printed in another table of the ledger.
 
     Returns
     -------
     DataFrame
-        With `part` (the kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`,
-        `claim` and `entry`; in the order of the kinds, then of the documents.
+        Columns `part` (kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`,
+        `claim` and `entry`; sorted by kind, then by document.
     """
     chosen = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
     rows = claims[chosen & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
@@ -66,28 +66,28 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
 
 
 def _section_number(section: str) -> str:
-    """Return a section's number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; without a number, its title.
+    """Return a section's number, `4.4` for `4.4 Key Findings and 4.6 Interpretation`; its title if it has no number.
 
-    If a title is joined to another section or figure, return the title.
+    A title joined to another section or figure is also returned whole.
     """
     numbered = re.match(r"\d+(?:\.\d+)*", section)
     return numbered[0] if numbered else re.split(r" and (?=\d|Figure|Table)", section)[0]
 
 
 def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> dict[str, str]:
-    """Return display names of models, of checkpoints of the training run and of metrics, by key."""
+    """Return display names by key: of models, of training checkpoints and of metrics."""
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
     return names | metric_names(vocabulary())
 
 
 def place_links(text: str, places: Mapping[str, str]) -> str:
-    """Replace names of claim functions in a text by the section of their statements."""
+    """Replace claim function names in a text by the sections of the claims' statements."""
     return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
 
 
 def values(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return the printed and the recomputed value; a number without a known unit appears only in the reason."""
+    """Return the printed and the recomputed value; a number of unknown unit appears only in the reason."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):
@@ -96,7 +96,7 @@ def values(row: Mapping[str, Any] | pd.Series) -> str:
 
 
 def measured_text(value: Any, printed: str) -> str:
-    """Return the recomputed value with the document's unit, to four digits if a number is printed, else three."""
+    """Return the recomputed value with the document's unit: four digits beside a printed number, else three."""
     result = str(value) if pd.notna(value) else ""
     if BARE.fullmatch(result):
         result = significant(4 if printed else 3).show(float(result), "plain")

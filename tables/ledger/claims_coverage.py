@@ -1,4 +1,4 @@
-"""Coverage of the ledger: sections of the documents, their statements, and what was left out and why."""
+"""Coverage of the ledger: sections of the documents, their statements, and the statements left out, with reasons."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The documents' main statements that fail in the ledger, by kind of failure."""
+"""Main statements of the documents that fail in the ledger, by kind of failure."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Verdicts of the ledger by document, separately for statements and cell checks."""
+"""Verdicts of the ledger by document, for statements and for cell checks."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ TITLES = {
     "contradicted": "contradicted",
     "not testable": "not\ntestable",
 }
-NAMES = {"sources": "these together", "thesis": "this thesis", "all": "all"}  # in the order of their rows
+NAMES = {"sources": "these together", "thesis": "this thesis", "all": "all"}  # in the order of the table's rows
 KINDS = {"statement": "Statements", "cell check": "Cell checks"}
 
 
@@ -25,7 +25,7 @@ def table(ledger_counts: pd.DataFrame) -> Table:
     alone = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
     counts = counts[
         (counts["source"] != "sources") | alone
-    ].copy()  # without claims of the thesis it says what all says
+    ].copy()  # without claims of the thesis, this row would repeat `all`
     counts["part"] = counts["kind"].map(KINDS)
     counts["name"] = [NAMES.get(each, f"document {each}") for each in counts["source"]]
     last = {each: rank for rank, each in enumerate(NAMES, start=1)}

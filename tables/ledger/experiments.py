@@ -1,4 +1,4 @@
-"""The experiments of this project, one row each, and a hash of all tables on which the thesis is based."""
+"""Experiments of this project, one row each, and a hash over all tables behind the thesis."""
 
 import hashlib
 
@@ -45,6 +45,6 @@ def table(provenance: pd.DataFrame) -> Table:
 
 
 def package_hash(provenance: pd.DataFrame) -> str:
-    """Return a hash of name and content of every table (16 digits of SHA-256); the order of rows has no effect."""
+    """Return one hash over the name and content of every table (16 hex digits of SHA-256), independent of row order."""
     lines = sorted(f"{file} {digest}" for file, digest in zip(provenance["file"], provenance["hash"], strict=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

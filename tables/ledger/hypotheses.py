@@ -1,4 +1,4 @@
-"""The hypotheses of the metrics study, with the ledger's evidence and verdicts."""
+"""Hypotheses of the metrics study, with the ledger's evidence and verdicts."""
 
 import pandas as pd
 

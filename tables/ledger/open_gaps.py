@@ -1,4 +1,4 @@
-"""Open gaps of the documents, their proposed remedies, and what has closed or would close them."""
+"""Open gaps that the documents name, with proposed remedies and what closed each gap or would close it."""
 
 import pandas as pd
 

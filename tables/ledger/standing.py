@@ -1,4 +1,4 @@
-"""How many claims were planned, decided after seeing data, or exploratory."""
+"""Number of claims that were planned, decided after seeing data, or exploratory."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ PARTS = {"other chapters": "Documents, captures and pretrained models", "populat
 
 
 def table(standing_counts: pd.DataFrame) -> Table:
-    """One row per group of results."""
+    """Return one row per group of results."""
     rows = standing_counts.assign(shown=standing_counts["part"].map(PARTS))
     planned = int(rows.loc[rows["standing"] == "planned", "claims"].sum())
     return Table(

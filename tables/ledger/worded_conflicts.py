@@ -1,4 +1,4 @@
-"""Subjects about which two sections of a document say different things."""
+"""Subjects on which two sections of one document disagree."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, text
 
 
 def table(worded_conflicts: pd.DataFrame) -> Table:
-    """One row per subject about which the sections of a document differ."""
+    """Return one row per subject on which sections of one document disagree."""
     documents = worded_conflicts[worded_conflicts["document"] != "thesis"]
     rows = documents[documents["conflict"]].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]

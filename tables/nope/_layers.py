@@ -1,4 +1,4 @@
-"""The layout that the two tables of layers with the largest recovery share."""
+"""Common layout of the two tables of layers with the largest recovery."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOWS = {"d01": "0–20", "d45": "40–60", "d67": "60–80", "d89": "80–100
 
 
 def layers_table(rows: pd.DataFrame, model: str, exhibit: str, more: tuple[Column, ...], note: str) -> Table:
-    """Make the table of one model's five layers: plasticity in four windows, recovery as printed and recomputed."""
+    """Return the table of one model's five layers: plasticity in four windows, printed and recomputed recovery."""
     open_ = rows["agreement"] == "holds after rounding"
     rows = rows.assign(
         mark=["rounding" if each else "" for each in open_],

@@ -1,4 +1,4 @@
-"""Recovery by adjacency to cross-attention layers, and the most that a test could have shown."""
+"""Recovery by adjacency to cross-attention layers, and the strongest result that a test could have shown."""
 
 import pandas as pd
 

@@ -1,11 +1,11 @@
-"""The most and least plastic layers of Llama-3.2-11B-Vision, with the same text layers in Llama-3.1-8B."""
+"""The most and the least plastic layers of Llama-3.2-11B-Vision, with the same text layers of Llama-3.1-8B."""
 
 import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer
 
-# the unit of the slope: the last digit printed
+# unit of the slope: one step of its last printed digit
 SMALL = 1e-6
 
 

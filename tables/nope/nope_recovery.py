@@ -1,4 +1,4 @@
-"""Recovery of every captured model as printed and recomputed, with its draw-up and where it rises."""
+"""Recovery of every captured model, printed and recomputed, with its largest rise and where that rise occurs."""
 
 import pandas as pd
 

@@ -1,1 +1,1 @@
-"""Tables that cover all chapters: models, captures, analyses, effects."""
+"""Tables that summarize all chapters: models, captures, analyses, effects."""

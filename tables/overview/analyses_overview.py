@@ -1,4 +1,4 @@
-"""The three analyses of the captured queries and keys: what each computes, and what it asks."""
+"""The three analyses of the captured queries and keys: the question and the computation of each."""
 
 import pandas as pd
 

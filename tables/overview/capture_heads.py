@@ -1,4 +1,4 @@
-"""The sampled heads of each capture, the scaling of its rotation, and the stated context."""
+"""Sampled heads of each capture, the scaling of its rotation, and the stated context."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ WHOSE = {"model": "its own", "capture": "set by the capture"}
 
 
 def table(capture_heads: pd.DataFrame) -> Table:
-    """One row per captured model."""
+    """Return one row per captured model."""
     none = capture_heads["scaling"] == "none"
     rows = capture_heads.assign(
         whose=["" if bare else WHOSE[str(by)] for bare, by in zip(none, capture_heads["scaled_by"], strict=True)]

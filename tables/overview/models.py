@@ -1,4 +1,4 @@
-"""Every model and checkpoint that the thesis mentions: architecture, context, and what was captured and scored."""
+"""Every model and checkpoint of the thesis: architecture, context, and what was captured and scored."""
 
 import re
 
@@ -64,5 +64,5 @@ def _model_remark(row: pd.Series, common: str) -> str:
 
 
 def _base_text(encoding: str) -> str:
-    """Return the base of the rotation as a symbol; large numbers get separators."""
+    """Return the rotation base as LaTeX; large numbers get separators."""
     return re.sub(r"\d{5,}", lambda match: whole(int(match[0])), encoding.replace("theta", "θ"))

@@ -1,1 +1,1 @@
-"""The population of small models."""
+"""Tables of the population: small models trained for this thesis."""

@@ -1,4 +1,4 @@
-"""A table of outcomes and properties of heads, by arm of the population."""
+"""Table of outcomes and head properties, by arm of the population."""
 
 import pandas as pd
 
@@ -31,7 +31,7 @@ ROWS = (
 
 
 def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
-    """One row per outcome, one column per arm of those chosen: mean and range over seeds."""
+    """Return one row per outcome and one column per chosen arm: mean and range over seeds."""
     held = population_outcomes[population_outcomes["base"].isin([0, base])]
     held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]
     there = sorted(held["arm"].unique())

@@ -1,4 +1,4 @@
-"""Helpers for tables of contrasts: names of outcomes and arms, and the unit in which an outcome is shown."""
+"""Helpers for tables of contrasts: names of outcomes and arms, and the printed unit of each outcome."""
 
 import pandas as pd
 
@@ -17,11 +17,11 @@ OUTCOMES = {
 """Words, factor and digits after the point of an outcome."""
 
 TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
-"""What is done to an arm's rotation or softmax beyond the trained length, in words."""
+"""How an arm's rotation or softmax is changed beyond the training length, in words."""
 
 
 def with_names(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
-    """Add the names `what` and `arms` and the number of `digits`; convert the columns `scaled` to the printed unit."""
+    """Add the columns `what`, `arms` and `digits`; convert the columns named in `scaled` to the printed unit."""
     made = rows.copy()
     known = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
     made[["what", "digits"]] = known[["what", "digits"]].to_numpy()
@@ -32,7 +32,7 @@ def with_names(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
 
 
 def arms_of_contrast(first: str, second: str) -> str:
-    """Return the two arms of a contrast; for a difference between two bases, the arms of the contrast at either."""
+    """Return the two arms of a contrast; for a difference between two bases, the arms compared at each base."""
     if " at " in first:
         one, other = first.partition(" at ")[0].split("-")
         return f"{one} − {other}"
@@ -40,6 +40,6 @@ def arms_of_contrast(first: str, second: str) -> str:
 
 
 def _arm_name(name: str) -> str:
-    """Return the name of an arm as chapters print it, with its treatment beyond the training length."""
+    """Return an arm's name as printed in chapters, with its treatment beyond the training length."""
     arm, _, treatment = name.partition(":")
     return f"{arm}, {TREATED[treatment]}" if treatment else arm

@@ -28,7 +28,7 @@ SHORTER = {
 def items_table(
     tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
 ) -> Table:
-    """Make one row per item, by base: difference over seeds, seeds present and planned, corrected p, and outcome."""
+    """Return one row per item, grouped by base: difference, seeds present and planned, corrected p, outcome."""
     asked = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
     rows["what"] = [_quantity_in_words(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
@@ -81,7 +81,7 @@ def items_table(
 
 
 def _margins(rows: pd.DataFrame) -> str:
-    """Say what the margins are: of changes along a text or with the width, and of gaps between arms."""
+    """Return a phrase with the equivalence margins: for changes along a text or with width, and for arm differences."""
     held = rows.dropna(subset="margin")
     gaps = held["first"].str[0] != held["second"].str[0]
     words = (("changes and widths", held.loc[~gaps, "margin"]), ("gaps between arms", held.loc[gaps, "margin"]))
@@ -94,20 +94,20 @@ def _margins(rows: pd.DataFrame) -> str:
 
 
 def _seeds_sentence(rows: pd.DataFrame) -> str:
-    """Say how many seeds the items of one base have, of those planned."""
+    """Return a phrase: how many of the planned seeds the items of one base have."""
     least, most = rows["seeds"].min(), rows["seeds"].max()
     return f", {'' if least == most else f'{least} to '}{most} of {rows['planned'].max()} seeds"
 
 
 def _quantity_in_words(quantity: str, family: str) -> str:
-    """Return the quantity in words; for heads, the quantity with which their cost is correlated."""
+    """Return the printed name of a quantity; for heads, also the quantity correlated with their cost."""
     if family.startswith("heads"):
         return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"
     return QUANTITIES[quantity] + (", by cost" if family.startswith("weighted") else "")
 
 
 def _both_sides(first: str, second: str, family: str) -> str:
-    """Return the two sides in short; a relation and a question on heads have no difference of sides."""
+    """Return the two sides in short form; relations and questions on heads compare no sides."""
     if family.startswith(("relations", "heads")):
         return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
     one, two = (_side_in_short(str(words)) for words in (first, second))

@@ -1,4 +1,4 @@
-"""Names of the metrics in tables of relations."""
+"""Printed names of the metrics in tables of relations."""
 
 WHAT = {
     "h1_plasticity": "late plasticity",

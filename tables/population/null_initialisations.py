@@ -1,4 +1,4 @@
-"""Networks with random weights: how metrics change along the context before anything is learned."""
+"""Networks with random weights: change of metrics along the context before any training."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ CASES |= {"no attention": ("silenced", "all"), "early queries": ("early queries"
 
 
 def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
-    """One row per size and positional kind, at one position and in the widest bins."""
+    """Return one row per size and positional encoding, at one position and in the widest bins."""
     widest = int(null_levels["width"].max())
     single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     pooled = (null_levels["width"] == widest) & (null_levels["estimator"] == "bucket_full")

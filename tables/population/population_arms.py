@@ -1,4 +1,4 @@
-"""Outcomes and heads of the compared arms of the population."""
+"""Outcomes and head properties of the compared arms of the population."""
 
 import pandas as pd
 
@@ -7,5 +7,5 @@ from tables.population._arms import arms_table
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """Show the start and the two arms that continue from it."""
+    """Return the starting model and the two arms that continue from it."""
     return arms_table(population_outcomes, "ABC", "What the arms of the population do")

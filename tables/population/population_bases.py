@@ -1,4 +1,4 @@
-"""The plan's contrasts at the larger base of the rotation, and what the base changes."""
+"""Planned contrasts at the larger rotation base, and their change between the bases."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ SCALED = ("difference", "low", "high")
 
 
 def table(population_bases: pd.DataFrame) -> Table:
-    """One row per contrast."""
+    """Return one row per contrast."""
     sides = {of: part.set_index("item") for of, part in population_bases.groupby("of")}
     rows = sides[LARGER].reset_index()
     for name in NAMES:

@@ -1,4 +1,4 @@
-"""The planned contrasts of the population."""
+"""Planned contrasts of the population."""
 
 import pandas as pd
 
@@ -54,12 +54,12 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
 
 
 def _range_text(counts: pd.Series) -> str:
-    """Return the least and the most of some counts; one number where they are alike."""
+    """Return the smallest and largest of `counts` as text; one number if they are equal."""
     least, most = int(counts.min()), int(counts.max())
     return str(least) if least == most else f"{least} to {most}"
 
 
 def _base(base: str, first: str, second: str) -> str:
-    """Return the base of the rotation, or both bases if their contrasts are compared."""
+    """Return the rotation base of a contrast, or both bases if it compares contrasts between bases."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
     return " − ".join(f"{int(each):,}" for each in bases)

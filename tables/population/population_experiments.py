@@ -1,4 +1,4 @@
-"""Experiments 1-9 on the population: dropping the rotation against training on with it, beside reported values."""
+"""Experiments 1-9 on the population: further training without rotation against with it, beside reported values."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
-    """One row per quantity whose direction is reported."""
+    """Return one row per quantity with a reported direction."""
     counts = population_directions.set_index(["against", "what"])["count"]
     stated = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     shown = stated[stated["difference"].notna() & (stated["appears"] != "not measurable")]

@@ -1,4 +1,4 @@
-"""Keys near the question that the population finds, by length of prompt."""
+"""Share of keys near the question that the population finds, by prompt length."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(population_near: pd.DataFrame) -> Table:
-    """One row per arm and length of prompt, and the planned arms' difference."""
+    """Return one row per arm and prompt length, and the difference of the planned arms."""
     rows = population_near[population_near["multiple"] >= 1].copy()
     rows[["value", "low", "high", "least", "most"]] *= 100
     rows["shown"] = [f"{base:,}" if base else "none" for base in rows["base"]]

@@ -1,4 +1,4 @@
-"""Outcomes of the arms that the main contrast leaves out, and of the model from which the shorter one starts."""
+"""Outcomes of the arms outside the main contrast, and of the model from which the shorter arm starts."""
 
 import pandas as pd
 
@@ -7,5 +7,5 @@ from tables.population._arms import arms_table
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """Show the start, the arm with a fifth of the steps without rotation, and the arm without rotation from scratch."""
+    """Return the starting model, the arm with a fifth of its steps without rotation, and the arm never rotated."""
     return arms_table(population_outcomes, "ADE", "What the start and the other arms of the population do")

@@ -1,4 +1,4 @@
-"""The smallest differences that the seeds of the population could have shown, contrast by contrast."""
+"""Smallest differences that the seeds of the population could have shown, by contrast."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ BASES = ("400", "10000")
 
 
 def table(population_power: pd.DataFrame) -> Table:
-    """One row per contrast, one group of columns per base."""
+    """Return one row per contrast, with one group of columns per base."""
     sides = {of: part.set_index("item") for of, part in population_power.groupby("of")}
     rows = sides[BASES[0]].reset_index()
     for of in BASES:

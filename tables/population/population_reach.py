@@ -1,4 +1,4 @@
-"""Plasticity of the population by training length of a text."""
+"""Plasticity of the population by position in a text, in units of the training length."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables.population._arms import ARMS
 
 
 def table(population_reach_levels: pd.DataFrame) -> Table:
-    """One row per arm and training length."""
+    """Return one row per arm and training length of the text."""
     rows = population_reach_levels.copy()
     rows["training"] = rows["arm"].map(ARMS)
     rows["words"] = [f"{low + 1} to {high}" for low, high in zip(rows["low"], rows["high"], strict=True)]

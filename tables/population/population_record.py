@@ -1,4 +1,4 @@
-"""The models that the plan of the population asks for, and those that are trained and measured."""
+"""Number of models in the plan of the population, and number trained and measured."""
 
 import pandas as pd
 

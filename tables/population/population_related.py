@@ -1,4 +1,4 @@
-"""The planned relations and questions on heads of the population."""
+"""Planned relations between outcomes and metrics, and planned questions on heads, of the population."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ def table(
     population_head_damage: pd.DataFrame,
     population_head_damage_every: pd.DataFrame,
 ) -> Table:
-    """One row per planned question: all trained models, and those that the plan counts."""
+    """Return one row per planned question, for all trained models and for the models that the plan counts."""
     rows = pd.concat([population_relations_every, population_head_damage_every], ignore_index=True)
     counted = pd.concat([population_relations, population_head_damage]).set_index("item")
     rows["what"] = rows["item"].map(WHAT)

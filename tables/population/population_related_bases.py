@@ -1,4 +1,4 @@
-"""The planned relations and questions on heads at the larger base of the rotation, and over both."""
+"""Planned relations and questions on heads, at the larger rotation base and over both bases."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ GROUPS = {
 
 
 def table(population_relations_bases: pd.DataFrame, population_head_damage_bases: pd.DataFrame) -> Table:
-    """One row per question and group of models."""
+    """Return one row per question and group of models."""
     rows = pd.concat([population_relations_bases, population_head_damage_bases.assign(of="heads")], ignore_index=True)
     rows = rows.assign(what=rows["item"].map(WHAT), group=rows["of"].map(GROUPS))
     return Table(

@@ -1,4 +1,4 @@
-"""Plasticity of the models that ship, by the width of the bins in which queries are pooled or aligned."""
+"""Plasticity of the models that ship with the project, by width of the bins that pool or align queries."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 
 
 def table(width_levels: pd.DataFrame) -> Table:
-    """One row per width and way to average heads; first and last training length of the texts."""
+    """Return one row per width and average over heads, for the first and the last training length of the texts."""
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
     last = int(plasticity["low"].max())
     kept = plasticity[plasticity["low"].isin([0, last])]

@@ -1,4 +1,4 @@
-"""Far keys without rotation beside the control under YaRN, at each length of the prompt."""
+"""Far keys found without rotation, beside the control with YaRN, by prompt length."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ ENCODINGS = {"own": "as it is", "temperature": "with a temperature"}
 
 
 def table(population_yarn: pd.DataFrame) -> Table:
-    """One row per length and per encoding of the model without rotation, by base."""
+    """Return one row per length and per encoding of the model without rotation, by base."""
     rows = population_yarn.copy()
     rows[["dropped", "stretched", "difference", "low", "high"]] *= 100
     rows["shown"] = [f"base {base:,}" for base in rows["base"]]

@@ -1,4 +1,4 @@
-"""Exchange of positions within the trained length and beyond, at a fixed distance between the keys, beside the null."""
+"""Exchange of positions within and beyond the training length, at fixed key distances, beside untrained networks."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ def table(
     population_plan: pd.DataFrame,
     plasticity_settings: pd.DataFrame,
 ) -> Table:
-    """One row per arm and distance between two keys, at the primary base; first and last quarter of the texts."""
+    """Return one row per arm and key distance at the primary base, for the first and the last quarter of texts."""
     base = str(population_plan.set_index("role").loc["primary", "base"])
     width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
     asked = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"

@@ -1,4 +1,4 @@
-"""The secondary items of the amendment, asked of the second run."""
+"""Secondary items of the preregistration amendment, tested on the second run."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ FAMILIES = ("weighted", "like_for_like", "relations_aligned", "heads_aligned")
 
 
 def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> Table:
-    """One row per item and base of the rotation."""
+    """Return one row per item and rotation base."""
     return items_table(
         retrained_tests,
         population_amendment,

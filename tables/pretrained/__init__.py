@@ -1,1 +1,1 @@
-"""Published pretrained models, measured here."""
+"""Published pretrained models that this project measured."""

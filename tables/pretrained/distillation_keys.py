@@ -1,4 +1,4 @@
-"""Keys that the four models of the distillation retrieve, by length of the prompt."""
+"""Share of keys that the four models of the distillation retrieve, by prompt length."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from tables.pretrained.distillation_quantities import NAMES
 
 
 def table(distillation_keys: pd.DataFrame) -> Table:
-    """One row per length, one column per model."""
+    """Return one row per length and one column per model."""
     shown = [name for name in NAMES if name in set(distillation_keys["column"])]
     wide = distillation_keys.pivot(index=["pair", "tokens"], columns="column", values=["share", "low", "high"])
     rows = pd.DataFrame({f"{name}_{end}": wide[end, name] for name in shown for end in ("share", "low", "high")})

@@ -1,4 +1,4 @@
-"""Held-out losses of the distilled students after equally many tokens."""
+"""Held-out losses of the distilled students after equal numbers of tokens."""
 
 import pandas as pd
 

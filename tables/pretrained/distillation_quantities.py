@@ -15,7 +15,7 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(distillation_quantities: pd.DataFrame) -> Table:
-    """One row per quantity, one column per model; a model without measurements has no column."""
+    """Return one row per quantity and one column per model that has measurements."""
     shown = [name for name in NAMES if distillation_quantities[name].notna().any()]
     rows = distillation_quantities.assign(unit=[UNITS.get(unit, unit) for unit in distillation_quantities["unit"]])
     for name in shown:
@@ -50,6 +50,6 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
 
 
 def _why_missing(note: object, name: str) -> str:
-    """Return why a model has no value, from a note of the form `model: why; model: why`."""
+    """Return why a model has no value, read from a note of the form `model: why; model: why`."""
     reasons = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
     return reasons.get(name, "").capitalize()

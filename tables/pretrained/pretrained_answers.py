@@ -1,4 +1,4 @@
-"""Answers of pretrained models, unchanged and with dimensions set to their mean."""
+"""Answers of pretrained models: unchanged, and with some dimensions set to their mean."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ AGAINST = {"top1": "largest against none", "random-0": "random against none"}
 
 
 def table(pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame) -> Table:
-    """One row per condition, grouped by task; McNemar's p against the model as it is."""
+    """Return one row per condition, grouped by task, with McNemar's p against the unchanged model."""
     frame = pretrained_answers.copy()
     held = {"weights": "in the weights", "prompt": "in the prompt"}
     frame["group"] = [

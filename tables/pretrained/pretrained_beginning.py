@@ -1,4 +1,4 @@
-"""A pretrained model on texts that begin with its beginning-of-sequence token, or with a word."""
+"""A pretrained model on texts that begin with the beginning-of-sequence token, or with a word."""
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ ROWS = {
 
 
 def table(pretrained_beginning: pd.DataFrame) -> Table:
-    """One row per quantity, one column per beginning."""
+    """Return one row per quantity and one column per kind of beginning."""
     rows = []
     for (_, name), part in pretrained_beginning.groupby(["model", "display_name"], sort=False):
         cells = part.set_index(["quantity", "start"]).T

@@ -1,14 +1,14 @@
-"""Mean and spread of the score difference along the context, at fixed distances of the keys."""
+"""Mean and spread of the score difference along the context, at fixed distances between keys."""
 
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-SHOWN = 5  # distances a model, from the least to the largest
+SHOWN = 5  # distances shown per model, from the smallest to the largest
 
 
 def table(pretrained_competition: pd.DataFrame) -> Table:
-    """All pairs of a model, then distances of the keys from the least to the largest that has two bins of queries."""
+    """Return for each model a row for all pairs, then rows for distances with at least two query bins."""
     parts = []
     for _, rows in pretrained_competition.groupby("display_name", sort=False):
         every, at = rows[rows["distance"] == 0], rows[rows["distance"] > 0]

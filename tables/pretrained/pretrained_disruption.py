@@ -1,4 +1,4 @@
-"""The loss of pretrained models after dimensions of queries and keys are overwritten."""
+"""Loss of pretrained models after dimensions of queries and keys are overwritten."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ TARGETS = {
 
 
 def table(pretrained_disruption: pd.DataFrame) -> Table:
-    """One row per target, grouped by what is chosen and how it is filled."""
+    """Return one row per target, grouped by the choice of dimensions and their fill value."""
     frame = pretrained_disruption.copy()
     frame["group"] = [
         f"{SELECTS[select]}, {FILLS[fill]}" for select, fill in zip(frame["select"], frame["fill"], strict=True)

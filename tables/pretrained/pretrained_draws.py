@@ -1,4 +1,4 @@
-"""The error of a mean over some drawn heads, and the difference between two captures of one network."""
+"""Error of a mean over a random sample of heads, and difference between two captures of one network."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report on pretrained models, beside its rotary model and the small ones."""
+"""Experiments 1-9 of the DroPE report on pretrained models, beside the report's rotary model and the small models."""
 
 import pandas as pd
 
@@ -13,12 +13,12 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
 def table(pretrained_experiments: pd.DataFrame) -> Table:
-    """One row per quantity that a pretrained model was asked for, one column per model."""
+    """Return one row per quantity measured on a pretrained model, with one column per model."""
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
     for _, part in pretrained_experiments.groupby("quantity", sort=False):
         if part.loc[~part["column"].isin(BESIDE), "value"].isna().all():
-            continue  # asked of other models only
+            continue  # measured on other models only
         first = part.iloc[0]
         number = fixed_number(min(int(first["digits"]), DIGITS))
         row = {

@@ -90,7 +90,7 @@ def table(
 
 
 def _few(first: pd.DataFrame) -> str:
-    """Name the columns whose intervals are too narrow because they have too few key heads."""
+    """Return a note that names the models whose intervals are too narrow because they have few key heads."""
     rows = first[(first["unit"] == "key head") & (first["n"] < FEW)]
     footers = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
     return f"An interval from so few key heads as those of {listed(footers)} is too narrow." if footers else ""

@@ -1,4 +1,4 @@
-"""Heads that attend alike in two states of one network, by thirds of the layers."""
+"""Agreement of heads between two states of one network, by thirds of the layers."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ THIRDS = 3
 
 
 def table(pretrained_head_agreement: pd.DataFrame) -> Table:
-    """One row per third of the layers, and one of all."""
+    """Return one row per third of the layers, and one row for all layers."""
     rows: list[dict[str, Any]] = []
     for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
         group = f"{CONTRASTS[str(contrast)]} ({model})"

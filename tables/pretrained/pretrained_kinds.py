@@ -10,7 +10,7 @@ THRESHOLD = 5.0  # the report's
 
 
 def table(pretrained_kinds: pd.DataFrame) -> Table:
-    """One row per tensor at the report's threshold, grouped by place."""
+    """Return one row per tensor at the report's threshold, grouped by place."""
     frame = pretrained_kinds[pretrained_kinds["threshold"] == THRESHOLD].copy()
     frame["group"] = frame["where"].map(WHERE)
     frame["label"] = frame["tensor"].map(TENSORS)

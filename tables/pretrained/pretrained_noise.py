@@ -1,4 +1,4 @@
-"""By how much a repeated capture of a pretrained model would differ."""
+"""Estimated difference between repeated captures of a pretrained model."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Metrics of the heads of pretrained models on prose and on source code."""
+"""Head metrics of pretrained models on prose and on source code."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables.pretrained.pretrained_noise import ROWS
 
 
 def table(pretrained_plasticity_kinds: pd.DataFrame) -> Table:
-    """One row per metric."""
+    """Return one row per metric."""
     first = pretrained_plasticity_kinds.iloc[0]
     names = list(dict.fromkeys(pretrained_plasticity_kinds["display_name"]))
     return Table(

@@ -1,4 +1,4 @@
-"""The loss of pretrained models after dimensions are overwritten, on natural text and on repeated sentences."""
+"""Loss of pretrained models after dimensions are overwritten, on natural text and on repeated sentences."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ TARGETS = {
 
 
 def table(pretrained_repeated: pd.DataFrame) -> Table:
-    """One row per target, grouped by fill."""
+    """Return one row per target, grouped by fill value."""
     frame = pretrained_repeated.copy()
     frame["group"] = frame["fill"].map(FILLS)
     frame["label"] = frame["target"].map(TARGETS)

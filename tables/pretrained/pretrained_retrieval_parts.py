@@ -1,4 +1,4 @@
-"""Keys that pretrained models find by wording and place, and how often they say yes to wrong keys."""
+"""Share of keys that pretrained models find, by wording and position, and of wrong keys that they confirm."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ WHICH = {
 
 
 def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
-    """One row per wording, fifth or kind of key, one column per length."""
+    """Return one row per wording, fifth of the prompt or kind of key, with one column per length."""
     parts = pretrained_retrieval_parts
     lengths = sorted(parts["tokens"].unique())
     rows = []
@@ -75,7 +75,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
 
 
 def _percent_by_length(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
-    """Return the percentages of every length by the name of the table's field; the first column is the value."""
+    """Return percentages by field name, for every length; the first of `columns` holds the value."""
     names = ("value", "low", "high")
     empty = {f"{name}_{length}": float("nan") for name in names for length in lengths}
     return empty | {

@@ -1,4 +1,4 @@
-"""Attention of pretrained models computed with the rotation and without."""
+"""Attention of pretrained models computed with and without the rotation."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ COMPUTED = {"kept": "As the model\ncomputes it", "left_out": "Without\nthe rotat
 
 
 def table(pretrained_rotation: pd.DataFrame) -> Table:
-    """One row per quantity, grouped by model."""
+    """Return one row per quantity, grouped by model."""
     keys = ["display_name", "quantity"]
     wide = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
     wide.columns = pd.Index(["_".join(reversed(each)) for each in wide.columns])

@@ -12,7 +12,7 @@ CONTRASTS = {
 
 
 def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> Table:
-    """One row per quantity, grouped by contrast."""
+    """Return one row per quantity, grouped by contrast."""
     frame = pretrained_text_tests.copy()
     split = frame["comparison"].str.split(": ", n=1, expand=True)
     reported = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]

@@ -1,4 +1,4 @@
-"""Plasticity by bin of positions spread into columns, shared by the tables of SmolLM3's phases."""
+"""Plasticity by position bin, one column per bin, for the tables of SmolLM3's training phases."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, str]]:
-    """Spread bins into columns.
+    """Pivot the rows of bins into columns.
 
     Returns
     -------
     rows : DataFrame
-        One row per checkpoint in order, with its reasons of empty cells in the field `reason`.
+        One row per checkpoint in order; the column `reason` explains its empty cells.
     bins : mapping of str to str
-        Field of each bin, in order of position, to its heading.
+        Heading by column name of each bin, in order of position.
     """
     ordered = positions.sort_values(["order", "start"])
     bins = {f"bin_{int(row['start'])}": str(row["bin"]) for _, row in ordered.drop_duplicates("bin").iterrows()}

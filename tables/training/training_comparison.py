@@ -1,4 +1,4 @@
-"""SmolLM3 after its extensions beside the captured models, over their own windows and over the same one."""
+"""SmolLM3 after its context extensions and the captured models, over their full windows and over a common window."""
 
 import pandas as pd
 

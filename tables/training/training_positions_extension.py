@@ -1,4 +1,4 @@
-"""SmolLM3 in the extensions of its context: plasticity by position."""
+"""SmolLM3 during the extensions of its context: plasticity by position."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""SmolLM3 in pre-training: plasticity by position within the short window."""
+"""SmolLM3 during pre-training: plasticity by position within the short window."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""SmolLM3 over ten checkpoints: rotation and plasticity, with the bias per token and per window."""
+"""Rotation and plasticity of SmolLM3 at ten checkpoints, with the bias per token and per window."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The site in a real browser, from files: rows chosen, tables sorted, the graph walked, by mouse and by keyboard."""
+"""The site in a real browser, opened from files: filters, sorting, and the graph, by mouse and keyboard."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -49,7 +49,7 @@ CONTRAST = """() => {
 
 @pytest.fixture
 def opened(browser: Browser, paper: Path) -> Iterator[object]:
-    """Opens a page of the site; any error of its script, and any file that it fails to load, fails the test."""
+    """Return a function that opens a page of the site; script errors and files that fail to load fail the test."""
     faults: list[str] = []
     contexts = []
 
@@ -70,7 +70,7 @@ def opened(browser: Browser, paper: Path) -> Iterator[object]:
 
 
 def shown(page: Page) -> list[str]:
-    """Names of the rows of the ledger that are shown."""
+    """Return the names of the visible rows of the ledger."""
     names = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
     found: list[str] = page.eval_on_selector_all("#rows > details", names)
     return found
@@ -109,7 +109,7 @@ def test_table_words_and_file_names_are_not_broken_on_a_narrow_screen(opened):
     )
     assert wide
     assert max(wide) <= 390
-    page.eval_on_selector(".typeset", "box => box.scrollTo(400, 0)")  # they stay where they can be read
+    page.eval_on_selector(".typeset", "box => box.scrollTo(400, 0)")  # the caption stays in view when scrolled
     assert page.eval_on_selector(".exhibit caption", "each => each.getBoundingClientRect().left") >= 0
     index = opened("annotated/index.html", 390)
     assert index.eval_on_selector("td code", "each => each.getClientRects().length") == 1
@@ -138,7 +138,7 @@ def test_address_of_a_ledger_row_opens_it(opened):
     page = opened("site/ledger.html#recall_half")
     assert page.eval_on_selector("#recall_half", "row => row.open")
     assert page.eval_on_selector_all("details.row[open]", "rows => rows.length") == 1
-    hidden = opened("site/ledger.html?verdict=contradicted#recall_half")  # a choice that leaves it out gives way
+    hidden = opened("site/ledger.html?verdict=contradicted#recall_half")  # the address of a row overrides a filter
     hidden.wait_for_function("document.getElementById('recall_half').open")
     assert hidden.is_visible("#recall_half")
 

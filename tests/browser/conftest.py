@@ -1,4 +1,4 @@
-"""The browser and the site that all checks of this folder share."""
+"""The browser and the site that all checks in this folder share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ INSTALL = "apt-get install -y --no-install-recommends chromium"
 
 
 def chromium() -> str:
-    """The path of Debian's chromium, which is installed when it may be.
+    """Return the path of Debian's chromium, installed first if this user may install it.
 
     Raises
     ------
     RuntimeError
-        Where it cannot be installed; says what to run.
+        If chromium cannot be installed; the message says what to run.
     """
     program = shutil.which("chromium")
     if not program and os.geteuid() == 0 and shutil.which("apt-get"):
@@ -41,12 +41,12 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A headless chromium, ended with the tests."""
+    """Start a headless chromium, and end it after the tests."""
     try:
         path = chromium()
     except RuntimeError as error:
         pytest.exit(str(error), returncode=1)
-    # Without a sandbox of its own, since tests run as root in containers; it opens files of the test's own only.
+    # Without chromium's sandbox, since tests run as root in containers; only files made by the tests are opened.
     from playwright.sync_api import sync_playwright  # the extra of these checks, which the suite does not install
 
     with sync_playwright() as playwright:
@@ -57,7 +57,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tests' own paper with its site and a copy of its document, annotated."""
+    """Return the sample paper of the tests, with its site and an annotated copy of its document."""
     root = made.made(tmp_path_factory.mktemp("browser") / "paper")
     made.site(root)
     folder = tmp_path_factory.mktemp("copies")

@@ -1,7 +1,7 @@
-"""Write `docs/reported.md`, the table of the cases from public reports: `python -m tests.reported.table`.
+"""Write `docs/reported.md`, the table of test cases from public reports: `python -m tests.reported.table`.
 
-The tests are read from their source text and never run. The marker `reported` names the public threads that a test
-stands for, the first line of its docstring says what was tried, and a test without a thread is a variant of our own.
+The tests are read from their source text and not run. The marker `reported` names the public threads behind a
+test, and the first line of the docstring says what was tried. A test without a thread is a variant of ours.
 """
 
 import ast
@@ -25,7 +25,7 @@ reason, and 1 was right but read badly."""
 
 @dataclass(frozen=True)
 class Case:
-    """One test: the threads it stands for (0 for a variant of our own), and how many inputs it is run on."""
+    """One test: its public threads (none for a variant of ours), and the number of its inputs."""
 
     name: str
     threads: tuple[str, ...]
@@ -35,23 +35,23 @@ class Case:
 
 
 class Unclear(Exception):
-    """A test of the shelf whose marker or docstring does not say what the table needs."""
+    """A test in this folder whose marker or docstring lacks what the table needs."""
 
 
 def _is_mark(node: ast.expr, name: str) -> bool:
-    """Tell whether an expression is `pytest.mark.NAME`."""
+    """Return whether an expression is `pytest.mark.NAME`."""
     return isinstance(node, ast.Attribute) and ast.unparse(node) == f"pytest.mark.{name}"
 
 
 def _texts(node: ast.expr) -> list[ast.expr]:
-    """Give the elements of a literal list, tuple, set or dictionary; of anything else itself, as one."""
+    """Return the elements of a literal list, tuple, set or dictionary; any other node as a single element."""
     if isinstance(node, ast.Dict):
         return list(node.values)
     return node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else [node]
 
 
 def _inputs(test: ast.FunctionDef, constants: dict[str, ast.expr]) -> int:
-    """Give on how many inputs a test is run: the product of its `parametrize` lists."""
+    """Return the number of inputs of a test: the product of the lengths of its `parametrize` lists."""
     lists = [
         mark.args[1]
         for mark in test.decorator_list
@@ -82,7 +82,7 @@ def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], place: str) -> 
 
 
 def cases(module: Path) -> Iterator[Case]:
-    """Give the tests of a module in its order.
+    """Yield the tests of a module in order.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _variants(own: list[Case]) -> str:
 
 
 def _kind(name: str, found: list[Case]) -> list[str]:
-    """Give the lines of one kind: its table, and the count of our own variants."""
+    """Return the lines of one kind: its table, and the number of our variants."""
     reported = [case for case in found if case.threads]
     own = [case for case in found if not case.threads]
     lines = [f"## {name}", ""]
@@ -130,7 +130,7 @@ def _kind(name: str, found: list[Case]) -> list[str]:
 
 
 def document(shelf: Path = SHELF) -> str:
-    """Give the text of `docs/reported.md`: a table for each module `test_KIND.py` of a folder, and counts of all.
+    """Return the text of `docs/reported.md`: a table for each module `test_KIND.py` in a folder, and total counts.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def document(shelf: Path = SHELF) -> str:
 
 
 def main() -> int:
-    """Write the document; return 1, with a line on stderr, if a test does not say what the table needs."""
+    """Write the document; return 1 and print a line to stderr if a test lacks what the table needs."""
     try:
         text = document()
     except Unclear as error:

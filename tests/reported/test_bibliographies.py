@@ -1,4 +1,4 @@
-"""Bibliographies: what BibTeX, BibLaTeX and managers of references write is right in PDF and site, or refused."""
+"""Bibliographies: entries from BibTeX, BibLaTeX and reference managers are correct in PDF and site, or refused."""
 
 import re
 import subprocess
@@ -12,9 +12,9 @@ from boundpaper.paper.tex import pdf
 from conftest import ROOT, run
 
 CHAPTER = "paper/chapters/introduction.tex.j2"
-# An entry, and what must be read of it on paper and on the page.
+# An entry, and the words that must appear for it in the PDF and on the site.
 RIGHT = {
-    # doi2bib2#99 and its sisters: signs that TeX takes for commands
+    # doi2bib2#99 and related reports: characters that TeX reads as commands
     "percent": (r"@article{percent, author={Palm, Ada}, title={Growth of 50% of beans}, journal={G}, year={2020}}",
                 ["Ada Palm. Growth of 50% of beans. G, 2020."]),
     "ampersand": (r"@article{ampersand, author={Ash, A}, title={Beans}, journal={Soil & Water_Notes #1}, year=2020}",
@@ -24,7 +24,7 @@ RIGHT = {
     "money": (r"@misc{money, author={Ash, A}, title={It costs $5}, howpublished={100%\% sure}, year=2021}",
               ["It costs $5", "100%% sure"]),
     "note": (r"@misc{note, author={Ash, A}, title={Notes}, note={see a_b & c ~ d}, year={2021}}", ["see a_b & c d"]),
-    # what BibTeX's grammar allows
+    # syntax that BibTeX allows
     "paren": ('@article(paren, author = "Birch, Ben", title = "A {"}quoted{"} word", journal = {G}, year = 2019)',
               ["Ben Birch", 'A "quoted" word']),
     "macros": ('@string{gz = "Garden "} @STRING(zt = {Zeitung}) @article{macros, author={Birch, B}, title={M}, '
@@ -67,7 +67,7 @@ RIGHT = {
             ["10.1000/a_(b)<c>"]),
     "wrapped": (r"@misc{wrapped, author={Elm, E}, title={W}, year=2013, howpublished={\url{https://e.org/a_b%25}}}",
                 ["https://e.org/a_b%25"]),
-    # sphinxcontrib-bibtex#325 and its sisters: what comes from another entry, what is missing
+    # sphinxcontrib-bibtex#325 and related reports: inherited and missing fields
     "child": ("@inproceedings{child, author={Alder, Ada}, title={On Beans}, crossref={PROC}}",
               ["On beans. In B. Birch, editor, Proc. of Beans, 2020"]),
     "proc": ("@proceedings{proc, title={Proc. of Beans}, booktitle={Proc. of Beans}, year={2020}, editor={Birch, B.}}",
@@ -80,7 +80,7 @@ RIGHT = {
     "undated": ("@online{undated, title={A page of nobody}, url={https://e.org/page}}",
                 ["A page of nobody, n.d.", "https://e.org/page"]),
     "bare": ("@misc{bare, author={Fir, F}, title={Only that}}", ["F Fir. Only that, n.d."]),
-    # the words of BibLaTeX and of the programs that write it
+    # fields of BibLaTeX and of programs that write it
     "zot2024": ("@online{zot2024, title = {Beans {{Online}}}, author = {Alder, Ada}, date = {2024-03-01}, "
                 "url = {https://e.org/zot}, urldate = {2024-04-05}, langid = {english}, file = {/a/b_c.pdf}, "
                 "abstract = {50% of \\undefined things}, keywords = {a,b}}",
@@ -107,7 +107,7 @@ RIGHT = {
                   "@book{inherited, author={Elm, E}, title={B}, date=2001, xdata={house}}",
                   ["Bean House, Rome, 2001"]),
 }  # fmt: skip
-# A file, the line of the fault, and what is said.
+# A file, the line of the fault, and words of the error.
 REFUSED = [
     ("@article{bean2020, author={Alder, A., Birch, B., Cedar, C., and Date, D.}, title={T}, journal={G}, year={2020}}",
      1, "bean2020: author name 1, 'Alder, A., Birch, B., Cedar, C.', has too many commas; join names with ` and `"),
@@ -147,7 +147,7 @@ REFUSED = [
 
 
 def flat(text):
-    """Text with one blank between words, quotes and signs as the other form has them."""
+    """Return text with single spaces between words, and with the quotes and signs of the other format."""
     for sign, plain in (
         ("\u00a0", " "),
         ("\u2009", " "),
@@ -163,7 +163,7 @@ def flat(text):
 
 @pytest.fixture(scope="module")
 def set_twice(tmp_path_factory):
-    """All entries that are right in one file: the words of the PDF, and those of the site by key."""
+    """Return the output of all valid entries in one file: words of the PDF, and words of the site by key."""
     root = tmp_path_factory.mktemp("set")
     (root / "paper").mkdir()
     text = "\ufeff" + "\n\n".join(entry for entry, _ in RIGHT.values())
@@ -194,13 +194,13 @@ def set_twice(tmp_path_factory):
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.reported(outcome="right")
 def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, set_twice):
-    """Signs, grammar, letters, names, addresses, inheritance and the words of BibLaTeX, one entry each."""
+    """Compile one entry each for special characters, grammar, letters, names, addresses, inheritance, BibLaTeX."""
     paper, held = set_twice
     page = flat(held[name].html.striptags().replace("\\Delta", "∆"))
     for words in RIGHT[name][1]:
         words = flat(words)
         assert words in page or name in ("formula",), page
-        if name not in ("address", "doi", "wrapped", "2020A&A...1"):  # lines break within addresses
+        if name not in ("address", "doi", "wrapped", "2020A&A...1"):  # addresses are broken over lines
             assert words in paper or words.replace(" ", "") in paper.replace(" ", "").replace("-", ""), words
         else:
             assert words.replace(" ", "") in paper.replace(" ", ""), words
@@ -211,7 +211,7 @@ def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, set_twice):
 )
 @pytest.mark.latex
 def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
-    """A bare per cent sign in a title, an entry that inherits by crossref, a byte order mark before the first entry."""
+    """Compile a bare percent sign in a title, an entry that inherits by crossref, and a leading byte order mark."""
     root = tmp_path / "paper"
     assert run(ROOT, "new", str(root)).returncode == 0
     entries = "\n".join(RIGHT[name][0] for name in ("percent", "child", "proc", "undated", "unicode"))
@@ -252,7 +252,7 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
 @pytest.mark.parametrize(("line", "text", "words"), [(line, text, words) for text, line, words in REFUSED[1:]])
 @pytest.mark.reported(outcome="refused")
 def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, words):
-    """Faults of grammar, names, keys, dates, commands and addresses, each with file, line, key and mend."""
+    """Read faulty grammar, names, keys, dates, commands and addresses; errors name file, line, key and remedy."""
     told = [str(fault) for fault in parse(text).faults]
     assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in told), told
     assert all("\n" not in each and len(each) < 330 for each in told)
@@ -260,7 +260,7 @@ def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, w
 
 @pytest.mark.reported("better-bibtex#3109", "accelerate#2119", "thuthesis#115", outcome="refused")
 def test_author_names_separated_by_commas_are_reported():
-    """Four authors joined by commas, which BibTeX counts as one with too many."""
+    """Read four authors joined by commas, which BibTeX reads as one author with too many commas."""
     [fault] = parse(REFUSED[0][0]).faults
     assert REFUSED[0][2] in str(fault)
 
@@ -280,7 +280,7 @@ HOSTILE = [
 @pytest.mark.parametrize("payload", HOSTILE)
 @pytest.mark.reported(outcome="right")
 def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path):
-    """Script and foreign schemes in every field that reaches HTML: shown as text, or refused."""
+    """Put scripts and foreign URL schemes into every field printed as HTML: shown as text, or refused."""
     import html5lib
 
     (tmp_path / "paper").mkdir()

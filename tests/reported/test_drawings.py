@@ -1,4 +1,4 @@
-"""Drawings of matplotlib taken over into a document, and values of native figures: what gets lost on the way."""
+"""Matplotlib drawings converted for a document, and values of native figures: nothing may be lost."""
 
 import datetime as dt
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.latex
 
 
 def drawn(draw, **options):
-    """A drawing with one pair of axes, on which `draw` was called, and these axes."""
+    """Return a drawing with one pair of axes on which `draw` was called, and these axes."""
     drawing = Drawing(**options)
     axes = drawing.subplots()
     draw(axes)
@@ -29,19 +29,19 @@ def drawn(draw, **options):
 
 
 def taken(draw, **options):
-    """What becomes of a drawing: the way that was taken, and the LaTeX."""
+    """Return how a drawing was taken over (converted or drawn by matplotlib), and its LaTeX."""
     drawing, _ = drawn(draw, **options)
     figure = from_matplotlib(drawing, caption="c")
     return figure.way, figure.body
 
 
 def rows(body):
-    """The points that a converted drawing gives PGFPlots."""
+    """Return the points of a converted drawing as PGFPlots gets them."""
     return {tuple(map(float, row.split())) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)}
 
 
 def stands(drawing, axes, body, x, y):
-    """Whether matplotlib's own commands have a point where the axes put it, to a hundredth of an inch."""
+    """Return whether matplotlib's PGF code has a point at data position (x, y), to a hundredth of an inch."""
     pairs = re.findall(r"(?:qpoint|transformshift)\{([-\d.]+)in\}\{([-\d.]+)in\}", body)
     drawing.draw_without_rendering()
     at = axes.transData.transform((x, y)) / drawing.dpi
@@ -49,7 +49,7 @@ def stands(drawing, axes, body, x, y):
 
 
 def placed(draw, points):
-    """Whether each of the points stands where matplotlib puts it, in a drawing that matplotlib draws itself."""
+    """Return whether all points are at their matplotlib positions in a drawing made by matplotlib itself."""
     drawing, axes = drawn(draw)
     figure = from_matplotlib(drawing, caption="c")
     assert "drawn by matplotlib itself, because of" in figure.way
@@ -58,7 +58,7 @@ def placed(draw, points):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """A function that sets a figure as the build does, and returns where its PDF lies."""
+    """Return a function that compiles a figure as the build does, and returns the path of its PDF."""
     from boundpaper.paper.tex.figure_pdf import compile_figure
 
     out = tmp_path_factory.mktemp("out")
@@ -76,14 +76,14 @@ def compiled(tmp_path_factory):
 
 
 def pictures(pdf):
-    """The sizes in pixels of the pictures in a PDF."""
+    """Return the sizes in pixels of the pictures in a PDF."""
     from pypdf import PdfReader
 
     return [image.image.size for page in PdfReader(pdf).pages for image in page.images if image.image]
 
 
 def words_of(pdf):
-    """The words of a PDF."""
+    """Return the words of a PDF."""
     from pypdf import PdfReader
 
     return PdfReader(pdf).pages[0].extract_text()
@@ -98,7 +98,7 @@ PICTURES = {
 @pytest.mark.reported("tikzplotlib#294", "pfmc-assessments/sa4ss#25", outcome="right")
 @pytest.mark.parametrize("name", ["heat", "picture_heat"])
 def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
-    """An image plot in a figure whose name has an underscore, or none."""
+    """Compile an image plot in a figure whose name has an underscore, and in one without."""
     drawing, _ = drawn(PICTURES[name])
     assert len(pictures(compiled(from_matplotlib(drawing, caption="c"), name))) == 1
 
@@ -117,7 +117,7 @@ def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
     ],
 )
 def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compiled):
-    """Matrices, meshes and rasterized lines: pictures where they are many cells, else paths."""
+    """Compile matrices, meshes and rasterized lines: pictures if they have many cells, else paths."""
     drawing, _ = drawn(draw)
     figure = from_matplotlib(drawing, caption="c")
     assert len(pictures(compiled(figure, f"map_{count}"))) == count
@@ -126,7 +126,7 @@ def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compil
 
 @pytest.mark.reported("cmbant/getdist#24", "nexpy#54", "matlab2tikz#131", outcome="right")
 def test_a_multiplier_beside_the_axis_is_written():
-    """Values of millions, which matplotlib writes as 1 to 3 and 1e6 beside the axis."""
+    """Convert values of millions, which matplotlib writes as 1 to 3 with 1e6 beside the axis."""
     way, body = taken(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
     assert "because of the offset or multiplier (1e6) of the y axis" in way
     assert "selectfont 1e6}" in body
@@ -138,7 +138,7 @@ def test_a_multiplier_beside_the_axis_is_written():
     [([1e-5, 2e-5, 3e-5], "1e{-}5"), ([10000.1, 10000.2, 10000.3], "+1e4"), ([-2e7, -1e7], "1e7"), ([5e9, 6e9], "1e9")],
 )
 def test_other_multipliers_and_offsets_are_written(y, said):
-    """Small, negative and large values, and values that differ by little far from zero."""
+    """Convert small, negative and large values, and values far from zero with small differences."""
     _, body = taken(lambda a: a.plot(range(len(y)), y))
     assert said.replace("{-}", "$-$") in body
 
@@ -153,7 +153,7 @@ def test_other_multipliers_and_offsets_are_written(y, said):
     ],
 )
 def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, said):
-    """Formatters that write the whole value are converted, texts as they are."""
+    """Convert formatters that write the whole value, and keep formatters that write texts."""
     way, body = taken(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert way == "converted to PGFPlots"
     assert f"{{{said}}}" in body
@@ -164,7 +164,7 @@ BARS = lambda a: (a.bar([1, 2, 3], [10, 100, 1000]), a.set_yscale("log"))  # noq
 
 @pytest.mark.reported("matplot2tikz#25", "tikzplotlib#191", outcome="right")
 def test_bars_on_a_logarithmic_axis_have_their_heights():
-    """Bars from zero on a logarithmic axis."""
+    """Convert bars from zero on a logarithmic axis."""
     assert placed(BARS, [(0.6, 10), (1.4, 10), (1.6, 100), (2.6, 1000), (3.4, 1000)])
 
 
@@ -180,13 +180,13 @@ def test_bars_on_a_logarithmic_axis_have_their_heights():
     ],
 )
 def test_histograms_and_horizontal_bars_on_logarithmic_axes_have_their_heights(draw, points):
-    """Histograms filled and as steps, lying bars, stairs and stems from zero."""
+    """Convert filled and step histograms, horizontal bars, stairs and stems that start at zero."""
     assert placed(draw, points)
 
 
 @pytest.mark.reported(outcome="right")
 def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
-    """Bars on a logarithmic axis with a bottom of their own."""
+    """Convert bars on a logarithmic axis with a given positive bottom."""
     way, body = taken(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
     assert way == "converted to PGFPlots"
     assert rows(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
@@ -194,7 +194,7 @@ def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
 
 @pytest.mark.reported("tikzplotlib#371", outcome="right")
 def test_an_area_from_zero_on_a_logarithmic_axis_ends_at_the_curve():
-    """An area filled from zero up to a curve on a logarithmic axis."""
+    """Convert an area filled from zero to a curve on a logarithmic axis."""
     draw = lambda a: (a.fill_between([1, 2, 3], 0, [1, 10, 100]), a.plot([1, 3], [1, 100]), a.set_yscale("log"))  # noqa: E731
     assert placed(draw, [(1, 1), (2, 10), (3, 100)])
 
@@ -210,7 +210,7 @@ def test_an_area_from_zero_on_a_logarithmic_axis_ends_at_the_curve():
     ],
 )
 def test_other_areas_over_zero_on_a_logarithmic_axis_keep_their_corners(draw, points):
-    """Stacks, polygons and spans that reach zero or below on a logarithmic axis."""
+    """Convert stacks, polygons and spans that reach zero or below on a logarithmic axis."""
     assert placed(draw, points)
 
 
@@ -222,7 +222,7 @@ def _crossing(a):
 
 @pytest.mark.reported("matplotlib#163", "matplotlib#9149", "Plots.jl#1959", outcome="right")
 def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
-    """An error bar whose lower end is below zero on a logarithmic axis."""
+    """Convert an error bar whose lower end is below zero on a logarithmic axis."""
     drawing, axes = drawn(_crossing)
     body = from_matplotlib(drawing, caption="c").body
     assert stands(drawing, axes, body, 100, 200)
@@ -240,14 +240,14 @@ def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
     ],
 )
 def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(draw):
-    """Lying error bars and plain lines that leave a logarithmic axis, which PGFPlots would drop in part."""
+    """Draw horizontal error bars and lines that leave a logarithmic axis, which PGFPlots would drop in part."""
     way, _ = taken(draw)
     assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", way)
 
 
 @pytest.mark.reported(outcome="right")
 def test_error_bars_above_zero_are_converted_with_both_ends():
-    """Uneven error bars on a logarithmic axis that stay above zero."""
+    """Convert asymmetric error bars on a logarithmic axis that stay above zero."""
     way, body = taken(lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log")))
     assert way == "converted to PGFPlots"
     assert rows(body) >= {(1, 0.5), (1, 5), (2, 1), (2, 100), (1, 1), (2, 10)}
@@ -264,7 +264,7 @@ def _marked(a):
 
 @pytest.mark.reported("tikzplotlib#556", "tikzplotlib#218", "tikzplotlib#401", "tikzplotlib#87", outcome="right")
 def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
-    """A legend of eight marks and a pale band, with a title and without."""
+    """Convert a legend of eight marks and a pale band, with and without a title."""
     way, body = taken(lambda a: (_marked(a), a.legend()))
     assert way == "converted to PGFPlots"
     plot = re.findall(r"addplot\[forget plot, only marks, mark=([\w-]+)", body)
@@ -296,7 +296,7 @@ def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
     ],
 )
 def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, way):
-    """Stars, letters, hollow and half-filled marks, stems, figure legends, places of legends."""
+    """Convert stars, letters, hollow and half-filled marks, stems, figure legends, and legend positions."""
     said, body = taken(draw)
     assert way in said
     assert "n}" in body
@@ -305,7 +305,7 @@ def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, way
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("options", [{"ncols": 3}, {"ncols": 11}, {}, {"loc": "upper right"}])
 def test_legend_of_many_long_names_keeps_the_figure_width(options, compiled):
-    """Eleven entries in one, three and eleven columns."""
+    """Convert eleven legend entries in one, three and eleven columns."""
     from pypdf import PdfReader
 
     drawing, axes = drawn(lambda a: [a.plot([0, 1], [i, i], label=f"a long name of run {i}") for i in range(11)])
@@ -318,7 +318,7 @@ def test_legend_of_many_long_names_keeps_the_figure_width(options, compiled):
 @pytest.mark.reported("ipypublish#66", "tikzplotlib#573", "tikzplotlib#538", outcome="right")
 @pytest.mark.parametrize("bar", [False, True])
 def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compiled):
-    """Percent, underscore, hash, circumflex and Greek under bars, and at a colour bar."""
+    """Convert percent, underscore, hash, circumflex and Greek below bars and beside a colour bar."""
     drawing = Drawing()
     axes = drawing.subplots()
     if bar:
@@ -346,7 +346,7 @@ def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compi
     ],
 )
 def test_special_characters_are_printed_in_every_text(draw, compiled):
-    """One text of special characters as tick label, title, text, legend, note and cell."""
+    """Convert a text of special characters as tick label, title, text, legend, note and cell."""
     text = "5% of {a_b} & #1 ~ x^2 *y*"
     drawing, axes = drawn(lambda a: a.plot([0, 1], [0, 1]))
     draw(axes, text)
@@ -355,14 +355,14 @@ def test_special_characters_are_printed_in_every_text(draw, compiled):
 
 @pytest.mark.reported(outcome="refused")
 def test_unsupported_character_is_named():
-    """A title in Chinese, which pdfLaTeX cannot set."""
+    """Convert a Chinese title, which pdfLaTeX cannot print."""
     with pytest.raises(SpecError, match=r"the text '.*' of the drawing: .*U\+4E2D"):
         taken(lambda a: a.set_title("中文"))
 
 
 @pytest.mark.reported("tikzplotlib#38", "matplot2tikz#30", outcome="right")
 def test_symlog_axis_places_points_correctly():
-    """Points from -100 to 100 on a symmetric logarithmic axis."""
+    """Convert points from -100 to 100 on a symmetric logarithmic axis."""
     draw = lambda a: (a.plot([-100, -1, 0, 1, 100], [1, 2, 3, 4, 5], "o-"), a.set_xscale("symlog"))  # noqa: E731
     assert placed(draw, [(-100, 1), (-1, 2), (0, 3), (1, 4), (100, 5)])
 
@@ -379,7 +379,7 @@ def test_symlog_axis_places_points_correctly():
     ],
 )
 def test_other_axis_scales_place_points_correctly(scale, options):
-    """Scales of matplotlib that are neither linear nor decimal logarithms."""
+    """Convert axes whose scale is neither linear nor decimal logarithmic."""
     draw = lambda a: (a.plot([1, 2, 3], [0.1, 0.5, 0.9], "o-"), a.set_yscale(scale, **options))  # noqa: E731
     assert placed(draw, [(1, 0.1), (2, 0.5), (3, 0.9)])
 
@@ -389,7 +389,7 @@ QUARTERS = [dt.datetime(2024, 3, 1, 10) + dt.timedelta(minutes=15 * i) for i in 
 
 @pytest.mark.reported("tikzplotlib#149", "tikzplotlib#328", outcome="right")
 def test_times_are_placed_correctly_and_labelled_as_times():
-    """Quarters of an hour along an axis."""
+    """Convert an axis with times 15 minutes apart."""
     days = matplotlib.dates.date2num(QUARTERS)
     draw = lambda a: a.plot(QUARTERS, [1, 2, 3, 2, 1, 2], "o-")  # noqa: E731
     assert placed(draw, list(zip(days, [1, 2, 3, 2, 1, 2], strict=True)))
@@ -411,7 +411,7 @@ def test_times_are_placed_correctly_and_labelled_as_times():
     ],
 )
 def test_other_dates_are_labelled_as_dates(draw, said):
-    """Years, areas over times, a series of pandas, bars over days, a formatter of one's own."""
+    """Convert years, areas over times, a pandas series, bars over days, and a custom formatter."""
     way, body = taken(draw)
     assert said in body
     assert "Error" not in way
@@ -420,7 +420,7 @@ def test_other_dates_are_labelled_as_dates(draw, said):
 @pytest.mark.reported("tikzplotlib#257", "tikzplotlib#405", "tikzplotlib#11", "tikzplotlib#119", outcome="right")
 @pytest.mark.parametrize("kind", ["hatch", "polar", "3d"])
 def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
-    """Hatched bars with a legend, a polar and a three-dimensional plot."""
+    """Draw hatched bars with a legend, a polar plot and a three-dimensional plot."""
     drawing = Drawing()
     if kind == "hatch":
         axes = drawing.subplots()
@@ -456,7 +456,7 @@ def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
     ],
 )
 def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, named, compiled):
-    """Arrows, flows, second axes, insets, pies, contours, barbs, effects, moved spines, turned labels."""
+    """Draw arrows, flows, second axes, insets, pies, contours, barbs, effects, moved spines, rotated labels."""
     import matplotlib.patheffects  # noqa: F401
 
     drawing, _ = drawn(lambda a: (a.plot([0, 1], [0, 1]), draw(a)))
@@ -467,7 +467,7 @@ def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, named, c
 
 
 def _steps(figure):
-    """The distances along x of the points that a figure gives PGFPlots."""
+    """Return the differences between successive x values that a figure gives PGFPlots."""
     body = tex(figure, "n").split("endofdump")[1]
     xs = [float(row.split()[0]) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)]
     return np.diff(xs)
@@ -475,7 +475,7 @@ def _steps(figure):
 
 @pytest.mark.reported("novus/nvd3#249", "MPAndroidChart#3630", "matlab2tikz#970", outcome="right")
 def test_time_stamps_a_minute_apart_keep_their_distances():
-    """Six seconds since 1970, a minute apart, drawn in matplotlib and natively."""
+    """Plot six times since 1970, one minute apart, with matplotlib and natively."""
     x, y = [1700000000 + 60 * i for i in range(6)], [1, 2, 3, 2, 1, 2]
     assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
     native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
@@ -487,7 +487,7 @@ def test_time_stamps_a_minute_apart_keep_their_distances():
     "x", [[2_617_550.0, 2_617_551.0, 2_617_552.0], [19783.4166, 19783.4270, 19783.4374], [-1e12, -1e12 + 1, -1e12 + 2]]
 )
 def test_large_or_close_values_keep_their_distances(x):
-    """Whole numbers, fractions of days and large negative values that differ behind the sixth digit."""
+    """Plot integers, fractions of days and large negative values that differ after the sixth digit."""
     y = [1, 3, 2]
     assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
     native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
@@ -495,7 +495,7 @@ def test_large_or_close_values_keep_their_distances(x):
 
 
 def _tick_labels(figure):
-    """The texts below the x axis of a figure."""
+    """Return the texts below the x axis of a figure."""
     body = tex(figure, "n").split("endofdump")[1]
     line = re.search(r"xticklabels=\{(.*)\},\n", body)[1]
     return re.sub(r"\\vphantom\{Ag\}|[{}$]", "", line).split(",")
@@ -504,7 +504,7 @@ def _tick_labels(figure):
 @pytest.mark.reported("tikzplotlib#585", outcome="right")
 @pytest.mark.parametrize("native", [True, False])
 def test_years_on_an_axis_have_no_comma(native):
-    """Four years along an axis, drawn in matplotlib and natively."""
+    """Plot four years along an axis, with matplotlib and natively."""
     x, y = [2018, 2019, 2020, 2021], [1, 2, 3, 2]
     figure = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
     if not native:
@@ -525,13 +525,13 @@ def test_years_on_an_axis_have_no_comma(native):
     ],
 )
 def test_years_as_categories_or_given_ticks_have_no_comma(figure, said):
-    """Years as names of bars, and as ticks of one's own."""
+    """Plot years as names of bars, and as given ticks."""
     assert _tick_labels(figure) == said
 
 
 @pytest.mark.reported(outcome="right")
 def test_years_under_matplotlib_bars_have_no_comma():
-    """Bars over whole years."""
+    """Plot bars over whole years."""
     way, body = taken(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
     assert way == "converted to PGFPlots"
     assert r"xticklabels={{\vphantom{Ag}2019},{\vphantom{Ag}2020},{\vphantom{Ag}2021}}" in body
@@ -545,14 +545,14 @@ def _titled(a):
 
 
 def _place(body, text):
-    """Where a text stands in a drawing of matplotlib itself, in inches."""
+    """Return the position of a text, in inches, in a drawing made by matplotlib."""
     found = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
     return float(found[1]), float(found[2])
 
 
 @pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")
 def test_titles_are_placed_above_axes_and_figure():
-    """A title at the left of the axes and one of the whole figure, with a legend."""
+    """Draw a title at the left of the axes and a title of the whole figure, with a legend."""
     drawing, axes = drawn(_titled)
     body = from_matplotlib(drawing, caption="c").body
     box = axes.get_window_extent().transformed(drawing.dpi_scale_trans.inverted())
@@ -574,7 +574,7 @@ def test_titles_are_placed_above_axes_and_figure():
     ],
 )
 def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
-    """Titles at the right, labels of the whole figure, texts in shares of axes and figure."""
+    """Draw titles at the right, labels of the whole figure, and texts in axes and figure coordinates."""
     drawing, axes = drawn(lambda a: a.plot([1, 2], [1, 2]))
     draw(axes)
     figure = from_matplotlib(drawing, caption="c")
@@ -586,7 +586,7 @@ def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
 
 @pytest.mark.reported("matplotlib gallery errorbar_limits", outcome="right")
 def test_upper_limits_have_arrows():
-    """Upper limits at two of three points."""
+    """Draw upper limits at two of three points."""
     way, body = taken(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
     assert way == "converted to PGFPlots"
     arrows = re.findall(r"only marks, mark=(drawn-\d+)[^\n]*table \{\n1 0.7\n3 2.7\n\}", body)
@@ -597,7 +597,7 @@ def test_upper_limits_have_arrows():
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("limit", ["lolims", "xuplims", "xlolims"])
 def test_limits_in_every_direction_have_arrows(limit):
-    """Lower limits, and limits to the left and right."""
+    """Draw lower limits, and limits to the left and right."""
     error = {"xerr" if limit[0] == "x" else "yerr": 0.3}
     way, body = taken(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
     assert way == "converted to PGFPlots"
@@ -609,7 +609,7 @@ def test_limits_in_every_direction_have_arrows(limit):
 
 @pytest.mark.reported(outcome="right")
 def test_percent_sign_of_a_formatter_is_written():
-    """A formatter that writes a percent sign."""
+    """Convert a formatter that writes a percent sign."""
     way, body = taken(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
     assert way == "converted to PGFPlots"
     assert r"{20\%}" in body

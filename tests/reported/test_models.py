@@ -1,4 +1,4 @@
-"""What a model is: masks, files, texts and vocabularies that others reported to be taken for something else."""
+"""Models: masks, files, texts and vocabularies that were mistaken for something else in public reports."""
 
 import dataclasses
 import gzip
@@ -43,7 +43,7 @@ def causal(config: Any) -> Any:
 
 
 def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
-    """A model of which every layer gets this mask, shape (1, 1 or H, T, T), in place of the causal one."""
+    """Return a model in which every layer gets this mask, shape (1, 1 or H, T, T), instead of the causal mask."""
     model = built(name)
 
     def swap(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
@@ -56,7 +56,7 @@ def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
 
 @pytest.mark.reported("transformers#5474", "transformers#12704", "transformers#48745", outcome="refused")
 def test_encoder_is_refused_as_a_causal_model() -> None:
-    """Capture BERT, whose class for causal language attends in both directions unless told otherwise."""
+    """Capture BERT, whose causal LM class attends in both directions unless configured otherwise."""
     with pytest.raises(ModelError, match=r"BertLMHeadModel .* later tokens as well, as an encoder"):
         survey(causal(transformers.BertConfig(**ENCODER)))
     assert [layer.kind for layer in survey(causal(transformers.BertConfig(**ENCODER, is_decoder=True)))] == ["full"] * 3
@@ -72,7 +72,7 @@ def test_encoders_of_other_families_are_refused(kind: str) -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_decoder_configured_as_bidirectional_is_refused() -> None:
-    """Capture Gemma 3 with attention in both directions, as embedding models are made of it."""
+    """Capture Gemma 3 with attention in both directions, as used for embedding models."""
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, sliding_window=5, use_bidirectional_attention=True)
     with pytest.raises(ModelError, match="later tokens"):
         survey(causal(config))
@@ -105,21 +105,21 @@ def slopes(tokens: int) -> Any:
     ],
 )
 def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], words: str) -> None:
-    """Capture a model whose own code masks in another way than causal: a prefix, every second token, ALiBi."""
+    """Capture a model whose custom code uses a non-causal mask: a prefix, every second token, ALiBi."""
     with pytest.raises(ModelError, match=words):
         survey(masked(mask))
 
 
 @pytest.mark.reported("transformers#35891", outcome="refused")
 def test_a_bias_that_depends_on_the_values() -> None:
-    """Capture Doge, which adds numbers made of its values to the scores by way of the mask."""
+    """Capture Doge, whose mask adds numbers computed from its values to the scores."""
     with pytest.raises(ModelError, match=r"position bias.* queries and keys do not contain"):
         survey(causal(transformers.DogeConfig(**SIZES)))
 
 
 @pytest.mark.reported(outcome="refused")
 def test_kernel_that_changes_the_scores_is_refused() -> None:
-    """Capture a model whose kernel computes with other keys than it was handed."""
+    """Capture a model whose kernel computes with other keys than it was given."""
     model = built("llama")
     kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
     own = kernels["sdpa"]
@@ -148,7 +148,7 @@ def test_survey_reports_chunks_sinks_and_soft_caps() -> None:
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Mamba", "Mamba2", "Rwkv", "xLSTM"])
 def test_models_without_attention_are_refused(kind: str) -> None:
-    """Capture a state-space model, and recurrences of which one calls its layers attention."""
+    """Capture a state-space model and recurrent models, one of which calls its layers attention."""
     sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
     more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
     with pytest.raises(ModelError, match="computes no attention"):
@@ -157,7 +157,7 @@ def test_models_without_attention_are_refused(kind: str) -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_non_finite_weights_are_refused() -> None:
-    """Survey a model of which one weight is NaN, in single precision."""
+    """Survey a model with one NaN weight, in single precision."""
     model = built("llama")
     with torch.no_grad():
         model.model.layers[1].self_attn.q_proj.weight[0, 0] = float("nan")
@@ -166,7 +166,7 @@ def test_non_finite_weights_are_refused() -> None:
 
 
 def of_gguf(tmp_path: Path, more: Callable[[Any], None]) -> dict[str, Any]:
-    """The configuration that is made of a GGUF file of a small Llama with some further keys or tensors."""
+    """Return the configuration read from a GGUF file of a small Llama with extra keys or tensors."""
     gguf_made.made(tmp_path / "made.gguf", more=more)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
     config: dict[str, Any] = json.loads((folder / "config.json").read_text())
@@ -183,7 +183,7 @@ def scaled(kind: Any, factor: float) -> Callable[[Any], None]:
 
 @pytest.mark.reported("onnxruntime/mobius#458", "llama.cpp#2772", "oobabooga/textgen#3877", outcome="right")
 def test_gguf_linear_rotation_scaling_is_read(tmp_path: Path) -> None:
-    """Read a GGUF file that says that its rotation is scaled linearly by four."""
+    """Read a GGUF file with a linear rotation scaling of four."""
     rope = of_gguf(tmp_path, scaled(gguf.RopeScalingType.LINEAR, 4.0))["rope_parameters"]
     assert rope == {"rope_type": "linear", "factor": 4.0, "rope_theta": gguf_made.BASE}
 
@@ -214,7 +214,7 @@ def llama3(writer: Any) -> None:
 def test_gguf_rotation_keys_and_divisor_tensors_are_read(
     tmp_path: Path, more: Callable[[Any], None], expected: dict[str, Any]
 ) -> None:
-    """Read rotations that other keys, or a tensor of divisors, describe."""
+    """Read rotations described by other keys, or by a tensor of divisors."""
     rope = of_gguf(tmp_path, more)["rope_parameters"]
     assert {name: rope[name] for name in expected} == expected
 
@@ -243,14 +243,14 @@ def test_gguf_rotation_keys_and_divisor_tensors_are_read(
     ids=lambda given: None if callable(given) else given.partition(" is ")[0],
 )
 def test_gguf_keys_without_effect_are_refused(tmp_path: Path, more: Callable[[Any], None], words: str) -> None:
-    """Read a GGUF file with a key or a tensor that the class of its model has no place for."""
+    """Read a GGUF file with a key or tensor that the model's class does not use."""
     with pytest.raises(ModelError, match=words):
         of_gguf(tmp_path, more)
 
 
 @pytest.mark.reported(outcome="right")
 def test_unknown_gguf_pre_tokenizer_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Read a GGUF file whose kind of splitting words transformers does not know."""
+    """Read a GGUF file with a pre-tokenizer unknown to transformers."""
     of_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
     assert "tokenizer.ggml.pre is 'smollm', which transformers does not know" in capsys.readouterr().err
 
@@ -292,7 +292,7 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
     ],
 )
 def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
-    """Read three texts from files of other endings, in other forms, packed."""
+    """Read three texts from files with unusual suffixes, in other formats, and compressed."""
     assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
 
 
@@ -328,14 +328,14 @@ def test_prose_that_begins_like_json_is_read_as_prose(tmp_path: Path, content: s
     ],
 )
 def test_files_without_valid_text_are_refused(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
-    """Read files whose content is another than their name says, or no text."""
+    """Read files whose content contradicts their suffix, or is no text."""
     with pytest.raises(DataError, match=words):
         list(texts(written(tmp_path / name, content)))
 
 
 @pytest.mark.reported(outcome="refused")
 def test_text_folder_accepts_any_suffix_case_and_refuses_subfolders(tmp_path: Path) -> None:
-    """Read a folder with texts in small and capital letters, then one with a folder within."""
+    """Read a folder of texts with lower- and upper-case suffixes, then a folder with a subfolder."""
     (tmp_path / "a.txt").write_text("w4")
     (tmp_path / "b.TXT").write_text("w5")
     assert [name for name, _ in texts(TextSource(str(tmp_path)))] == ["a", "b"]
@@ -345,7 +345,7 @@ def test_text_folder_accepts_any_suffix_case_and_refuses_subfolders(tmp_path: Pa
 
 
 class Ends:
-    """A tokenizer of words by length that puts tokens in front of a text and behind it."""
+    """A tokenizer of words by length that adds tokens before and after a text."""
 
     def __init__(self, before: list[int], after: list[int]) -> None:
         self.before, self.after = before, after
@@ -385,7 +385,7 @@ def asked(place: Path, tmp_path: Path, **more: Any) -> CaptureOptions:
 
 @pytest.mark.reported(outcome="refused")
 def test_too_few_documents_are_refused(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask for more documents than there are: of whole texts, of windows, of an installed set that is one text."""
+    """Ask for more documents than exist: whole texts, windows, and an installed text set with a single text."""
     monkeypatch.setattr(capturing, "load", lambda source: pytest.fail("weights were loaded before texts were read"))
     for more, words in (
         ({}, "3 documents of this context, and 12 are asked; --windows cuts long texts"),
@@ -412,7 +412,7 @@ def test_too_few_documents_are_refused(place: Path, tmp_path: Path, monkeypatch:
 
 @pytest.mark.reported(outcome="right")
 def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Path) -> None:
-    """Go on with a capture of 0.1.0, whose manifest held places, no hashes, and no softcap of layers, once sealed."""
+    """Continue a sealed capture of version 0.1.0, whose manifest has places but no hashes and no layer softcaps."""
     options = asked(place, tmp_path)
     capturing.capture(options)
     path = tmp_path / "out/manifest.json"
@@ -437,7 +437,7 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
 
 @pytest.mark.reported("transformers#12763", outcome="refused")
 def test_token_without_an_embedding_row_is_refused_in_capture(place: Path, tmp_path: Path) -> None:
-    """Capture with a tokenizer that knows more tokens than the embedding has rows."""
+    """Capture with a tokenizer that has more tokens than the embedding has rows."""
     config = transformers.LlamaConfig(**{**SIZES, "vocab_size": 20})
     transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "short")
     transformers.AutoTokenizer.from_pretrained(place).save_pretrained(tmp_path / "short")
@@ -450,7 +450,7 @@ def test_token_without_an_embedding_row_is_refused_in_capture(place: Path, tmp_p
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
 def test_token_without_an_embedding_row_is_refused_in_other_commands(place: Path, tmp_path: Path, kind: str) -> None:
-    """Ask for the perplexity of a text with other embeddings that are too short, and with a word that was added."""
+    """Compute perplexities with two embeddings that are too short, and with an added word."""
     words = transformers.AutoTokenizer.from_pretrained(place)
     added = kind == "added"
     if added:
@@ -466,7 +466,7 @@ def test_token_without_an_embedding_row_is_refused_in_other_commands(place: Path
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt"])
 def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> None:
-    """Ask a model with learned positions for its encoding, and for queries and keys before any rotation."""
+    """Ask a model with learned positions for its encoding, and for queries and keys before rotation."""
     sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
     assert positional_of(model) == "none"
@@ -480,7 +480,7 @@ def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> No
 
 @pytest.mark.reported(outcome="right")
 def test_complex_rotation_is_recognised_as_rope() -> None:
-    """Ask Llama 4, whose rotary module gives complex numbers, for its encoding."""
+    """Ask Llama 4, whose rotary module returns complex numbers, for its encoding."""
     sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
     assert positional_of(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
 
@@ -488,7 +488,7 @@ def test_complex_rotation_is_recognised_as_rope() -> None:
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Bert", "Electra", "Camembert", "RoFormer", "RemBert"])
 def test_encoder_is_refused_by_every_command(tmp_path: Path, kind: str) -> None:
-    """Load, capture and run experiments on an encoder: each is refused in the same words."""
+    """Load, capture and run experiments on an encoder; each command refuses it in the same words."""
     sizes = {**ENCODER, "embedding_size": 32, "input_embedding_size": 32, "output_embedding_size": 32}
     folder = saved_model(causal(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
     words = r"attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
@@ -506,13 +506,13 @@ def test_encoder_is_refused_by_every_command(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("name", ["llama", "gpt_oss", "mistral", "bloom", "falcon", "mpt"])
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 def test_causal_models_of_many_kinds_are_accepted(tmp_path: Path, name: str, dtype: str) -> None:
-    """Load causal models of many kinds, experts and biases on scores among them, in two precisions."""
+    """Load causal models of many kinds in two precisions, including mixtures of experts and score biases."""
     assert load(ModelSource(str(saved(name, tmp_path / "model")), dtype=dtype, device="cpu")).model is not None
 
 
 @pytest.mark.reported(outcome="refused")
 def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(place: Path, tmp_path: Path) -> None:
-    """Name a file of texts, an encoder with a decoder, and settings of the wrong kind as a model."""
+    """Pass a text file, an encoder-decoder model, and settings of the wrong type as a model."""
     written(tmp_path / "texts.jsonl", AS_LINES)
     with pytest.raises(ModelError, match=r"is a file, not a model; .* texts go to --texts"):
         resolve(tmp_path, str(tmp_path / "texts.jsonl"))
@@ -539,7 +539,7 @@ def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(pla
 def test_all_experiments_run_on_user_texts_except_text_kinds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Run every experiment on texts from outside, of which one reads none."""
+    """Run every experiment on texts of the user; one experiment uses its own texts."""
     taken: list[tuple[str, ...]] = []
     monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *rest, **more: taken.append(names) or [])
     words = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]

@@ -1,4 +1,4 @@
-"""How far positions reach: contexts that are longer than a model was made for, or than it can take."""
+"""Range of positions: contexts longer than a model's training length, or longer than it can process."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
 
 @pytest.mark.reported(outcome="right")
 def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Capture texts of 128 tokens from a model that was made for 64."""
+    """Capture texts of 128 tokens from a model with a trained length of 64."""
     options = asked(saved("llama", tmp_path / "model"), tmp_path, 128)
     told: list[CaptureProgress] = []
     capturing.capture(options, told.append)
@@ -53,14 +53,14 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     nothing = {"revision": None, "quantize": None, "resources": Resources()}
     how: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "executor": "local", "jobs": 1}
     how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **nothing}
-    for out in (options.out, tmp_path / "again"):  # of what is there, and anew
+    for out in (options.out, tmp_path / "again"):  # from the existing capture, and again
         capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **how)
         assert capsys.readouterr().err.count(note) == 1
 
 
 @pytest.mark.reported(outcome="right")
 def test_context_within_the_trained_length_is_not_noted(tmp_path: Path) -> None:
-    """Capture texts of just as many tokens as a model was made for."""
+    """Capture texts as long as the model's trained length."""
     options = asked(saved("llama", tmp_path / "model"), tmp_path, 64)
     capturing.capture(options)
     assert "notes" not in json.loads((options.out / "manifest.json").read_text())
@@ -82,7 +82,7 @@ LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_fact
     ],
 )
 def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expected: int) -> None:
-    """Ask configurations of scaled rotations how many positions they are made for."""
+    """Read the trained length from configurations of scaled rotations."""
     found = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
     assert found is not None
     assert found[0] == expected
@@ -90,7 +90,7 @@ def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expect
 
 @pytest.mark.reported(outcome="right")
 def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -> None:
-    """Ask Gemma 3, whose layers of full attention alone are stretched, and a model that says nothing."""
+    """Read the trained length of Gemma 3, which scales only full-attention layers, and of a model without one."""
     by_type = {"sliding_attention": ROPE, "full_attention": YARN}
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, rope_parameters=by_type)
     assert positions_made_for(config) == (256, "its rotation (yarn) stretches 64 positions to 256")
@@ -100,7 +100,7 @@ def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt", "GPTBigCode"])
 def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str) -> None:
-    """Capture texts of 72 tokens from a model whose table of positions has rows for 64."""
+    """Capture texts of 72 tokens from a model with 64 learned positions."""
     model = causal(getattr(transformers, f"{kind}Config")(**LEARNED))
     folder = saved_model(model, tmp_path / "model")
     words = r"a context of 72 tokens is too long: its table of learned positions has 64 rows; give --context 64"
@@ -112,7 +112,7 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
 
 @pytest.mark.reported(outcome="right")
 def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
-    """Count the rows of a table that begins with another row, of one beside a table of token types, and of none."""
+    """Count the rows of a table with an offset of one row, of one beside token types, and of a model without one."""
     encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
     assert position_rows(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
     assert position_rows(causal(transformers.BertConfig(**encoder, is_decoder=True))) == 64
@@ -121,7 +121,7 @@ def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_text_longer_than_a_fixed_position_table_is_refused(tmp_path: Path) -> None:
-    """Capture texts of 72 tokens from CTRL, whose table of positions is no embedding and has 64 rows."""
+    """Capture texts of 72 tokens from CTRL, whose 64-row position table is not an embedding."""
     config = transformers.CTRLConfig(vocab_size=64, n_positions=64, n_embd=32, dff=48, n_layer=2, n_head=4)
     folder = saved_model(causal(config), tmp_path / "model")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Scores of answers: thoughts that are none, answers that are absent, and rows that say what was asked."""
+"""Scores of answers: false thoughts, missing answers, and rows that record the question."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
     ],
 )
 def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
-    """Score a prediction whose thought, cut by the limit of tokens, holds a draft of the answer."""
+    """Score a prediction whose thought, cut off at the token limit, contains a draft of the answer."""
     assert split_thoughts(said).answer == ""
     assert DRAFT in split_thoughts(said).thoughts
 
@@ -64,7 +64,7 @@ def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
     ],
 )
 def test_text_after_thoughts_is_the_answer(said: str) -> None:
-    """Score predictions with thoughts of several kinds, nested, twice, or closed only."""
+    """Score predictions with several kinds of thoughts: nested, repeated, or only closed."""
     assert split_thoughts(said).answer == "[Answer]\nblue"
     assert not has_thought_marks(split_thoughts(said).answer + split_thoughts(said).thoughts)
 
@@ -74,14 +74,14 @@ def test_text_after_thoughts_is_the_answer(said: str) -> None:
     "said", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
 )
 def test_answers_without_thoughts_are_kept_whole(said: str) -> None:
-    """Score answers that hold the words of marks, and no mark."""
-    expected = said if "< think >" not in said else "a"  # a mark with blanks is one
+    """Score answers that contain the words of thought marks, but no mark."""
+    expected = said if "< think >" not in said else "a"  # a mark may contain spaces
     assert split_thoughts(said).answer == expected
 
 
 @pytest.mark.reported(outcome="right")
 def test_prompt_that_opens_a_thought_is_recognised() -> None:
-    """Tell what a chat template leaves open."""
+    """Recognise whether a chat template opens a thought."""
     assert opens_thinking("question<|im_start|>assistant\n<think>\n")
     assert opens_thinking("question[THINK]")
     assert not opens_thinking("question<think>\n\n</think>\n\n")
@@ -90,7 +90,7 @@ def test_prompt_that_opens_a_thought_is_recognised() -> None:
 
 @pytest.mark.reported(outcome="right")
 def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
-    """Score the right answers of the hand-made set, after thoughts, in them, and in those without an end."""
+    """Score the right answers of the hand-made set placed after thoughts, inside them, and inside unfinished ones."""
     samples = lbp_data.load_samples(str(write_smoke(tmp_path)), ("8k",))
     values = {}
     for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):
@@ -118,7 +118,7 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
     ],
 )
 def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
-    """Score a file in which a call that failed left null in place of an answer, or of another field."""
+    """Score a file in which a failed call left null as the answer, or in another field."""
     with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
         read_predictions([predictions(tmp_path / "p.jsonl", [row])])
 
@@ -126,7 +126,7 @@ def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, A
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("name", ["answer", "context", "token_length"])
 def test_null_columns_of_samples_are_refused(tmp_path: Path, name: str) -> None:
-    """Read a data set of which a column of one sample is null."""
+    """Read a data set in which one column of a sample is null."""
     place = write_smoke(tmp_path)
     first, *others = place.read_text(encoding="utf-8").splitlines()
     place.write_text("\n".join([json.dumps(json.loads(first) | {name: None}), *others]), encoding="utf-8")

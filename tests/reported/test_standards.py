@@ -1,4 +1,4 @@
-"""Words of the Data Package standard, spellings that look alike, and files that are not what their name says."""
+"""Data Package properties, look-alike spellings, and files whose content contradicts their name."""
 
 import gzip
 import io
@@ -36,14 +36,14 @@ class Beans:
         (root / "artifacts/sources/places.csv").write_text("source\nbeans T1\n")
 
     def describe(self, schema=None, **words):
-        """Describe the table of heights in the standard's words; `words` are of the resource."""
+        """Describe the table of heights with the given schema; `words` are properties of the resource."""
         resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **words}
         resource["schema"] = {"primaryKey": ["lamp"], "fields": COLUMNS, **(schema or {})}
         text = yaml.safe_dump([resource], sort_keys=False, allow_unicode=True)
         (self.root / "artifacts/datapackage.yaml").write_text(PLACES + text, encoding="utf-8")
 
     def field(self, **words):
-        """Describe the table with further words of the column of heights."""
+        """Describe the table with extra properties of the column of heights."""
         lamp, height, source = COLUMNS
         self.describe({"fields": [lamp, {**height, **words}, source]})
 
@@ -53,11 +53,11 @@ class Beans:
         (self.root / TABLE).write_bytes(content)
 
     def faults(self):
-        """What `check` says of the table of heights."""
+        """Return the faults that `check` reports for the table of heights."""
         return [str(fault) for fault in check(self.root, "bean_heights")]
 
     def heights(self):
-        """The heights as read, None where a value is missing."""
+        """Return the heights as read, with None for missing values."""
         return [None if pd.isna(value) else value for value in read(self.root, "bean_heights")["height"]]
 
 
@@ -71,7 +71,7 @@ def beans(tmp_path):
 
 @pytest.mark.reported("tableschema-py#84", "bioRad#608", outcome="right")
 def test_missing_values_of_the_schema_are_read_as_missing(beans):
-    """`missingValues` of a schema name -99, which would go into means as a height."""
+    """Let `missingValues` of a schema name -99, which would otherwise be averaged as a height."""
     beans.describe({"missingValues": ["", "-99", "NA"]})
     beans.write("lamp,height,source\nsun,-99,beans T1\nneon,2.5,beans T1\n")
     assert beans.faults() == []
@@ -81,9 +81,9 @@ def test_missing_values_of_the_schema_are_read_as_missing(beans):
 MISSING = [
     ({"missingValues": ["-99"]}, {}, "-99", [None, 2.5]),
     ({"missingValues": [{"value": "-99", "label": "lamp broken"}, {"value": ""}]}, {}, "-99", [None, 2.5]),
-    ({"missingValues": ["-99"]}, {}, "-99.0", [-99.0, 2.5]),  # another text than the one that is named
+    ({"missingValues": ["-99"]}, {}, "-99.0", [-99.0, 2.5]),  # another text than the declared one
     ({}, {"missingValues": ["NA", "."]}, ".", [None, 2.5]),
-    ({"missingValues": ["-99"]}, {"missingValues": ["NA"]}, "-99", [-99.0, 2.5]),  # the field's list is the one
+    ({"missingValues": ["-99"]}, {"missingValues": ["NA"]}, "-99", [-99.0, 2.5]),  # only the field's list counts
     ({"missingValues": ["NaN", ""]}, {}, "NaN", [None, 2.5]),
 ]
 
@@ -91,7 +91,7 @@ MISSING = [
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(("schema", "field", "cell", "heights"), MISSING)
 def test_missing_values_lists_follow_the_standard(beans, schema, field, cell, heights):
-    """`missingValues` at the schema, at a field, at both, and with labels as version 2 has them."""
+    """Set `missingValues` for the schema, for a field, for both, and with labels as in version 2."""
     lamp, height, source = COLUMNS
     beans.describe({**schema, "fields": [lamp, {**height, **field}, source]})
     beans.write(f"lamp,height,source\nsun,{cell},beans T1\nneon,2.5,beans T1\n")
@@ -101,7 +101,7 @@ def test_missing_values_lists_follow_the_standard(beans, schema, field, cell, he
 
 @pytest.mark.reported(outcome="refused")
 def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
-    """A list of missing values without the empty cell makes an empty cell of numbers a fault."""
+    """Omit the empty cell from the list of missing values, which makes an empty number cell a fault."""
     beans.describe({"missingValues": ["NA"]})
     beans.write("lamp,height,source\nsun,,beans T1\nneon,NA,beans T1\n")
     assert beans.faults() == [f"{TABLE}: row 2, height: '' is not a number"]
@@ -111,7 +111,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
 
 @pytest.mark.reported(outcome="refused")
 def test_missing_value_in_a_required_column_or_key_is_a_fault(beans):
-    """A cell that stands for a missing value does not fill a required column, and two such are no key."""
+    """Put a missing value into a required column, and into two cells of a key."""
     beans.describe({"missingValues": ["NA", ""]})
     beans.field(missingValues=["NA"], constraints={"required": True})
     beans.write("lamp,height,source\nsun,NA,beans T1\n")
@@ -141,7 +141,7 @@ UNHEEDED_OF_FIELDS = [
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("words", UNHEEDED_OF_FIELDS)
 def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
-    """Words of Table Schema that say how a cell is spelt: decimal commas, dates, categories and the like."""
+    """Use Table Schema properties that change how a cell is read: decimal commas, dates, categories and others."""
     beans.field(**words)
     with pytest.raises(DataError) as caught:
         beans.faults()
@@ -183,7 +183,7 @@ UNHEEDED_OF_RESOURCES = [
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("words", UNHEEDED_OF_RESOURCES)
 def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words):
-    """Words of Data Resource and Table Dialect: separators, comments, encodings, several files, rows in place."""
+    """Use Data Resource and Table Dialect properties: separators, comments, encodings, several files, inline rows."""
     beans.describe(**words)
     with pytest.raises(DataError) as caught:
         beans.faults()
@@ -197,7 +197,7 @@ def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words
 
 @pytest.mark.reported(outcome="right")
 def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
-    """A description as other programs write it: a dialect that is the default, licences, sources, titles, links."""
+    """Use a description written by other programs: default dialect, licences, sources, titles, links."""
     beans.describe(
         {"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fieldsMatch": "exact"},
         **{
@@ -229,7 +229,7 @@ def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
     ],
 )
 def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
-    """A key that is not a word of the standard nor of this project, as a slip of the pen makes it."""
+    """Misspell a property of the standard and of this project."""
     if place == "resource":
         beans.describe(**{word: []})
     elif place == "schema":
@@ -245,7 +245,7 @@ def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
 
 @pytest.mark.reported(outcome="refused")
 def test_size_hash_and_unique_keys_are_checked_against_the_file(beans):
-    """`bytes`, `hash` and `uniqueKeys` say what a file is; each is checked."""
+    """Set `bytes`, `hash` and `uniqueKeys`, each of which is checked against the file."""
     beans.describe(bytes=54, hash="md5:0123456789abcdef0123456789abcdef")
     assert "bytes, but `bytes` in artifacts/datapackage.yaml is 54" in beans.faults()[0]
     beans.describe(hash="0123456789abcdef0123456789abcdef")
@@ -257,7 +257,7 @@ def test_size_hash_and_unique_keys_are_checked_against_the_file(beans):
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("reference", [{"fields": "lamp"}, {"resource": "", "fields": ["lamp"]}])
 def test_foreign_key_may_reference_its_own_table(beans, reference):
-    """A reference into the same table: an empty `resource` in version 1, none in version 2."""
+    """Refer to the same table: an empty `resource` in version 1, no `resource` in version 2."""
     beans.describe({"foreignKeys": [{"fields": "source", "reference": reference}]})
     beans.write("lamp,height,source\nsun,1,sun\nneon,2,moon\n")
     assert beans.faults() == [
@@ -267,7 +267,7 @@ def test_foreign_key_may_reference_its_own_table(beans, reference):
 
 @pytest.mark.reported("frictionless-py#1172", "frictionless-py#1748", outcome="refused")
 def test_trailing_blank_in_a_key_is_a_fault(beans):
-    """`sun ` and `sun` are two keys that print alike."""
+    """Use `sun ` and `sun` as keys, which look the same in print."""
     beans.write("lamp,height,source\nsun ,6.1,beans T1\nsun,6.2,beans T1\n")
     assert beans.faults() == [f"{TABLE}: row 2, lamp: 'sun ' begins or ends with a blank; write 'sun'"]
 
@@ -286,7 +286,7 @@ TWINS = [
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(("first", "second", "words"), TWINS)
 def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, words):
-    """No-break blanks, doubled blanks, marks without width, split accents, ligatures and signs that look alike."""
+    """Use no-break spaces, double spaces, zero-width characters, decomposed accents, ligatures and look-alikes."""
     beans.write(f"lamp,height,source\n{first},6.1,beans T1\n{second},6.2,beans T1\n")
     [fault] = beans.faults()
     assert fault.startswith(f"{TABLE}: row 3, lamp: ")
@@ -295,7 +295,7 @@ def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, words):
 
 @pytest.mark.reported(outcome="refused")
 def test_look_alike_spellings_in_other_columns_are_a_fault(beans):
-    """A category beside the key: groups part there as well."""
+    """Use look-alike spellings in a category column, where they would split groups."""
     beans.describe({"primaryKey": ["height"]})
     beans.write("lamp,height,source\nsun,1,beans T1\nneon,2,beans T1\nsun ,3,beans T1\nsun ,4,beans T1\n")
     assert beans.faults() == [
@@ -305,7 +305,7 @@ def test_look_alike_spellings_in_other_columns_are_a_fault(beans):
 
 @pytest.mark.reported(outcome="refused")
 def test_foreign_key_that_only_looks_equal_is_reported_with_its_spelling(beans):
-    """A foreign key whose word the other table spells with a no-break blank."""
+    """Use a foreign key that the other table spells with a no-break space."""
     (beans.root / "artifacts/sources/places.csv").write_text("source\nbeans\u00a0T1\n", encoding="utf-8")
     beans.describe({"foreignKeys": [{"fields": ["source"], "reference": {"resource": "places", "fields": ["source"]}}]})
     assert "'beans T1' is not in the table 'places', which has 'beans\\xa0T1'" in beans.faults()[0]
@@ -313,7 +313,7 @@ def test_foreign_key_that_only_looks_equal_is_reported_with_its_spelling(beans):
 
 @pytest.mark.reported(outcome="right")
 def test_visibly_different_words_are_accepted_as_different(beans):
-    """Raised figures, capitals and accents part words that nobody takes for one."""
+    """Use superscripts, capitals and accents, which make words visibly different."""
     beans.write(
         "lamp,height,source\nx2,1,beans T1\nx\u00b2,2,beans T1\nX2,3,beans T1\nrose,4,beans T1\nros\u00e9,5,beans T1\n"
     )
@@ -321,7 +321,7 @@ def test_visibly_different_words_are_accepted_as_different(beans):
 
 
 def sheet() -> bytes:
-    """A file as spreadsheets are: a ZIP archive."""
+    """Return the bytes of a spreadsheet file: a ZIP archive."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -351,7 +351,7 @@ FOREIGN = [
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(("content", "words"), FOREIGN)
 def test_file_whose_content_contradicts_its_name_is_reported(beans, content, words):
-    """A `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page, a pointer, or parted by semicolons."""
+    """Read a `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page or a pointer, or separated by semicolons."""
     beans.write(content)
     [fault] = beans.faults()
     assert words in fault
@@ -362,7 +362,7 @@ def test_file_whose_content_contradicts_its_name_is_reported(beans, content, wor
 
 @pytest.mark.reported(outcome="right")
 def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
-    """Tables, descriptions, JSON, JSON lines and the table of documents as programs for Windows save them."""
+    """Read tables, descriptions, JSON, JSON lines and the table of documents with a byte order mark."""
     from boundpaper.store.documents import documents
     from boundpaper.store.json_lines import line_values
     from boundpaper.store.table_file import table_hash
@@ -387,7 +387,7 @@ def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
 
 @pytest.mark.reported(outcome="refused")
 def test_broken_yaml_is_reported_with_the_line_where_it_begins(beans):
-    """A bracket that is never closed is noticed at the end of a long file, not where it was left out."""
+    """Read YAML with an unclosed bracket, which the parser notices only at the end of a long file."""
     text = (beans.root / "artifacts/datapackage.yaml").read_text()
     broken = text.replace("fields: [{source*: Key of the place}]}", "fields: [{source*: Key of the place}}")
     (beans.root / "artifacts/datapackage.yaml").write_text(broken)

@@ -1,4 +1,4 @@
-"""Reported of tables: text that looks like a number, names of columns that are no text, tables higher than a page."""
+"""Tables: text that looks like a number, column names that are not text, tables higher than a page."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def shown(words: list[str], format: str) -> str:
 @pytest.mark.reported("git-school/visualizing-git#102", "rcruzper/express-actuator#50", outcome="right")
 @pytest.mark.parametrize("format", ["latex", "markdown", "html", "csv"])
 def test_commit_hash_that_looks_like_a_number_is_kept_as_text(format: str) -> None:
-    """Hashes such as 48e1207 in a column of text, which a reader of numbers takes for powers of ten."""
+    """Show hashes such as 48e1207 in a text column, which a number parser reads as powers of ten."""
     made = shown(["48e1207", "1e5", "a1b2c3d"], format)
     assert all(word in made for word in ("48e1207", "1e5", "a1b2c3d"))
 
@@ -39,7 +39,7 @@ WORDS = [
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("word", WORDS)
 def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> None:
-    """Ranges, versions, dates, telephone numbers, identifiers and long whole numbers in a column of text."""
+    """Show ranges, versions, dates, telephone numbers, identifiers and long integers in a text column."""
     assert f"| {word}" in shown([word], "markdown").replace("\\", "")
     assert f">{word}<" in shown([word], "html")
     assert f"{word} &" in shown([word], "latex").replace("\\_", "_")
@@ -50,7 +50,7 @@ def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> Non
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("format", ["latex", "markdown", "html"])
 def test_group_name_that_looks_like_a_number_is_kept_as_written(format: str) -> None:
-    """Years and identifiers that name a group of rows."""
+    """Show years and identifiers as names of row groups."""
     rows = pd.DataFrame({"g": ["2019-2020", "12e45"], "v": [1, 2]})
     made = render(Table(rows=rows, columns=[Column("v", "V", integer())], groups="g", caption="C."), "t", format)
     assert "2019-2020" in made
@@ -60,13 +60,13 @@ def test_group_name_that_looks_like_a_number_is_kept_as_written(format: str) -> 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("sentence", ["SHA 12e45", "RFC 2119, ISO 8601", "issue 12000", "48e1207 of 2026-01-31"])
 def test_caption_keeps_hashes_standards_and_identifiers(sentence: str) -> None:
-    """Hashes, standards and identifiers in a caption or a note."""
+    """Show hashes, standards and identifiers in a caption or a note."""
     assert prose(sentence, "markdown") == sentence
 
 
 @pytest.mark.reported(outcome="right")
 def test_declared_numbers_are_typeset_as_numbers() -> None:
-    """The same text under a format for numbers, and sentences that ask for it."""
+    """Show the same text with a number format, and in sentences that request one."""
     rows = pd.DataFrame({"k": ["1e-4", "12345"], "s": ["p = 2.1e-48", "-3 to 20-30 %"], "v": [1e-4, 12345.0]})
     columns = [Column("k", "K", printed()), Column("s", "S", sentences), Column("v", "V", scientific(1))]
     made = render(Table(rows=rows, columns=columns, caption="C."), "t", "markdown")
@@ -78,7 +78,7 @@ def test_declared_numbers_are_typeset_as_numbers() -> None:
 
 @pytest.mark.reported("great-tables#125", "pandas#19981", outcome="right")
 def test_columns_named_by_whole_numbers_are_shown() -> None:
-    """A frame of a file without a header: its columns are 0 and 1."""
+    """Show a frame from a file without a header, with columns 0 and 1."""
     rows = pd.DataFrame({0: ["a", "b"], 1: [1, 2]})
     table = Table(rows=rows, columns=[Column(0, "K"), Column(1, "V", integer())], caption="C.")
     assert render(table, "t", "csv").splitlines() == ["0,1", "a,1", "b,2"]
@@ -100,7 +100,7 @@ FRAMES = {
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("case", FRAMES)
 def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
-    """Years of a pivot, levels of names, dates and truth values as names of columns."""
+    """Show columns named by pivoted years, name levels, dates and booleans."""
     rows, key, value = FRAMES[case]
     made = render(Table(rows=rows, columns=[Column(key, "K"), Column(value, "V", integer())], caption="C."), "t", "csv")
     assert made.splitlines()[1] == "a,8"
@@ -108,7 +108,7 @@ def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_missing_numeric_column_name_suggests_the_nearest() -> None:
-    """A year that the frame lacks."""
+    """Ask for a year that is not a column of the frame."""
     table = Table(rows=pd.DataFrame({"k": ["a"], 2019: [7]}), columns=[Column(2029, "V", integer())], caption="C.")
     with pytest.raises(SpecError, match="reads '2029', but rows has no such column; did you mean '2019'"):
         render(table, "t")
@@ -116,7 +116,7 @@ def test_missing_numeric_column_name_suggests_the_nearest() -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_column_names_that_are_equal_as_text_are_refused() -> None:
-    """The number 1 and the text 1 as names of two columns."""
+    """Name two columns by the number 1 and the text 1."""
     table = Table(rows=pd.DataFrame({1: [7], "1": [8]}), columns=[Column(1, "V", integer())], caption="C.")
     with pytest.raises(SpecError, match="two columns named '1'"):
         render(table, "t")
@@ -127,7 +127,7 @@ def found(log_text: str) -> list[tuple[str, str]]:
 
 
 def compiled(folder: Path, table: Table) -> list[tuple[str, str]]:
-    """What LaTeX's log says of a table in a document of its own."""
+    """Return LaTeX's log for a document with only this table."""
     process.require("pdflatex")
     (folder / "t.tex").write_text(render(table, "t"), encoding="utf-8")
     packages = "booktabs,array,longtable,pdflscape,rotating"
@@ -145,33 +145,33 @@ def numbered(count: int, **options: object) -> Table:
 
 @pytest.mark.reported("quarto-cli#9207", "Documenter.jl#2966", "apaquarto#89", outcome="refused")
 def test_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
-    """120 rows without long=True, whose last ones lie below the paper."""
+    """Compile 120 rows without long=True, the last of which fall below the page."""
     assert compiled(tmp_path, numbered(120)) == [("float too high", "t.tex")]
     assert "long=True" in hint("float too high", "")
 
 
 @pytest.mark.reported(outcome="refused")
 def test_rotated_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
-    """60 rows on a page turned by 90 degrees, of which LaTeX itself says nothing."""
+    """Compile 60 rows on a page rotated by 90 degrees, about which LaTeX gives no warning."""
     assert compiled(tmp_path, numbered(60, landscape=True)) == [("float too high", "t.tex")]
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("options", [{"long": True}, {"long": True, "landscape": True}])
 def test_a_long_table_breaks_over_pages(tmp_path: Path, options: dict[str, object]) -> None:
-    """120 rows with long=True, upright and turned."""
+    """Compile 120 rows with long=True, upright and rotated."""
     assert compiled(tmp_path, numbered(120, **options)) == []
 
 
 @pytest.mark.reported(outcome="right")
 def test_rotated_table_that_fits_has_no_complaint(tmp_path: Path) -> None:
-    """20 rows on a turned page."""
+    """Compile 20 rows on a rotated page."""
     assert compiled(tmp_path, numbered(20, landscape=True)) == []
 
 
 @pytest.mark.reported(outcome="refused")
 def test_row_higher_than_its_page_is_reported(tmp_path: Path) -> None:
-    """A paragraph of 900 words in one row of a long table, which no page holds."""
+    """Compile a paragraph of 900 words in one row of a long table, which fits on no page."""
     rows = pd.DataFrame({"k": ["a"], "w": ["word " * 900]})
     table = Table(rows=rows, columns=[Column("k", "K"), Column("w", "W", width=0.1)], caption="C.", long=True)
     assert ("overfull box", "t.tex") in [(kind, "t.tex") for kind, _ in compiled(tmp_path, table)]
@@ -179,6 +179,6 @@ def test_row_higher_than_its_page_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_a_figure_higher_than_its_page_is_found() -> None:
-    """A figure that is higher than its page, as LaTeX's log tells of it."""
+    """Compile a figure higher than its page, and look for it in LaTeX's log."""
     text = "(./figures/high.float.tex\n\nLaTeX Warning: Float too large for page by 120.5pt on input line 9.\n\n)\n"
     assert found(text) == [("float too high", "figures/high.float.tex")]

@@ -1,4 +1,4 @@
-"""The command that captures a model, with its jobs on a real Slurm of one node: `make test-slurm`."""
+"""Capture a model by jobs on a real one-node Slurm: `make test-slurm`."""
 
 import json
 import os
@@ -12,14 +12,14 @@ import pytest
 
 from conftest import copy_project, run
 
-CONTEXT, DOCUMENTS = 32, 5  # shares of three and of two documents
+CONTEXT, DOCUMENTS = 32, 5  # two jobs, of three and of two documents
 TWO_JOBS = ("--executor", "slurm", "--jobs", "2", "--minutes", "10", "--memory", "0.9")
-SECONDS = 120.0  # that a command may take
+SECONDS = 120.0  # time limit of a command, in seconds
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project, a model folder and texts."""
+    """Return a copy of the project, a model folder and texts."""
     from models_tiny import saved, text
 
     root = tmp_path_factory.mktemp("lab")
@@ -32,7 +32,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def here(lab: Path) -> Path:
-    """The capture as this process's own machine makes it, without jobs."""
+    """Return the folder of the same capture made on this machine without jobs."""
     done = capture(lab, lab / "here")
     assert done.returncode == 0, done.stderr
     return lab / "here"
@@ -44,7 +44,7 @@ def arguments(lab: Path, out: Path, texts: str = "texts.jsonl") -> list[str]:
 
 
 def bare() -> dict[str, str]:
-    """The environment, where nothing but the command itself tells a job where the project lies."""
+    """Return an environment in which only the command itself tells a job where the project is."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
@@ -117,8 +117,8 @@ def test_killed_capture_command_reuses_the_results_of_its_jobs(lab: Path, here: 
     killed = subprocess.Popen(command, cwd=lab / "project", env=bare(), stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + SECONDS
     while len(logs(there)) < 2:
-        assert killed.poll() is None, "the command ended by itself"
-        assert time.monotonic() < deadline, "the jobs did not begin"
+        assert killed.poll() is None, "the command was not killed"
+        assert time.monotonic() < deadline, "the jobs did not start"
         time.sleep(0.1)
     killed.kill()
     killed.wait()

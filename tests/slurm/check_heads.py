@@ -1,4 +1,4 @@
-"""The command that analyses heads, with its jobs on a real Slurm of one node: `make test-slurm`."""
+"""Analyse heads by jobs on a real one-node Slurm: `make test-slurm`."""
 
 import os
 import subprocess
@@ -15,12 +15,12 @@ from conftest import copy_project, run
 CONTEXT, BUCKETS, DOCUMENTS, D = 800, 4, 40, 8
 HEADS = 4
 TWO_JOBS = ("--executor", "slurm", "--jobs", "2", "--minutes", "10", "--memory", "0.9")
-SECONDS = 240.0  # that a command may take
+SECONDS = 240.0  # time limit of a command, in seconds
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project beside a capture of four heads of two key heads, vectors at random."""
+    """Return a copy of the project beside a capture of four heads that read two key heads, with random vectors."""
     root = tmp_path_factory.mktemp("heads")
     rng = np.random.default_rng(0)
     for name in [f"l00h{head:02d}q" for head in range(HEADS)] + ["l00h00k", "l00h01k"]:
@@ -38,7 +38,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """The command; nothing but itself tells a job where the project lies."""
+    """Return the command; only the command itself tells a job where the project is."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     given = ["heads", str(lab / "capture"), "--context", str(CONTEXT), "--group", "2", "--name", name]
     return run(lab / "project", *given, *more, env=environment, timeout=SECONDS)

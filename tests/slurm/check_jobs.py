@@ -1,4 +1,4 @@
-"""Jobs through a real Slurm of one node, started for these tests: `make test-slurm`, not a part of `make test`."""
+"""Jobs on a real one-node Slurm that these tests start: `make test-slurm`, not part of `make test`."""
 
 import getpass
 import os
@@ -20,7 +20,7 @@ from keyquery.jobs import JobProgress, JobsFailed, Resources, open_executor, run
 from keyquery.jobs.slurm import SlurmExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 40.0  # that anything here may take
+SECONDS = 40.0  # time limit of every call, in seconds
 
 DRIVER = """
 import sys
@@ -58,7 +58,7 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def queued() -> list[str]:
-    """The jobs that wait or run."""
+    """Return the jobs that wait or run."""
     states = squeue.job_states(getpass.getuser())
     assert states is not None
     return [name for name, state in states.items() if squeue.may_run(state)]
@@ -129,7 +129,7 @@ def test_a_job_that_is_cancelled_outside_is_a_failure(tmp_path: Path) -> None:
 def test_job_at_its_time_limit_is_reported_as_such(tmp_path: Path) -> None:
     tally, never = tmp_path / "tally", tmp_path / "never"
 
-    def warn() -> None:  # the signal that Slurm sends 90 s before the end; here it does not have to come
+    def warn() -> None:  # the signal that Slurm sends 90 s before the time limit; here it need not arrive
         until(lambda: runs(tally))
         subprocess.run(["scancel", "--signal=USR2", *queued()], check=True)
 
@@ -151,7 +151,7 @@ def test_slurm_refusal_is_reported_with_its_message(tmp_path: Path) -> None:
 
 
 def driven(arguments: list[dict[str, Any]], folder: Path, tally: Path, begun: set[str]) -> subprocess.Popen[bytes]:
-    """A command of its own that runs jobs; returns when those of `begun` have begun."""
+    """Start a process that runs jobs; return it when the jobs in `begun` have started."""
     command = subprocess.Popen([sys.executable, "-c", DRIVER.format(arguments=arguments), str(folder)], cwd=ROOT)
     until(lambda: set(runs(tally)) >= begun)
     return command
@@ -168,7 +168,7 @@ def test_killed_command_resumes_with_the_queued_jobs(tmp_path: Path) -> None:
     until(lambda: len(list(folder.glob("*/result.pkl"))) == 2)
     os.kill(command.pid, signal.SIGKILL)
     command.wait()
-    assert queued()  # the second job does not know
+    assert queued()  # jobs outlive the command
 
     def look(state: JobProgress) -> None:
         if state.event:

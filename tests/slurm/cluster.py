@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node on this machine's loopback, with all its files in one folder, for the time of a test."""
+"""A one-node Slurm cluster on this machine's loopback interface, with all files in one folder, for one test run."""
 
 import getpass
 import os
@@ -49,19 +49,19 @@ PartitionName=main Nodes={host} Default=YES MaxTime=60 State=UP
 
 
 def install() -> None:
-    """Install Slurm's programs with apt where they are missing and this user may.
+    """Install Slurm's programs with apt if they are missing and this user may install them.
 
     Raises
     ------
     RuntimeError
-        Where they cannot be installed; says what to run.
+        If they cannot be installed; the message says what to run.
     """
     if not _missing():
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise RuntimeError(f"{', '.join(_missing())}: not installed; on Debian or Ubuntu, as root: {INSTALL}")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # An index that could only be refreshed in part may do; the installation itself decides.
+    # A partly refreshed package index may suffice; the installation below decides.
     subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
     subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
     if _missing():
@@ -69,18 +69,18 @@ def install() -> None:
 
 
 def _missing() -> list[str]:
-    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"  # the daemons are not on every user's path
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"  # the daemons may be outside the user's PATH
     return [program for program in PROGRAMS if shutil.which(program, path=path) is None]
 
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Path]:
-    """Start munged, slurmctld and slurmd; give the configuration file; end them by their pid files, whatever happens.
+    """Start munged, slurmctld and slurmd, yield the configuration file, and always end them by their pid files.
 
     Parameters
     ----------
     folder : Path
-        An empty folder for keys, sockets, state and logs; of a short name, since it holds sockets.
+        An empty folder for keys, sockets, state and logs; sockets need a short path.
     """
     for name in ("state", "spool"):
         (folder / name).mkdir()
@@ -118,7 +118,7 @@ def cluster(folder: Path) -> Iterator[Path]:
         yield config
     finally:
         with suppress(OSError, subprocess.SubprocessError):
-            # steps outlive slurmd: end the jobs first
+            # job steps outlive slurmd: end the jobs first
             subprocess.run(["scancel", "--full", "--signal=KILL", f"--user={getpass.getuser()}"], timeout=10)
             subprocess.run(["scancel", f"--user={getpass.getuser()}"], timeout=10)
         for name in ("slurmd", "slurmctld", "munged"):
@@ -152,7 +152,7 @@ def _wait_for_node(folder: Path) -> None:
 
 
 def _stop(pid_file: Path, program: str) -> None:
-    """End a daemon by its pid file, if the process of that number is still that program."""
+    """End a daemon by its pid file, if the process with that number is still the daemon."""
     try:
         pid = int(pid_file.read_text())
     except (OSError, ValueError):

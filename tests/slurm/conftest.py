@@ -1,4 +1,4 @@
-"""The cluster that all checks of this folder share."""
+"""The cluster that all checks in this folder share."""
 
 import shutil
 import signal
@@ -13,7 +13,7 @@ from slurm.cluster import cluster, install
 
 @pytest.fixture(scope="session", autouse=True)
 def slurm() -> Iterator[None]:
-    """The cluster, gone again after the tests however they end."""
+    """Start the cluster, and always stop it after the tests."""
 
     def terminated(number: int, frame: object) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Damage and kills for as long as one likes, seeded: `make soak`. Prints counts; exits with 1 when a thing is amiss."""
+"""Damage files and kill commands for any length of time, seeded: `make soak`. Exits with 1 on a fault."""
 
 import argparse
 import sys
@@ -11,13 +11,13 @@ from . import commands, endings, fuzz, kill, published  # noqa: E402
 
 
 def _tell(amiss: list[str], wrong: list[str]) -> None:
-    """Print what is amiss as soon as it is known, and keep it."""
+    """Print a fault as soon as it is found, and remember it."""
     print("".join(f"{line}\n" for line in dict.fromkeys(wrong)), end="", file=sys.stderr, flush=True)
     amiss += wrong
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run the tests that the options select."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--mutations",
@@ -29,17 +29,17 @@ def main() -> int:
         "--kills", type=int, default=None, help="rounds of kills of each target [20, or 0 beside --files or --endings]"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
-    parser.add_argument("--files", type=int, default=0, help="number of damaged files, of all kinds that are read [0]")
+    parser.add_argument("--paper", action="store_true", help="also kill builds of the whole thesis")
+    parser.add_argument("--files", type=int, default=0, help="number of damaged files over all kinds [0]")
     parser.add_argument("--case", type=int, metavar="NUMBER", help="only this file of --files; needs one of --kinds")
-    parser.add_argument("--endings", type=int, default=0, help="rounds of kills of every command [0]")
-    parser.add_argument("--beginning", metavar="WORDS", default="", help="only commands that begin so, as a,b [all]")
-    parser.add_argument("--kinds", metavar="WORDS", default="", help="only these kinds of --files, as a,b [all]")
-    parser.add_argument("--classes", metavar="WORDS", default="", help="damage only these, e.g. 'scores predictions'")
+    parser.add_argument("--endings", type=int, default=0, help="number of kills of every command [0]")
+    parser.add_argument("--beginning", metavar="WORDS", default="", help="only commands starting with these: a,b [all]")
+    parser.add_argument("--kinds", metavar="WORDS", default="", help="only these kinds of --files: a,b [all]")
+    parser.add_argument("--classes", metavar="WORDS", default="", help="only these classes, e.g. 'scores predictions'")
     parser.add_argument(
-        "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
+        "--only", metavar="WORDS", help="kill only this build, e.g. --only paper, --only 'table ap_drop'"
     )
-    parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
+    parser.add_argument("--warm", action="store_true", help="start from this project's build; rebuild LaTeX only")
     asked = parser.parse_args()
     if asked.case is not None and not (asked.files and asked.kinds):
         parser.error(

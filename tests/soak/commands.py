@@ -1,8 +1,8 @@
-"""Damaged files of every kind that a user gives, read through the command line: what it says, and how it ends.
+"""Damage files of every kind that a user provides, read them by command, and judge output and exit status.
 
-Amiss are a traceback, a line of the engine's code, a command without end, another exit status than 0, 1 and 2, NaN or
-an infinity in what is printed, an error that does not name the file, one of many lines, a process or a draft that
-stays, and a file that is accepted although it is none of its format, is sealed, or must make no difference.
+Faults are a traceback, a line of the engine's code, a hang, an exit status other than 0, 1 and 2, a printed NaN or
+infinity, an error that does not name the file or has many lines, a process or draft left behind, and an accepted file
+that is malformed, breaks its seal, or changes an outcome that it must not change.
 """
 
 import os
@@ -30,7 +30,7 @@ OUTCOMES = (
     "left",
 )
 FINE = ("told", "accepted")
-LINES, LENGTH = 6, 1200  # of an error; `check` tells a line for each fault of a table, and then sums up
+LINES, LENGTH = 6, 1200  # lines of an error; `check` prints one line per fault of a table, and a summary
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
 ODD = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
@@ -46,11 +46,11 @@ SURVEY = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: some of it, and the commands that read one of them.
+    """A kind of file: sample files, and the commands that read such a file.
 
-    Chance takes one of the commands. An error must say one of the words `named`; another content must be told whatever
-    it is where the file is `sealed`; the outcome must be the `same` where a file only saves work. `share` is of the
-    files that each kind gets, less where a command takes long, and `before` prepares the paper for one more run.
+    One command is chosen at random. An error must contain one of the words in `named`. Any change of a `sealed` file
+    must be reported, and a changed cache must give the `same` outcome. `share` scales the number of damaged files,
+    below 1 for slow commands, and `before` prepares the paper for another run.
     """
 
     files: Sequence[Path]
@@ -64,7 +64,7 @@ class Kind:
 
 @dataclass
 class Tally:
-    """What became of the files of one kind: counts of outcomes, seconds of the processor, and what is amiss."""
+    """Outcomes of the damaged files of one kind: counts, processor seconds, and faults."""
 
     word: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -73,12 +73,12 @@ class Tally:
 
 
 def _of_folder(path: Path) -> Sequence[str]:
-    """What an error may call a file of a folder that is given as a whole."""
+    """Return names that an error may use for a file in a folder passed as a whole."""
     return (path.name, path.parent.name)
 
 
 def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
-    """Every kind of file; those of the small paper, and tables of the thesis with the exhibits that read them."""
+    """Return every kind of file: those of the small paper, and tables of the thesis with exhibits that read them."""
 
     def one(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
         return lambda path: commands
@@ -176,12 +176,12 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
 
 
 def _measured(path: Path) -> Sequence[str]:
-    """What an error may call a measurement: the file, its manifest, or its table and name."""
+    """Return names that an error may use for a measurement: its file, or its table and name."""
     return (path.name, f"{path.parent.name}/{path.stem}")
 
 
 def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
-    """What gives the commands that read a table of the thesis: the three tables nearest to it."""
+    """Return a function that gives the commands for a table of the thesis: its three nearest exhibits."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 
@@ -199,12 +199,12 @@ def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
 
 
 def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
-    """The small paper, with what some commands need, and a copy of the thesis without what it built."""
+    """Return the small paper with further files that commands need, and a copy of the thesis without outputs."""
     paper = frame.paper(project, folder / "paper")
     thesis = folder / "thesis"
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
     shutil.copytree(project, thesis, ignore=ignored)
-    if find_spec("gguf"):  # without the package there is no such file, and that kind is left out
+    if find_spec("gguf"):  # without the gguf package, this kind is skipped
         sys.path.insert(0, str(project / "packages/keyquery/tests/support"))
         import gguf_made
 
@@ -242,11 +242,11 @@ class Soak:
     def _learn(self, root: Path, command: tuple[str, ...]) -> None:
         ended = self.forks[root].learn(*command)
         if ended.code:
-            raise RuntimeError(f"{' '.join(command)} fails undisturbed: {ended.errors[-600:]}")
+            raise RuntimeError(f"{' '.join(command)} fails without damage: {ended.errors[-600:]}")
         self.undisturbed[command] = ended.output
 
     def case(self, word: str, number: int) -> tuple[str, str, float]:
-        """Damage one file of a kind and run a command that reads it; give outcome, what is amiss, and seconds."""
+        """Damage one file of a kind and run a command that reads it; return outcome, fault text, and seconds."""
         kind, chance = self.kinds[word], random.Random(f"{self.seed} {word} {number}")
         kind.before()
         path = chance.choice(kind.files)
@@ -263,7 +263,7 @@ class Soak:
         try:
             ended = self.forks[root].run(*command)
         finally:
-            with suppress(FileNotFoundError):  # of a stopped capture that was read to its end, whose parts are gone
+            with suppress(FileNotFoundError):  # a stopped capture that was completed has deleted its parts
                 path.write_bytes(content)
         outcome, why = judged(path, kind.named(path), ended, odd)
         if outcome == "accepted" and odd != content:
@@ -287,13 +287,13 @@ class Soak:
 
 
 def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: int | None = None) -> Iterator[Tally]:
-    """Damage so many files, spread over the kinds or those named, or the one of a number; tell what became of each."""
+    """Damage `files` files over the kinds in `only` (or all), or just case `number`; yield a tally per kind."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     soak = Soak(project, folder, seed)
     try:
         words = [word.strip() for word in only] or [word for word, kind in soak.kinds.items() if kind.files]
         if unknown := [word for word in words if word not in soak.kinds]:
-            raise SystemExit(f"no kind {unknown[0]!r}; have {', '.join(soak.kinds)}")
+            raise SystemExit(f"no kind {unknown[0]!r}; kinds: {', '.join(soak.kinds)}")
         shares = sum(soak.kinds[word].share for word in words)
         for word in words:
             tally, last = Tally(word), round(files * soak.kinds[word].share / shares)
@@ -309,7 +309,7 @@ def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: 
 
 
 def _differs(path: Path, content: bytes, odd: bytes) -> bool:
-    """Whether two contents of a table differ in what they say, and not only in how it is written."""
+    """Return whether two contents of a table have different values, not only different formatting."""
     if path.suffix != ".parquet":
         return content.decode("utf-8-sig").split() != odd.decode("utf-8-sig", "replace").split()
     import io
@@ -323,9 +323,9 @@ def _differs(path: Path, content: bytes, odd: bytes) -> bool:
 
 
 def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> tuple[str, str]:
-    """How a command on a damaged file ended (`accepted`, `told`, or what is amiss), and in that case the words.
+    """Return how a command on a damaged file ended: `accepted`, `told` or a fault, and the fault's text.
 
-    What the file itself has for a text (`odd`) may be printed, `nan` among it.
+    Texts from the damaged file (`odd`), such as `nan`, may be printed.
     """
     errors, shown = ended.errors, ended.errors[:400].replace("\n", " | ")
     if "Traceback (most recent call last)" in errors:
@@ -336,7 +336,7 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
         return "status", f"exit status {ended.code}: {shown}"
     if ended.orphans:
         return "left", f"{ended.orphans} processes outlive it"
-    if (found := WARNING.search(errors)) and f"/{path.name}:" not in found[0]:  # Python's own on a damaged Python file
+    if (found := WARNING.search(errors)) and f"/{path.name}:" not in found[0]:  # Python's own warning
         return "warning", found[0][:300]
     own = CODE.search(errors)
     if own and not own[0].startswith((path.name, *EXHIBITS)):

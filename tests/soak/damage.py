@@ -1,4 +1,4 @@
-"""Seeded damage to a file of any format, and independent readers that say what no command may take in silence."""
+"""Seeded damage to a file of any format, and independent readers that detect faults no command may ignore."""
 
 import ast
 import csv
@@ -44,11 +44,11 @@ BINARY = (".safetensors", ".gguf", ".npz", ".parquet", ".png")
 
 
 class Doubled(ValueError):
-    """A key that an object of JSON or YAML has twice."""
+    """A key that occurs twice in an object of JSON or YAML."""
 
 
 def changed(path: Path, chance: random.Random) -> bytes:
-    """A file's content with one seeded change, of a kind that its format knows or of its bytes."""
+    """Return a file's content with one seeded change, to its bytes or specific to its format."""
     content = path.read_bytes()
     ways: list[Callable[[bytes, random.Random], bytes]] = [damaged]
     if path.suffix not in BINARY:
@@ -67,7 +67,7 @@ def changed(path: Path, chance: random.Random) -> bytes:
 
 
 def _encoded(content: bytes, chance: random.Random) -> bytes:
-    """A text in another encoding, or with other ends of lines."""
+    """Return a text in another encoding, or with other line ends."""
     text = content.decode()
     at = chance.randrange(len(text) + 1)
     odd = text[:at] + "\xe9" + text[at:]
@@ -87,7 +87,7 @@ def _encoded(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
-    """A text in which one word or sign is gone, doubled, or another one of the same text or an odd one."""
+    """Return a text in which one word or sign is removed, doubled, or replaced by another or an odd one."""
     text = content.decode()
     found = list(TOKEN.finditer(text))
     if not found:
@@ -98,7 +98,7 @@ def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_line(content: bytes, chance: random.Random) -> bytes:
-    """A text of which two lines changed places, one moved in, or some are gone."""
+    """Return a text in which two lines are swapped, a line is inserted, or some lines are removed."""
     lines = content.splitlines(keepends=True)
     if len(lines) < 2:
         return content + content
@@ -134,7 +134,7 @@ def _with_odd_cell(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_column(content: bytes, chance: random.Random) -> bytes:
-    """A table of which a column is gone, doubled, renamed or moved, or whose cells other signs part."""
+    """Return a table with a removed, doubled, renamed or moved column, or with another separator."""
     rows = _rows(content)
     at = chance.randrange(len(rows[0]))
     match chance.randrange(6):
@@ -152,7 +152,7 @@ def _with_odd_column(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_row(content: bytes, chance: random.Random) -> bytes:
-    """A table with a row twice, one too short or too long, an empty one, or its header twice."""
+    """Return a table with a doubled, short, long or empty row, or with a second header."""
     rows = _rows(content)
     at = chance.randrange(len(rows))
     more: list[list[str]] = chance.choice(
@@ -173,7 +173,7 @@ def _with_odd_json_line(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_doubled_key(content: bytes, chance: random.Random) -> bytes:
-    """JSON of which an object says one of its keys twice, with two values."""
+    """Return JSON in which an object has one key twice, with two values."""
     found = list(re.finditer(rb'("\w+"): ?(true|false|null|-?[\d.]+|"\w*")', content))
     if not found:
         return content
@@ -182,19 +182,19 @@ def _with_doubled_key(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_yaml(content: bytes, chance: random.Random) -> bytes:
-    """YAML in which one value, at any depth, is another one than it should be, or is gone."""
+    """Return YAML in which one value, at any depth, is replaced or removed."""
     return yaml.safe_dump(_with_odd_leaf(yaml.safe_load(content), chance), sort_keys=False, allow_unicode=True).encode()
 
 
 def _with_odd_header(content: bytes, chance: random.Random) -> bytes:
-    """Weights whose header says something else of one tensor."""
+    """Return weights whose header has a wrong entry for one tensor."""
     size = int.from_bytes(content[:8], "little")
     header = json.dumps(_with_odd_leaf(json.loads(content[8 : 8 + size]), chance)).encode()
     return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
 def _with_odd_leaf(data: Any, chance: random.Random) -> Any:
-    """A value in which one value, at any depth, is another one than it should be, is gone, or has another key."""
+    """Return data in which one value, at any depth, is replaced, removed, or has another key."""
     inside = isinstance(data, (dict, list)) and len(data) > 0
     if not inside or chance.random() < 0.15:
         return chance.choice(LEAVES)
@@ -219,24 +219,24 @@ def _with_odd_leaf(data: Any, chance: random.Random) -> Any:
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise Doubled("a key is there twice")
+        raise Doubled("a key occurs twice")
     return dict(pairs)
 
 
 class _Strict(yaml.SafeLoader):
-    """A reader of YAML to which a doubled key is an error."""
+    """A YAML reader that raises an error for a doubled key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         if len({str(key) for key in keys}) < len(keys):
-            raise Doubled("a key is there twice")
+            raise Doubled("a key occurs twice")
         return super().construct_mapping(node, deep)
 
 
 def broken(suffix: str, content: bytes) -> str:
-    """Why content is none of its format, by a strict reader that is none of the project's; empty when it is.
+    """Return why content is invalid in its format, found by a strict external reader; empty if it is valid.
 
-    A command that reads such a file must say so: whatever it made of it is not what the file says.
+    A command that reads an invalid file must report it, since it would read something that the file does not say.
     """
     try:
         if suffix in BINARY:

@@ -1,9 +1,9 @@
-"""Seeded random drawings of matplotlib, taken over: is anything lost without a word? `python -m tests.soak.drawings`.
+"""Convert seeded random matplotlib drawings and check that nothing is lost: `python -m tests.soak.drawings`.
 
-Each drawing mixes artists, scales, offsets, texts, legends and axes; those of odd seeds are mostly such as are
-converted. A drawing may be converted: then each value and each text that went in has to be in the PGFPlots code. Or
-matplotlib draws it itself and the figure says because of what: then each text has to be there, and each point of its
-lines stand where matplotlib puts it. Or it is refused by name. With `--compile` LaTeX sets each as well.
+Each drawing mixes artists, scales, offsets, texts, legends and axes; odd seeds mostly use convertible parts. There are
+three valid outcomes. A converted drawing has every value and text in its PGFPlots code. A drawing left to matplotlib
+names the reason, contains every text, and has each point of its lines at matplotlib's position. A refused drawing gets
+an error that names the cause. With `--compile` LaTeX also compiles each drawing.
 """
 
 import argparse
@@ -49,7 +49,7 @@ NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan)"
 
 @dataclass
 class Made:
-    """A drawing, and what went into it: points by axes, texts, and what was asked of it."""
+    """A drawing and its inputs: points by axes, texts, and options of the conversion."""
 
     drawing: Drawing
     points: list[tuple[Any, float, float]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Made:
 
 
 def make(seed: int) -> Made:
-    """The drawing of a seed."""
+    """Return the drawing of a seed."""
     r = np.random.default_rng(seed)
     made = Made(Drawing(figsize=(float(r.uniform(3, 8)), float(r.uniform(2.5, 5)))))
     tame = bool(seed % 2)
@@ -109,7 +109,7 @@ def _text(r: np.random.Generator, made: Made) -> str:
 
 
 def _fill(axes: Any, r: np.random.Generator, made: Made, kind: str, tame: bool) -> None:
-    """Draw one to three kinds of artists, and change some of the axes' ways."""
+    """Draw one to three kinds of artists, and change some properties of the axes."""
     if kind == "3d":
         axes.plot([0, 1, 2], [1, 2, 3], [2, 1, 3])
         axes.set_title(_text(r, made))
@@ -240,7 +240,7 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
             axes.text(*at, text, clip_on=True)
         else:
             axes.annotate(text, at, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"})
-        made.texts.pop()  # where it leads to may lie outside of the axes, and then it is not shown
+        made.texts.pop()  # not shown if the arrow points outside the axes
     elif kind == "stem":
         axes.stem(x, y, label=label)
     elif kind == "image":
@@ -272,7 +272,7 @@ def _ways(axes: Any, r: np.random.Generator, made: Made, plane: bool, what: str,
         axes.set_title(_text(r, made), loc="center" if tame else str(r.choice(["center"] * 4 + ["left"])))
     if plane:
         axes.set_ylabel(_text(r, made))
-        if axes.xaxis.get_visible():  # that of a twin is not
+        if axes.xaxis.get_visible():  # a twin's is hidden
             axes.set_xlabel(_text(r, made))
     chance = r.random
     names = axes.get_legend_handles_labels()[1]
@@ -310,7 +310,7 @@ def _ways(axes: Any, r: np.random.Generator, made: Made, plane: bool, what: str,
 
 
 def judge(made: Made) -> tuple[str, list[str]]:
-    """Which way a drawing went, and what is wrong about it."""
+    """Return how a drawing was taken over, and its faults."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -331,9 +331,9 @@ def judge(made: Made) -> tuple[str, list[str]]:
     if figure.way == "converted to PGFPlots":
         return "converted", faults + _lost_values(made, body)
     if "because of" not in figure.way:
-        faults.append(f"no reason is given: {figure.way!r}")
+        faults.append(f"no reason given: {figure.way!r}")
     if "during conversion" in figure.way:
-        faults.append(f"a fault of the conversion: {figure.way}")
+        faults.append(f"conversion failed: {figure.way}")
     reason = figure.way.partition("because of ")[2].partition(";")[0]
     return f"drawn: {reason}", faults + _misplaced(made, body)
 
@@ -349,7 +349,7 @@ def _refusal(made: Made) -> list[str]:
 
 
 def _lost_values(made: Made, body: str) -> list[str]:
-    """Values that went into a converted drawing, and are not in its tables."""
+    """Return values given to a converted drawing that are missing from its tables."""
     rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
     found = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
     return [
@@ -360,7 +360,7 @@ def _lost_values(made: Made, body: str) -> list[str]:
 
 
 def _misplaced(made: Made, body: str) -> list[str]:
-    """Points of lines that matplotlib draws itself, and that are not where matplotlib puts them."""
+    """Return points of lines drawn by matplotlib that are not at their matplotlib positions."""
     wide, high = made.drawing.get_size_inches()
     if f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}" not in body:
         return []  # the canvas grew
@@ -381,13 +381,13 @@ def _misplaced(made: Made, body: str) -> list[str]:
 
 
 def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = print) -> Counter[str]:
-    """Judge the drawings of seeds; say each fault; counts of the ways and of the faults."""
+    """Judge the drawings of some seeds, report each fault with `say`, and return counts of outcomes and faults."""
     ways: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             try:
                 made = make(seed)
-            except ValueError:  # of matplotlib itself, for values that a scale does not know
+            except ValueError:  # matplotlib's warnings about values outside a scale
                 ways["not drawn by matplotlib"] += 1
                 continue
             way, faults = judge(made)
@@ -401,7 +401,7 @@ def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = pri
 
 
 def _set(made: Made, out: Path, name: str) -> list[str]:
-    """What LaTeX says against a drawing."""
+    """Return LaTeX's errors for a drawing."""
     from boundpaper.paper.tex.figure_pdf import compile_figure
 
     with warnings.catch_warnings():
@@ -419,13 +419,13 @@ def _set(made: Made, out: Path, name: str) -> list[str]:
 
 
 def main() -> int:
-    """Judge as many drawings as are asked for; 1 where one has a fault."""
+    """Judge as many drawings as requested; return 1 if one has a fault."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--compile", action="store_true", help="let LaTeX set each drawing too")
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--compile", action="store_true", help="also compile each drawing with LaTeX")
     given = parser.parse_args()
-    warnings.simplefilter("ignore")  # of matplotlib, about what is asked of it
+    warnings.simplefilter("ignore")  # matplotlib's warnings about unusual options
     ways = run(range(given.first, given.first + given.count), given.compile)
     faults = ways.pop("faults", 0)
     print(f"{given.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault")

@@ -1,8 +1,8 @@
-"""Every command killed at seeded moments in a small paper: the next one makes what an undisturbed one makes.
+"""Kill every command at seeded moments in a small paper: the next run must give the same as an undisturbed run.
 
-Amiss are also drafts, temporary files, locks and processes that stay, a traceback, and an end that comes more than a
-second after a Ctrl-C. Commands run in processes forked from one that has imported what they need, so that moments fall
-into what they do; every fourth is a process of its own, whose moments fall into its imports as well.
+Drafts, temporary files, locks and processes left behind, a traceback, and an exit more than a second after Ctrl-C are
+also faults. Commands run in forks of a process with all imports, so that kills hit their work; every fourth command is
+a new process, so that kills also hit its imports.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ from . import frame
 from .forks import Ended, Forks, Running, began, outliving
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-LATE = 1.0  # seconds from a Ctrl-C after which its end is late
-ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # how it was made, not what
-FRESH = 0.25  # of the kills, those of a process of its own
+LATE = 1.0  # an exit later than this many seconds after Ctrl-C is a fault
+ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # not part of the result
+FRESH = 0.25  # fraction of the kills that hit a new process
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
 _MADE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
 _HEADS = ("heads", "capture", "--bins", "2", "--min-queries", "4", "--name", "own")
@@ -91,7 +91,7 @@ OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB, *([_DISTIL] if Path("/usr/share/
 
 @dataclass
 class Tally:
-    """What became of one command: iterations, kills by signal, late ends after a Ctrl-C, and what is amiss."""
+    """Outcomes of one command: iterations, kills by signal, late exits after Ctrl-C, and faults."""
 
     command: str
     iterations: int = 0
@@ -103,7 +103,7 @@ class Tally:
 
 @dataclass
 class Place:
-    """A pristine project, the folder in which copies of it are worked on, and what forks for the commands."""
+    """A pristine project, the folder for working copies of it, and the process that forks the commands."""
 
     pristine: Path
     work: Path
@@ -112,17 +112,17 @@ class Place:
 
     @property
     def root(self) -> Path:
-        """The copy that commands run in; what they write lies in the folder that holds it."""
+        """Return the folder of the copy in which commands run; they write inside its parent."""
         return self.work / "paper"
 
     def fresh(self) -> None:
-        """Make the copy as it was, and leave nothing beside it."""
+        """Restore the copy, and delete everything beside it."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.pristine, self.root, symlinks=True)
 
     @contextmanager
     def running(self, command: Sequence[str], *, fresh: bool) -> Iterator[Running]:
-        """Begin a command, in a forked process or one of its own."""
+        """Start a command, in a forked process or, if `fresh`, in a new one."""
         if not fresh:
             with self.forks.running(*command) as running:
                 yield running
@@ -153,7 +153,7 @@ class Place:
 
 
 def _made(root: Path) -> dict[str, str]:
-    """Hashes of all that lies in a folder, but of how it was made; times that a manifest tells are left out."""
+    """Return hashes of all results in a folder; records of the run, and times in manifests, are ignored."""
     found = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
@@ -169,7 +169,7 @@ def _made(root: Path) -> dict[str, str]:
 
 
 def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
-    """For each command, or those whose words begin with one of `only`: what so many kills of it did."""
+    """Kill each command `kills` times, or only commands that begin with a word of `only`; yield a tally per command."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     scratch = folder / "scratch"
     scratch.mkdir()
@@ -208,7 +208,7 @@ def _of(
                 _undisturbed(place.forks.run(*first), first)
             shutil.rmtree(place.pristine)
             shutil.copytree(place.root, place.pristine, symlinks=True)
-            frame.commit(place.pristine)  # or the edition of the paper would tell the second build from the first
+            frame.commit(place.pristine)  # else the paper's edition would differ between the two builds
         for command in commands:
             chance = random.Random(f"{seed} {' '.join(command)}")
             yield (
@@ -222,7 +222,7 @@ def _of(
 
 def _undisturbed(ended: Ended, command: Sequence[str]) -> None:
     if ended.code or ended.orphans:
-        raise RuntimeError(f"{' '.join(command)} fails undisturbed, or leaves a process: {ended.errors[-600:]}")
+        raise RuntimeError(f"{' '.join(command)} fails without a kill, or leaves a process: {ended.errors[-600:]}")
 
 
 def _killed(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
@@ -230,12 +230,12 @@ def _killed(place: Place, command: tuple[str, ...], kills: int, chance: random.R
     place.fresh()
     start = time.monotonic()
     _undisturbed(place.forks.learn(*command), command)
-    whole = {True: time.monotonic() - start}  # seconds of a process of its own, with imports
+    whole = {True: time.monotonic() - start}  # run time of a new process, in seconds, with imports
     place.fresh()
     start = time.monotonic()
     _undisturbed(place.forks.run(*command), command)
     whole[False], undisturbed = time.monotonic() - start, _made(place.work)
-    known = {path.name for path in place.scratch.iterdir()}  # caches that libraries keep among the temporary files
+    known = {path.name for path in place.scratch.iterdir()}  # caches of libraries
     while sum(tally.kills.values()) < kills and tally.iterations < 5 * kills:
         place.fresh()
         where = f"{tally.command}, iteration {tally.iterations}"
@@ -252,7 +252,7 @@ def _killed(place: Place, command: tuple[str, ...], kills: int, chance: random.R
 
 
 def _kill(tally: Tally, running: Running, how: signal.Signals, where: str) -> None:
-    """Send a signal to a command that runs, and wait for its end."""
+    """Send a signal to a running command, and wait for its end."""
     if not running.runs():
         return
     start = time.monotonic()
@@ -272,17 +272,17 @@ def _kill(tally: Tally, running: Running, how: signal.Signals, where: str) -> No
 
 
 def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict[str, str], where: str) -> None:
-    """Run a killed command to its end, and hold what it makes against what an undisturbed one makes."""
+    """Run a killed command to its end, and compare its output with that of an undisturbed run."""
     ended = place.forks.run(*command)
     if "another build" in ended.errors + ended.output:
-        tally.wrong.append(f"{where}: a lock is left: {ended.errors[-200:]}")
+        tally.wrong.append(f"{where}: a lock is left behind: {ended.errors[-200:]}")
     after = _made(place.work)
-    finished = "is not empty" in ended.errors and after == undisturbed  # a folder that is written once, and is whole
+    finished = "is not empty" in ended.errors and after == undisturbed  # a folder written once, so it is complete
     if ended.code and not finished:
         tally.wrong.append(f"{where}: {ended.errors[-300:]}")
     elif after != undisturbed:
         differing = sorted(name for name in {*after, *undisturbed} if after.get(name) != undisturbed.get(name))
-        tally.wrong.append(f"{where}: another outcome than undisturbed: {', '.join(differing[:4])}")
+        tally.wrong.append(f"{where}: differs from an undisturbed run: {', '.join(differing[:4])}")
     if ended.orphans:
         tally.wrong.append(f"{where}: {ended.orphans} processes outlive the command that ended by itself")
     if left := [path.name for path in place.work.rglob(".*.part")]:
@@ -290,7 +290,7 @@ def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict
 
 
 def _watched(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
-    """Kill a watch while it builds, at first or after a file was saved; what it watches is then built to its end."""
+    """Kill `watch` while it builds, at first or after a file is saved; then build the watched targets to the end."""
     tally, built = Tally(" ".join(command)), command[1:]
     place.fresh()
     source = place.root / "artifacts/sources/bean_heights.csv"

@@ -1,9 +1,9 @@
-"""Commands in processes forked from one that has imported what they need: each a session of its own, with limits.
+"""Run commands in forks of a process with their imports done: each a separate session, with limits.
 
-An undisturbed run of a command tells which modules it imported; the forking process then imports them too, but for the
-files that are to be damaged. A later run of the command costs what it does, not what it imports.
+An undisturbed run of a command records its imported modules; the forking process then imports them too, except the
+files to be damaged. Later runs of the command do not pay for imports.
 
-Run as a program in the folder of a paper, this file reads requests from standard input, a line of JSON each.
+Run as a program in the folder of a paper, this file reads requests from standard input, one JSON object per line.
 """
 
 import atexit
@@ -27,16 +27,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ENTRY = "build.py"
-SECONDS = 60  # of the processor, after which a command counts as one without end
-WAITED = 300  # seconds of the clock, for one that waits
+SECONDS = 60  # processor seconds after which a command counts as hanging
+WAITED = 300  # seconds on the clock, for a command that waits
 MEMORY = 12 << 30  # bytes of address space
 FILE = 1 << 30  # bytes of one file
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its status (a signal when negative), seconds of the processor with those of its children,
-    and the processes of its session or folder that still ran half a second after it.
+    """How a command ended: exit status (negative for a signal), processor seconds including its children,
+    and the number of processes of its session or folder still running half a second later.
     """
 
     code: int
@@ -48,7 +48,7 @@ class Ended:
 
 @dataclass
 class Running:
-    """A command that runs: its process, where its outputs go, and how it ended once it has."""
+    """A running command: its process, the files of its output, and its end once known."""
 
     pid: int
     printed: Sequence[Path]
@@ -56,7 +56,7 @@ class Running:
     ended: Ended | None = None
 
     def end(self) -> Ended:
-        """Wait for its end; a process can be waited for once."""
+        """Wait for the end; a process can be waited for only once."""
         if self.ended is None:
             told = self.waited()
             output, errors = (file.read_bytes().decode(errors="replace") for file in self.printed)
@@ -64,18 +64,18 @@ class Running:
         return self.ended
 
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether the command is still running."""
         return state(self.pid) not in ("", "Z")
 
 
 class Forks:
-    """A process that forks for every command of the paper in `root`; `damaged` are files that it does not import."""
+    """A process that forks for every command of the paper in `root`; it does not import the files in `damaged`."""
 
     def __init__(self, root: Path, damaged: Iterable[Path] = ()) -> None:
         self.root, self.damaged, self.known = root, [str(path) for path in damaged], set[tuple[str, ...]]()
         self._process = subprocess.Popen(
             [sys.executable, "-P", __file__, str(root)],
-            cwd="/",  # the folder may be made anew between two commands
+            cwd="/",  # the folder may be recreated between two commands
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -83,7 +83,7 @@ class Forks:
         )
 
     def learn(self, *command: str) -> Ended:
-        """Run a command, and import from now on what it imported."""
+        """Run a command, and import for later runs what it imported."""
         with tempfile.NamedTemporaryFile("r", suffix=".json") as names:
             ended = self._asked(command, names.name)
             modules = json.loads(names.read() or "[]")
@@ -101,11 +101,11 @@ class Forks:
 
     @contextmanager
     def running(self, *command: str, names: str = "") -> Iterator[Running]:
-        """Begin a command, of which one runs at a time; the block ends it where it has not ended."""
+        """Start a command (one at a time); the end of the block ends it if it is still running."""
         with tempfile.TemporaryDirectory() as folder:
             printed = [Path(folder) / name for name in ("out", "err")]
             for file in printed:
-                file.touch()  # a command that is ended before it begins to print has printed nothing
+                file.touch()  # a command ended before it opens its output has printed nothing
             told = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
             running = Running(told["pid"], printed, lambda: self._reply({"wait": told["pid"]}))
             try:
@@ -124,12 +124,12 @@ class Forks:
         return json.loads(self._process.stdout.readline())
 
     def end(self) -> None:
-        """End the process, and wait for it."""
+        """End the forking process, and wait for it."""
         self._process.communicate()
 
 
 def _fields(pid: int) -> list[str]:
-    """State, parent, group, session and more of a process; empty when there is none."""
+    """Return state, parent, group, session and more of a process; empty if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -137,17 +137,17 @@ def _fields(pid: int) -> list[str]:
 
 
 def state(pid: int) -> str:
-    """The letter of a process' state, "Z" of one that has ended; empty when there is none."""
+    """Return the state letter of a process, "Z" after its end; empty if it does not exist."""
     return (_fields(pid) or [""])[0]
 
 
 def began(pid: int) -> int:
-    """When a process began, in the system's ticks."""
+    """Return the start time of a process, in clock ticks of the system."""
     return int(_fields(pid)[19])
 
 
 def left(leader: int, root: Path, since: int) -> list[int]:
-    """The processes that have not ended and are of a session, or work below a folder and began after it did."""
+    """Return running processes of a session, or started after `since` with a working folder below `root`."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         pid = int(place.name)
@@ -163,7 +163,7 @@ def left(leader: int, root: Path, since: int) -> list[int]:
 
 
 def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
-    """Import modules, but those of files that are to be damaged, and what cannot be imported."""
+    """Import modules, except those to be damaged and those that cannot be imported."""
     left_out = set(damaged)
     for name in modules:
         with suppress(BaseException):
@@ -175,7 +175,7 @@ def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
 
 
 def _limited(seconds: int, waited: int) -> None:
-    """Limit this process: signals end it where it does not end by itself."""
+    """Limit this process: signals end it if it does not end by itself."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -183,16 +183,16 @@ def _limited(seconds: int, waited: int) -> None:
 
 
 def _child(request: dict[str, Any]) -> NoReturn:
-    """Run a command in this process, whose output goes to files; its exit is that of the process.
+    """Run a command in this process with its output in files, and exit with its status.
 
-    Whatever happens, this process does not go on as the one that forked it.
+    This forked process never returns into the code of its parent.
     """
     code = 1
     try:
         code = _performed(request)
         if request["names"]:
             Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
-        vars(threading)["_shutdown"]()  # what Python does at its end, but for taking apart a thousand modules
+        vars(threading)["_shutdown"]()  # Python's own exit steps, without deleting a thousand modules
         atexit._run_exitfuncs()
     except BaseException:
         traceback.print_exc()
@@ -204,7 +204,7 @@ def _child(request: dict[str, Any]) -> NoReturn:
 
 
 def _performed(request: dict[str, Any]) -> int:
-    """Run a command as a program of its own would; return its exit status."""
+    """Run a command as if it were a separate program; return its exit status."""
     os.setsid()
     os.chdir(request["root"])
     for number, path in enumerate((os.devnull, *request["printed"])):
@@ -221,7 +221,7 @@ def _performed(request: dict[str, Any]) -> int:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     except KeyboardInterrupt:
-        return 130  # told to end before the command began
+        return 130  # ended before the command started
     try:
         exec(compile(place.read_text(), str(place), "exec"), module.__dict__)
         return 0
@@ -233,7 +233,7 @@ def _performed(request: dict[str, Any]) -> int:
 
 
 def outliving(leader: int, root: Path, since: int) -> int:
-    """How many processes still run half a second after a session's leader, which began then; they are ended."""
+    """Return how many processes still run half a second after the session's leader has ended, and end them."""
     end = time.monotonic() + 0.5
     while (orphans := left(leader, root, since)) and time.monotonic() < end:
         time.sleep(0.02)
@@ -244,7 +244,7 @@ def outliving(leader: int, root: Path, since: int) -> int:
 
 
 def _wait(child: int, root: Path, since: int) -> dict[str, Any]:
-    """How a child that began then ended, and how many processes outlive it."""
+    """Return how a child process ended, and how many processes outlive it."""
     _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
     orphans = outliving(child, root, since)
@@ -252,7 +252,7 @@ def _wait(child: int, root: Path, since: int) -> dict[str, Any]:
 
 
 def main(root: str) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     sys.path[0:0] = [root]
     since = 0
     for line in sys.stdin:
@@ -265,7 +265,7 @@ def main(root: str) -> None:
         elif "wait" in request:
             told = _wait(request["wait"], Path(root), since)
         else:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child hears it once it can be interrupted
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # delays Ctrl-C to the fork
             child = os.fork()
             if not child:
                 _child({**request, "root": root})

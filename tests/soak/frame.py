@@ -1,4 +1,4 @@
-"""A small paper of its own with one of every kind of file that a user writes, to be damaged and killed."""
+"""A small paper with one file of every kind that a user writes, to be damaged and killed."""
 
 import json
 import re
@@ -68,7 +68,7 @@ models:
 
 
 def written(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
-    """Write the files of a document's recipes, appended to what there is unless they replace it."""
+    """Write the files of a document's recipes, appended to existing files unless the recipe replaces them."""
     for path, content in BLOCK.findall(text):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def paper(project: Path, folder: Path) -> Path:
 
 
 def latex(project: Path, folder: Path) -> Path:
-    """Write the LaTeX paper of `docs/adopt.md` into `folder`, three dozen rows more, and a door; return it."""
+    """Write the LaTeX paper of `docs/adopt.md`, 36 extra rows and a `build.py` into `folder`; return it."""
     folder.mkdir()
     written((project / "docs/adopt.md").read_text(encoding="utf-8"), folder)
     with (folder / "results/heights.csv").open("a") as stream:
@@ -125,7 +125,7 @@ def latex(project: Path, folder: Path) -> Path:
 
 
 def adopted(project: Path, folder: Path) -> Path:
-    """Begin in that paper, bind a number, and change its data, so that `build` has something to write; return it."""
+    """Initialise that paper, bind a number, and change its data, so that `build` has something to write; return it."""
     latex(project, folder)
     subprocess.run([sys.executable, "build.py", "init"], cwd=folder, check=True, capture_output=True)
     text, data = folder / "main.tex", folder / "results/heights.csv"
@@ -136,13 +136,13 @@ def adopted(project: Path, folder: Path) -> Path:
 
 
 def stopped_capture(folder: Path, out: str) -> None:
-    """Leave in `out` what a capture leaves that was ended after its last text: parts, and a manifest without end."""
+    """Write to `out` what a capture killed after its last text leaves: parts, and an unfinished manifest."""
     command = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *CAPTURE, "--out", out)
     subprocess.run([sys.executable, "-P", "-c", STOPPED, *command], cwd=folder, check=True, capture_output=True)
 
 
 def commit(folder: Path) -> None:
-    """Commit all that lies in a folder."""
+    """Commit all files in a folder."""
     for command in (("add", "-A"), ("commit", "-qm", "All")):
         subprocess.run([*GIT, *command], cwd=folder, check=True)
 
@@ -165,7 +165,7 @@ TINY = {
 
 
 def thesis(project: Path, folder: Path) -> Path:
-    """Copy the thesis without what it built to `folder`, its recipe of small models one of seconds; return it."""
+    """Copy the thesis without outputs to `folder`, with a recipe of small models that takes seconds; return it."""
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
     shutil.copytree(project, folder, ignore=ignored)
     for name, changes in TINY.items():
@@ -174,7 +174,7 @@ def thesis(project: Path, folder: Path) -> Path:
         for pattern, put in changes:
             text, count = re.subn(pattern, put, text)
             if not count:
-                raise RuntimeError(f"{name}: nothing is {pattern!r} any more")
+                raise RuntimeError(f"{name}: nothing matches {pattern!r}")
         path.write_text(text)
     for path in (folder / "artifacts/measurements").glob("population_*/*"):
         path.unlink()

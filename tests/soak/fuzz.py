@@ -1,4 +1,4 @@
-"""Seeded damage to everything that is read: each file either counts as good, or is named in an error of the project."""
+"""Seeded damage to everything that is read: each file is either accepted as good or named in a project error."""
 
 import random
 import shutil
@@ -34,7 +34,7 @@ PIECES = (
 
 
 def damaged(content: bytes, chance: random.Random) -> bytes:
-    """One seeded change: a cut, a doubled or dropped line, bytes put in, taken out or flipped."""
+    """Return content with one seeded change: a cut, a doubled or dropped line, or bytes added, removed or flipped."""
     at = chance.randrange(len(content) + 1)
     match chance.randrange(7):
         case 0:
@@ -147,7 +147,7 @@ def _texts(root: Path, file: Path) -> str:
 
 
 def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Callable[[Path, Path], str]]]:
-    """What is damaged, by the word that the counts are printed under, with what reads it."""
+    """Return the files to damage and their reader, by the label of the counts."""
     some = sorted((root / "artifacts/sources").glob("*.csv"))
     measured = sorted((root / "artifacts/measurements").glob("*/*.[cp]*"))
     return {
@@ -193,7 +193,7 @@ ASKED: dict[str, Callable[[int], dict[str, object]]] = {
 
 
 def copied(project: Path) -> Path:
-    """A copy of what is read, with a small state and a small capture."""
+    """Copy everything that is read, with a small state and a small capture."""
     import json
 
     import pyarrow as pa
@@ -227,12 +227,12 @@ def copied(project: Path) -> Path:
 def run(
     project: Path, mutations: int, seed: int, only: Sequence[str] = ()
 ) -> Iterator[tuple[str, Counter[str], list[str]]]:
-    """For each class of files, or those named: its counts, and each outcome that should not be."""
+    """Damage files of each class in `only` (or all); yield the label, counts of outcomes, and faults."""
     root, chance = copied(project), random.Random(seed)
     try:
         kinds = classes(root, chance)
         if unknown := [word for word in only if word not in kinds]:
-            raise SystemExit(f"no class {unknown[0]!r}; have {', '.join(kinds)}")
+            raise SystemExit(f"no class {unknown[0]!r}; classes: {', '.join(kinds)}")
         for word, (paths, reader) in kinds.items():
             if only and word not in only:
                 continue
@@ -245,7 +245,7 @@ def run(
                     told = reader(root, path)
                 except ThesisError as error:
                     told = str(error)
-                except Exception as error:  # what this looks for
+                except Exception as error:  # the kind of error that this test looks for
                     counts["other error"] += 1
                     wrong.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
                     told = path.name
@@ -256,7 +256,7 @@ def run(
                 if told and path.stem not in told and path.parent.name not in told:
                     wrong.append(f"{path.name}: not named in {told[:200]!r}")
                 if len(told) > 20_000:
-                    wrong.append(f"{path.name}: {len(told)} characters of message")
+                    wrong.append(f"{path.name}: {len(told)} characters in the message")
             yield word, counts, wrong
     finally:
         shutil.rmtree(root)

@@ -1,4 +1,4 @@
-"""Builds killed at seeded moments, with children or without: the next build makes what an undisturbed one makes."""
+"""Kill builds at seeded moments, with or without their children: the next build must equal an undisturbed one."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ def _made(root: Path) -> dict[str, str]:
 
 
 def _emptied(root: Path, *, cold: bool) -> None:
-    """Take away all that was built, or what LaTeX reads and the thesis that it makes."""
+    """Delete all outputs if `cold`, else only the sources that LaTeX reads and the compiled thesis."""
     if cold:
         shutil.rmtree(root / "out", ignore_errors=True)
     else:
@@ -50,10 +50,10 @@ def run(
     tell: Callable[[str], None] = lambda words: None,
     warm: bool = False,
 ) -> Iterator[tuple[str, int, int, list[str]]]:
-    """For each target: iterations, kills, and each outcome that should not be; `tell` hears of every iteration.
+    """Yield iterations, kills and faults for each target; `tell` is called after every iteration.
 
-    A `warm` run begins with what the project has built, and takes away the sources of LaTeX and the thesis only: nearly
-    all of its time is LaTeX, where a kill has most to break.
+    A `warm` run starts from the project's outputs, and deletes only the LaTeX sources and the thesis: nearly
+    all of its time is LaTeX, where a kill can do most harm.
     """
     chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
@@ -70,7 +70,7 @@ def run(
             words, errors = first.communicate()
             whole, made, wrong, done = time.monotonic() - start, _made(root), list[str](), 0
             if first.returncode:
-                raise RuntimeError(f"{' '.join(target)} fails undisturbed: {errors}")
+                raise RuntimeError(f"{' '.join(target)} fails without a kill: {errors}")
             for number in range(kills):
                 _emptied(root, cold=not warm and chance.random() < 0.5)
                 for _ in range(chance.randrange(1, 4)):
@@ -89,7 +89,7 @@ def run(
                 if after.returncode:
                     wrong.append(f"{place}: {errors[-300:]}")
                 elif told != words or _made(root) != made:
-                    wrong.append(f"{place}: another outcome than undisturbed")
+                    wrong.append(f"{place}: differs from an undisturbed build")
                 if left := [path.name for path in root.rglob(".*.part")]:
                     wrong.append(f"{place}: left {left}")
                 tell(f"{place}: {done} kills so far, {len(wrong)} amiss")

@@ -1,4 +1,4 @@
-"""The published data package as a whole, by the standard's own reader."""
+"""Check the whole published data package with the standard's reader."""
 
 import json
 import tempfile
@@ -9,7 +9,7 @@ from boundpaper.store.files import write
 
 
 def run(root: Path) -> list[str]:
-    """What the standard's own reader says against the package that a project would publish; empty when it is valid."""
+    """Return the faults that the standard's reader finds in a project's published package; empty if valid."""
     import frictionless
 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))

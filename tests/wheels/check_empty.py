@@ -1,6 +1,6 @@
 """The two wheels alone, installed in empty environments, do what their quick starts say.
 
-It downloads what they need, torch among it, and so has a command of its own: `make test-wheels`.
+These checks download all requirements, including torch, and are therefore a separate command: `make test-wheels`.
 """
 
 import os
@@ -21,14 +21,14 @@ LATER = "0.2.99"
 
 
 class Environment:
-    """An empty environment, in which pip installs what it is given at the versions that are tested."""
+    """An empty environment, in which pip installs packages at the tested versions."""
 
     def __init__(self, folder):
         self.programs = folder / "bin"
         self.run(folder.parent, sys.executable, "-m", "venv", folder)
 
     def run(self, folder, *command):
-        """What a command prints, with this environment's programs first; it has to succeed."""
+        """Return what a command prints, with this environment's programs first; the command must succeed."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BOUNDPAPER"))}
         environment = kept | {"PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def light(wheels, tmp_path_factory):
-    """An environment with the engine alone."""
+    """Return an environment with only the engine."""
     made = Environment(tmp_path_factory.mktemp("light") / "environment")
     made.install(wheels[0])
     return made
@@ -55,7 +55,7 @@ def light(wheels, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def full(wheels, tmp_path_factory):
-    """The instruments with all that models need."""
+    """Return an environment with the instruments and all that models need."""
     made = Environment(tmp_path_factory.mktemp("full") / "environment")
     made.install(TORCH)
     made.install(wheels[0], f"{wheels[1]}[models]")
@@ -64,7 +64,7 @@ def full(wheels, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def paper(light, tmp_path_factory):
-    """A paper begun by the installed engine, with a small one laid over it."""
+    """Return a paper begun by the installed engine, with a small paper copied over it."""
     place = tmp_path_factory.mktemp("outside")
     light.run(place, "boundpaper", "new", "paper", "--title", "Recall, Checked")
     root = place / "paper"
@@ -76,7 +76,7 @@ def paper(light, tmp_path_factory):
 
 
 def later(wheel, folder):
-    """The same wheel as a later version says what it is."""
+    """Return the same wheel with a later version number."""
     here, there = wheel.name.split("-")[1], LATER
     target = folder / wheel.name.replace(here, there)
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(target, "w") as new:

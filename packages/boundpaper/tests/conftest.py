@@ -1,7 +1,7 @@
-"""Fixtures of the engine's suite: the specimen, a paper of its own, and nothing else that could be at hand.
+"""Fixtures of the engine's tests, based only on the specimen, a sample paper.
 
-The suite runs without torch, without the instruments and without the thesis beside which it lies: importing one of them
-fails here as it fails where only the engine is installed.
+The suite runs without torch, the instruments and the thesis: importing one of them fails, as it does where only the
+engine is installed.
 """
 
 import difflib
@@ -20,7 +20,7 @@ import specimens
 from heeded import heed_signals
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared machine")  # no test fails by the clock
+settings.load_profile("shared machine")  # no test fails because the machine is slow
 
 GOLDEN = Path(__file__).parent / "golden"
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
@@ -28,7 +28,7 @@ ELSEWHERE = {"keyquery", "torch", "transformers"}
 
 
 class NotOfTheEngine(MetaPathFinder):
-    """Refuses modules that the engine must do without."""
+    """Refuses imports of modules that the engine must not need."""
 
     def find_spec(self, name, path=None, target=None):
         if name in ELSEWHERE:
@@ -36,20 +36,20 @@ class NotOfTheEngine(MetaPathFinder):
 
 
 def entry_points(**wanted):
-    """The entry points of what is installed, without those of packages that the engine must do without."""
+    """Return the installed entry points, without those of packages that the engine must not need."""
     found: Any = installed(**wanted)
     return [each for each in found if each.module.partition(".")[0] not in ELSEWHERE] if "group" in wanted else found
 
 
 sys.meta_path.insert(0, NotOfTheEngine())
 installed, importlib.metadata.entry_points = importlib.metadata.entry_points, entry_points
-os.environ["PYTHONPATH"] = str(specimens.SOURCE)  # programs that tests start import what lies here
+os.environ["PYTHONPATH"] = str(specimens.SOURCE)  # programs started by tests import this checkout
 
 heed_signals()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with today's output")
 
 
 def pytest_collection_modifyitems(items):
@@ -63,26 +63,26 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def specimen(tmp_path_factory):
-    """The specimen as `new` and its own files make it: no test changes it."""
+    """Return the specimen as made by `new` and its own files; tests do not change it."""
     return specimens.begin(tmp_path_factory.mktemp("specimen") / "paper")
 
 
 @pytest.fixture(autouse=True)
 def _opened(monkeypatch, specimen):
-    """Begin each test with the specimen open; a command of the test opens another paper."""
+    """Start each test with the specimen as the open paper; a command in the test may open another."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(specimen))
 
 
 @pytest.fixture
 def golden(request):
-    """Compares a text with the golden file at a path, or rewrites it with `--update-golden`."""
+    """Return a function that compares a text with a golden file, or rewrites the file with `--update-golden`."""
 
     def compare(path: str, text: str) -> None:
         file = GOLDEN / path
         if request.config.getoption("--update-golden"):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        assert file.is_file(), f"no golden file {path}; make it with --update-golden and read it"
+        assert file.is_file(), f"golden file {path} is missing; create it with --update-golden and check it"
         known = file.read_text()
         diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
         assert text == known, "\n".join(diff)

@@ -1,4 +1,4 @@
-"""Fixtures of the instruments' suite, which runs without TeX and without the thesis beside which it lies."""
+"""Fixtures of the instruments' tests, which run without TeX and without the thesis."""
 
 import os
 import sys
@@ -10,21 +10,21 @@ from hypothesis import HealthCheck, settings
 from heeded import heed_signals
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared machine")  # no test fails by the clock
+settings.load_profile("shared machine")  # no test fails because the machine is slow
 
 HERE = Path(__file__).parent
 SOURCES = [HERE.parent / "src", HERE.parents[1] / "boundpaper/src"]
-os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs that tests start import what lies here
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two workers that wait for each other take four times as long
-os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
-# as for commands in the checkout, and not for each project that a test makes: what is compiled is compiled once
+os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs started by tests import this checkout
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers make tests four times slower
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
+# one cache for all projects that tests make, as in the checkout, so that code is compiled once
 os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[2] / "out/state/numba"))
 heed_signals()
 PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"
 
 
 def pytest_collection_finish():
-    """Have one worker at a time compile, if a test does: what one has compiled, the others load."""
+    """Let only one worker compile at a time; the other workers load the compiled code."""
     if "numba" in sys.modules:
         from compiled_once import compile_alone
 
@@ -33,7 +33,7 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory):
-    """A project that holds nothing: what is measured in it is described by the package."""
+    """Return an empty project; the package describes what is measured in it."""
     root = tmp_path_factory.mktemp("empty")
     (root / "artifacts").mkdir()
     (root / "artifacts/datapackage.yaml").write_text(PACKAGE)
@@ -42,13 +42,13 @@ def empty(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _opened(monkeypatch, empty):
-    """Begin each test with the empty project open."""
+    """Start each test with the empty project open."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(empty))
 
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """A project of its own for measurements, which the command line takes for the root."""
+    """Return a separate project for measurements, which the command line uses as its root."""
     root = tmp_path / "project"
     (root / "artifacts").mkdir(parents=True)
     (root / "artifacts/datapackage.yaml").write_text(PACKAGE)

@@ -1,4 +1,4 @@
-"""What a folder may hold that is not as it should be: each is told in a line, with the way out."""
+"""Faults in a folder to be adopted: each gives a one-line error with a remedy."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from adopting import HEIGHTS, MAIN, begun, folder, run
     ("files", "words"),
     [
         ({"second_dot_tex": MAIN, "main_dot_tex": "x"}, None),
-        ({"supplement_dot_tex": MAIN}, None),  # main.tex is usual
+        ({"supplement_dot_tex": MAIN}, None),  # main.tex is the usual main file
         ({"a__x_dot_tex": MAIN}, None),  # deeper
         ({"package_dot_json": "{}"}, "left out: package.json"),
         ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, but the"),

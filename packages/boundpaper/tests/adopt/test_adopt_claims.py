@@ -1,4 +1,4 @@
-"""Claims of an adopted paper: a sentence that became false turns red; faults are told by file and line."""
+"""Claims of an adopted paper: a sentence that is no longer true turns red, and faults name file and line."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Values in the classes of venues: no error, the same print after binding, every byte back."""
+"""Values in the document classes of venues: no error, equal print after binding, and restored source bytes."""
 
 import re
 import shutil
@@ -61,14 +61,14 @@ STAND_INS = {
 \\setlength\\parindent{0pt}\\setlength\\parskip{5.5pt}
 """,
 }
-"""For styles that no distribution of TeX has: files of our own with their page, columns, font and citations."""
+"""Substitutes for styles that no TeX distribution has, with equal page, columns, font and citations."""
 IN_CLASSES = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=needs(*(set(files) - set(STAND_INS)))) for name, (files, _) in CLASSES.items()]
 )
 
 
 def in_class(root, name, body, **files):
-    """A folder with a paper in a class; a style that TeX lacks is stood in for."""
+    """Return a folder with a paper in a document class; styles missing from TeX are replaced by stand-ins."""
     absent = [file for file in CLASSES[name][0] if file in STAND_INS and not has(file)]
     for file in absent:
         (root / file).write_text(STAND_INS[file])
@@ -123,7 +123,7 @@ WIDTHS = {"asked": ", width=150.0", "unasked": ""}
 @pytest.mark.latex
 @IN_CLASSES
 def test_tables_and_figures_fit_the_columns_of_the_document_class(tmp_path, name):
-    """A figure is as wide as a column; what is wider than one goes over both; a flattened paper prints the same."""
+    """A figure is as wide as a column; a wider table spans both columns; a flattened paper prints the same."""
     exhibits = "\\boundtable{small}\\boundtable{wide}\\boundfigure{one}\\boundfigure{two}\\end{document}"
     root = in_class(tmp_path, name, BODY.replace("\\end{document}", exhibits))
     for kind, text, each, other in (
@@ -170,7 +170,7 @@ def table(heights):
 @pytest.mark.latex
 @pytest.mark.parametrize("name", ["article", "acl"])
 def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path, name):
-    """Each has a head and at most as many rows as fit; the caption goes on, and no row is lost."""
+    """Each float has a header and as many rows as fit; the caption continues, and no row is lost."""
     body = BODY.replace("\\end{document}", "\\boundtable{many}\\end{document}")
     root = in_class(tmp_path, name, body, tables__many_dot_py=LONG)
     run(root, "init")
@@ -228,7 +228,7 @@ def test_explicit_figure_width_is_used_even_when_equal_to_a_default(tmp_path):
 @pytest.mark.latex
 @pytest.mark.parametrize("program", ["xelatex", "lualatex"])
 def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_named(tmp_path, program):
-    """Figures stay in Palatino where the font is none of pdfLaTeX's, and that is said."""
+    """Figures keep the font Palatino if pdfLaTeX lacks the paper's font, and a note says so."""
     main = (
         f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
         + FACE

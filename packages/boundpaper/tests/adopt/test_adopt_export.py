@@ -1,4 +1,4 @@
-"""Handing on an adopted paper: archives, a marked comparison, Word, HTML, traces."""
+"""Exporting an adopted paper: archives, marked comparison, Word, HTML, traces."""
 
 import time
 import zipfile
@@ -71,7 +71,7 @@ def test_diff_and_trace_report_file_line_and_key(tmp_path):
 def test_diff_pdf_marks_only_numbers_that_changed(tmp_path):
     root = begun(tmp_path)
     committed(root)
-    run(root, "lint", "--fix")  # nothing moves by being bound
+    run(root, "lint", "--fix")  # binding moves nothing
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.8314", "0.8451"))
     run(root, "diff", "HEAD", "--pdf")
@@ -108,7 +108,7 @@ def test_docx_holds_every_number_and_reports_an_omitted_drawing(tmp_path):
     run(root, "docx")
     assert document_words((root / "main.docx").read_bytes(), "docx").count("0.831") == 4  # title, heading, text, 0.8314
     first = (root / "main.docx").read_bytes()
-    time.sleep(1.1)  # a file of Word has its time to the second
+    time.sleep(1.1)  # Word files store the time to the second
     run(root, "docx")
     assert (root / "main.docx").read_bytes() == first
     path = root / "main.tex"

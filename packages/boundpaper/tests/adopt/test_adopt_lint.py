@@ -1,4 +1,4 @@
-"""What in LaTeX is a typed value, and what is layout, a name, a year or a reference."""
+"""Typed values in LaTeX, distinguished from layout, names, years and references."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Numbers of an existing paper: begun, bound, built, and given back byte for byte."""
+"""Numbers of an existing paper: initialised, bound, built, and restored byte for byte."""
 
 import json
 

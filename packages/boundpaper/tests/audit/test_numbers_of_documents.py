@@ -1,4 +1,4 @@
-"""Which digits of a cell or a sentence are a quantity, in which unit, and what interval their print leaves."""
+"""Quantities in cells and sentences: which digits belong to one, its unit, and its rounding interval."""
 
 import pytest
 

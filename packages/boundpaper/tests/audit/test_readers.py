@@ -1,4 +1,4 @@
-"""What each reader makes of a document: lines, headers, captions, figure code, parts, and what it leaves out."""
+"""Contents that each reader extracts from a document: lines, headers, captions, figure code, parts; its omissions."""
 
 import shutil
 import subprocess

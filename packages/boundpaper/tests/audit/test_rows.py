@@ -1,4 +1,4 @@
-"""What a sentence says of several rows, a figure of a table, a series of itself: slips are found, right ones passed."""
+"""Statements on several rows, on a figure of a table, or within a series: slips are found, correct ones accepted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each kind of contradiction is found where it was planted, and its sisters that are right are passed in silence."""
+"""Each kind of contradiction is found where it was planted, and similar but correct documents give no finding."""
 
 import random
 
@@ -13,7 +13,7 @@ def table(header, *rows):
 
 
 def short(text):
-    """A table of rows parted by `;`, of cells parted by `,`."""
+    """Return a Markdown table; `text` separates rows by `;` and cells by `,`."""
     return table(*(row.split(",") for row in text.split(";")))
 
 
@@ -164,7 +164,7 @@ def test_correct_text_has_no_findings(text):
 
 
 def _planted(rng, formula, unit=""):
-    """A table whose last column follows from two, with a slip in one of its cells; the slip's line."""
+    """Return a table whose last column follows from two others, with a slip in one cell, and the slip's line."""
     rows = []
     for index in range(8):
         a, b = rng.uniform(20, 90), rng.uniform(20, 90)

@@ -1,4 +1,4 @@
-"""Documents that are cut off, nested, empty or strange are read without a fault, and in a time that grows with them."""
+"""Truncated, nested, empty and unusual documents are read without errors, in time linear in their length."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Many steps run in other processes: with the same promises as in this one, and what goes wrong there is told here."""
+"""Many steps in worker processes: same guarantees as in the main process, and errors are reported there."""
 
 import os
 from multiprocessing import active_children
@@ -44,9 +44,9 @@ def test_error_in_a_worker_process_is_reported_as_in_this_one(root: Path) -> Non
     assert told["numbered:s00"] == "s00.txt:1: ValueError: no number"
     assert told["numbered:s05"] == "s05.txt: no number that is told"
     assert "s11.txt changed while numbered:s11 was being built" in told["numbered:s11"]
-    assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "a traceback is left for --debug"
+    assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "the traceback is kept for --debug"
     assert notes == ["numbered:s09: seen"]
-    assert notes_here == [], "what was built is fresh"
+    assert notes_here == [], "built steps are up to date"
     assert len(outcome.built) == MANY + 1
 
 
@@ -54,7 +54,7 @@ def test_killed_worker_fails_its_step_and_the_other_steps_go_on(root: Path) -> N
     (root / "s02.txt").write_text("die")
     outcome, _, _ = build(root)
     assert "numbered:s02" in outcome.failed
-    assert len(outcome.failed) <= 3, "with it what the other processes had been given"
+    assert len(outcome.failed) <= 3, "only steps already sent to workers fail with it"
     assert all("was killed from outside" in str(error) for error in outcome.failed.values())
     assert len(outcome.built) + len(outcome.failed) == MANY + 4
     (root / "s02.txt").write_text("plain")

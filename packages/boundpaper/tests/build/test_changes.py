@@ -1,4 +1,4 @@
-"""Changes against a git revision: cells, rows, columns and whole tables."""
+"""Changes since a git revision: cells, rows, columns and whole tables."""
 
 import subprocess
 

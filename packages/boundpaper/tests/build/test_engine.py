@@ -1,4 +1,4 @@
-"""The engine's promises: what is built again, what is kept, and what a failure or a kill leaves behind."""
+"""Guarantees of the engine: what is rebuilt, what is kept, and the state after a failure or a kill."""
 
 import json
 import sys
@@ -167,7 +167,7 @@ def test_builder_that_writes_outside_its_outputs_fails(project):
 
 
 def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
-    """A step that runs beside others names its inputs only: another that ends drops the hashes of those they share."""
+    """Parallel steps only name their inputs, since a step that ends would drop the hashes of shared inputs."""
     asked, digests = set(), FactReader.digests
 
     def watched(reader, paths):

@@ -1,4 +1,4 @@
-"""The graph: steps found in source text, their needs and inputs, and the faults it names."""
+"""The graph: steps found in source text, their dependencies and inputs, and reported faults."""
 
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     steps = graph(tmp_path)
     said = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
     assert said in steps.faults
-    assert said in steps.steps["table:means"].fault  # so that it is not built
+    assert said in steps.steps["table:means"].fault  # prevents building it
 
 
 def test_circular_dependency_is_reported_with_its_steps(tmp_path, write):
@@ -179,7 +179,7 @@ def test_facts_of_a_function_cover_every_kind_of_parameter():
     ],
 )
 def test_step_that_gathers_a_kind_fails_when_a_file_of_it_is_unreadable(file, content, tmp_path, write):
-    """The ledger would hold fewer claims than there are, and say nothing of it."""
+    """Otherwise the ledger would silently contain fewer claims than exist."""
     for name in ("claims/ledger.py", "build/provenance.py"):
         write(f"packages/boundpaper/src/boundpaper/{name}")
     write(file, content)

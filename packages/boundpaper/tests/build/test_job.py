@@ -1,4 +1,4 @@
-"""What a step's function is told about columns that are not there."""
+"""Errors for a step's function that asks for missing columns."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FRAMES = {
 
 
 class Given(Job):
-    """A job whose function and frames are given."""
+    """A job with a given function and given frames."""
 
     def __init__(self, function, frames=None) -> None:
         super().__init__(Path("."), "figure", "food", "figures/food.py", "figure")
@@ -55,7 +55,7 @@ def test_missing_column_error_lists_all_columns_when_no_name_is_near() -> None:
 
 
 def test_other_error_names_the_artifacts_that_the_function_reads() -> None:
-    """A table that lacks a row fails a function in its own code: the cause lies in one of the tables."""
+    """A missing row fails inside the function: the cause is in one of the tables."""
     assert told(lambda engel, firms: int("x")) == "; it reads engel, firms"
     assert told(lambda engel, firms: engel.loc[7]) == "; it reads engel, firms"
     many = {f"t{number}": FRAMES["engel"] for number in range(8)}

@@ -1,4 +1,4 @@
-"""A pool of processes ends with the command that began it, also while a worker hears of nothing."""
+"""A pool of processes ends with the command that started it, even if a worker ignores signals."""
 
 import gc
 import os
@@ -35,7 +35,7 @@ if __name__ == "__main__":
 
 @contextmanager
 def command(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A command whose pool has two workers that stop hearing once they begin, and the numbers of these."""
+    """Yield a command whose two pool workers ignore everything once started, and the workers' process ids."""
     (folder / "program.py").write_text(PROGRAM)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     argv = [sys.executable, "program.py", str(folder)]
@@ -60,7 +60,7 @@ def test_idle_workers_end_when_their_command_is_killed(tmp_path: Path, number: s
 
 
 def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> None:
-    """They have imported nothing yet, so they follow nobody; the watchman knows them from their first moment."""
+    """These workers have not yet started to watch their parent, but the watchman knows them from the start."""
     with command(tmp_path) as (running, workers):
         running.kill()
         running.wait()

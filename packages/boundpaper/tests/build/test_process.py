@@ -1,4 +1,4 @@
-"""Programs end with their group, on time and on Ctrl-C."""
+"""Programs end with their process group, on time and on Ctrl-C."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ child.wait()
 
 
 class Limit:
-    """A time limit that is over as soon as the program has made a file."""
+    """A time limit that expires as soon as the program has made a file."""
 
     begun = Path("begun")
 

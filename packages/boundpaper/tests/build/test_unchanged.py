@@ -1,4 +1,4 @@
-"""Nothing to do is known from stamps of files, and whatever could have changed is left to the hashes."""
+"""File stamps show that nothing changed; any possible change is left to the hashes."""
 
 import json
 import os
@@ -16,7 +16,7 @@ SOURCE, MADE = "artifacts/sources/a.csv", "out/tables/a.tex"
 
 @pytest.fixture
 def project(tmp_path):
-    """A folder with one source and what was made of it, older than what is done to it next."""
+    """Return a folder with a source and its output, both older than later changes by the test."""
     for path, text in ((SOURCE, "x\n1\n"), ("tables/a.py", "code\n"), (MADE, "made\n"), (STATE, "{}")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
@@ -37,7 +37,7 @@ def keep(root, seen, steps=("table:a", "source:a")):
 
 @pytest.fixture
 def kept(project):
-    """The same, remembered as fresh."""
+    """Return this folder, recorded as up to date."""
     assert keep(project, watch(project))
     return project
 
@@ -88,7 +88,7 @@ def test_changed_output_or_build_record_is_not_taken_as_unchanged(kept, path, ch
 
 def test_copied_project_is_not_taken_as_unchanged(kept, tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "project"
-    shutil.copytree(kept, copy)  # times are copied along
+    shutil.copytree(kept, copy)  # copies keep their times
     assert not are_unchanged(copy, ["table:a"])
 
 

@@ -1,4 +1,4 @@
-"""A claim that is judged by a p alone is refused: at a p of .10 it would be called contradicted."""
+"""Claims judged by p alone are refused: p = .10 would be called contradicted."""
 
 import pytest
 

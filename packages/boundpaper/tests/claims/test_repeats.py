@@ -1,4 +1,4 @@
-"""Repeats: a number that is printed again carries the verdict of its origin, and a misprint its own."""
+"""Repeats: a number printed again gets the verdict of its origin, and a misprint its own verdict."""
 
 from dataclasses import asdict
 
@@ -33,7 +33,7 @@ def settled(*rows):
         ("holds", "holds after rounding", "holds after rounding"),
         ("holds after rounding", "holds", "holds after rounding"),
         ("holds after rounding", "not significant", "not significant"),
-        ("contradicted", "holds", "contradicted"),  # a misprint is one, whatever the number is worth
+        ("contradicted", "holds", "contradicted"),  # a misprint stays contradicted, whatever its origin
         ("not supported", "contradicted", "not supported"),
     ],
 )

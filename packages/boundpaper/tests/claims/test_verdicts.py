@@ -1,4 +1,4 @@
-"""What a verdict means: each word is refused where its numbers do not carry it."""
+"""Meaning of verdicts: a verdict is refused if its numbers do not support it."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, said):
     ("estimate", "ci", "sign", "p_adjusted", "verdict"),
     [
         (2.0, (1.0, 3.0), 1, None, "holds"),
-        (2.0, (1.0, 3.0), 1, 0.2, "not supported"),  # alone, not in its family
+        (2.0, (1.0, 3.0), 1, 0.2, "not supported"),  # significant alone, but not in its family
         (2.0, (-1.0, 5.0), 1, None, "not significant"),
         (-2.0, (-5.0, 1.0), 1, None, "not supported"),  # the other sign
         (-2.0, (-3.0, -1.0), 1, None, "contradicted"),
@@ -70,7 +70,7 @@ def test_directed_claim_compares_with_a_null_value_other_than_zero():
     ],
 )
 def test_claim_of_no_difference_holds_only_within_a_margin(ci, verdict, word):
-    """A large p is no evidence of no difference: the p that is given changes nothing."""
+    """A large p is no evidence of no difference: the verdict does not depend on p."""
     for p_value in (None, 1.0):
         judged = equivalent(ci, 10.0, "The change", p_value=p_value)
         assert judged.verdict == verdict

@@ -1,4 +1,4 @@
-"""Data that are wrong, cut or moved, as a user meets them on the command line."""
+"""Wrong, truncated or moved data, as reported to users on the command line."""
 
 import shutil
 import subprocess
@@ -76,13 +76,13 @@ def test_diff_shows_a_changed_cell_and_its_size(paper):
     assert "result recall_drop: reader-s, drop: 39.5 -> 40 (+0.5, +1.27 %)" in done.stdout
     fails(run(paper, "diff", "nowhere"), "no revision 'nowhere'")
     changed = subprocess.run(["git", "status", "--short"], cwd=paper, capture_output=True, text=True, check=True)
-    assert changed.stdout.split() == ["M", SOURCE], "`diff` must change nothing but what lies below out/"
+    assert changed.stdout.split() == ["M", SOURCE], "`diff` may only change files below out/"
     again = run(paper, "diff", "HEAD", "--all")
     assert "39.5 -> 40" in again.stdout
     assert "note: " not in again.stderr
     assert run(paper, "analyze").returncode == 0
     subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=paper, check=True)
-    assert "note: " not in run(paper, "analyze").stderr, "what git brought back is built again without a word"
+    assert "note: " not in run(paper, "analyze").stderr, "restored files are rebuilt without a note"
     assert run(paper, "diff", "HEAD", "--check").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command within a second, whatever its main thread and its other threads are at."""
+"""Ctrl-C ends a command within a second, whatever its threads are doing."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ from boundpaper.build import interrupt
 interrupt.end_promptly()
 print("begun", flush=True)
 """
-LIBRARY = "hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"  # a minute and more in which Python hears of no signal
+LIBRARY = "hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"  # over a minute without signal handling
 THREAD = "threading.Thread(target=time.sleep, args=(99,)).start()"
 SWALLOWED = """
 try:
@@ -58,7 +58,7 @@ door.Commands(commands={{"waits": waits}})(["waits"])
 
 
 def interrupted(code):
-    """Give the exit status, the seconds from Ctrl-C to the end, and both outputs of a program."""
+    """Return exit status, seconds from Ctrl-C to the end, and both outputs of a program."""
     command = [sys.executable, "-c", BEGIN + code]
     program = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
@@ -78,7 +78,7 @@ def test_ctrl_c_ends_a_command_that_would_not_end(code):
     status, seconds, _, errors = interrupted(code)
     assert status == interrupt.CODE
     assert errors == interrupt.WORDS + "\n"
-    assert seconds < 30, "it would have gone on for more than a minute"
+    assert seconds < 30, "uninterrupted it runs for over a minute"
 
 
 def test_ctrl_c_lets_a_command_end_by_itself():
@@ -98,7 +98,7 @@ def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
 def test_library_error_after_ctrl_c_counts_as_interrupt_and_threads_are_not_awaited(after):
     status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
     assert (status, errors) == (interrupt.CODE, interrupt.WORDS + "\n")
-    assert seconds < 30, "the thread would have gone on for more than a minute"
+    assert seconds < 30, "the thread alone runs for over a minute"
 
 
 @pytest.mark.parametrize("error", [ValueError("own"), KeyError("own")])

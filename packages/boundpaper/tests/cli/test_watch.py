@@ -1,4 +1,4 @@
-"""A saved file is built, what builds write is not, and a browser of this machine is told."""
+"""`watch` builds saved files, ignores files that builds write, and notifies a local browser."""
 
 import signal
 import subprocess
@@ -61,7 +61,7 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
     thread.start()
     try:
         assert waited(lambda: len(built) == 1)
-        time.sleep(1)  # the watch begins after the first build
+        time.sleep(1)  # watching starts after the first build
         (root / "artifacts/results/x.csv").write_text("a\n")
         (root / "tables/one.py").write_text("one = 1\n")
         assert waited(lambda: len(built) == 2)
@@ -71,7 +71,7 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
             "failed",
         ]
         (root / "tables/two.py").write_text("two = 2\n")
-        assert waited(lambda: len(built) == 3), "a failed build ends no watch"
+        assert waited(lambda: len(built) == 3), "`watch` continues after a failed build"
         assert said[-2] == "changed: tables/two.py"
     finally:
         stop.set()
@@ -80,7 +80,7 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
 
 
 def _runs(process):
-    """Tell whether a process runs; a zombie does not."""
+    """Return whether a process runs; a zombie does not."""
     stat = Path(f"/proc/{process}/stat")
     try:
         return stat.read_text().rpartition(") ")[2][0] != "Z"
@@ -104,7 +104,7 @@ def test_watch_stops_its_build_when_it_ends(tmp_path, number):
         assert _runs(build)
         watching.send_signal(number)
         watching.wait(10)
-        assert waited(lambda: not _runs(build), 5), "the build goes on without its watch"
+        assert waited(lambda: not _runs(build), 5), "the build continues after `watch` has ended"
     finally:
         watching.kill()
         watching.wait()

@@ -1,4 +1,4 @@
-"""Entities of a garden, for figures that are drawn without a paper."""
+"""Styles for entities of a garden, for figures without a paper."""
 
 import pytest
 
@@ -13,7 +13,7 @@ entities:
 
 @pytest.fixture(scope="session")
 def garden(tmp_path_factory):
-    """A project that holds nothing but looks."""
+    """Return a project that contains only styles."""
     root = tmp_path_factory.mktemp("garden")
     (root / "artifacts").mkdir()
     (root / "artifacts/datapackage.yaml").write_text("name: garden\ntitle: Garden\nresources: []\n")
@@ -24,7 +24,7 @@ def garden(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="module")
 def _garden_for_the_module(garden):
-    """Open the garden for what a module draws once."""
+    """Open the garden project for figures made once per module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOUNDPAPER_ROOT", str(garden))
         yield
@@ -32,5 +32,5 @@ def _garden_for_the_module(garden):
 
 @pytest.fixture(autouse=True)
 def _garden(monkeypatch, garden, _opened):
-    """Open the garden in place of the specimen."""
+    """Open the garden project instead of the specimen."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(garden))

@@ -1,4 +1,4 @@
-"""Labels must not cover each other."""
+"""Placement of labels without overlaps."""
 
 import itertools
 import random

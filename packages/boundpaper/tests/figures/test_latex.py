@@ -1,4 +1,4 @@
-"""Every kind compiles, with and without a precompiled format; nothing is clipped, no font is a bitmap."""
+"""Every kind of series compiles, with and without a precompiled format; nothing is clipped, no font is bitmap."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
     assert content is not None
     segment = r"([\d.]+) ([\d.]+) m \n([\d.]+) ([\d.]+) l \n"
     paths = re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
-    assert len(paths) == 5, "four bars, and the lines of the grid"
+    assert len(paths) == 5, "four bars and the grid lines"
     for path in paths[1:]:
         x, _, end_x, end_y, left, low, right, high = map(float, path)
         assert (x, low, high, left + right) == (end_x, end_y, end_y, pytest.approx(2 * x, abs=0.001))
@@ -93,7 +93,7 @@ def test_figure_compiles_without_precompiled_format_and_reproducibly(tmp_path):
 
 
 def pictures(path):
-    """Width and height in pixels of the pictures in a PDF."""
+    """Return width and height in pixels of the pictures in a PDF."""
     return [image.image.size for page in PdfReader(path).pages for image in page.images if image.image]
 
 
@@ -137,7 +137,7 @@ def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts
     assert len(pictures(format_folder / "under_score.pdf")) == 1
     fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
     names = {font["/BaseFont"].partition("+")[2] for font in fonts}
-    assert names == {"TeXGyrePagella-Regular", "CMSY10"}, "the text's font, and the minus sign of its mathematics"
+    assert names == {"TeXGyrePagella-Regular", "CMSY10"}, "the text font, and the math minus sign"
 
 
 @pytest.mark.parametrize("style", ["usetex", "xkcd"])

@@ -1,4 +1,4 @@
-"""Figures drawn in matplotlib: what is converted says all that the drawing says, the rest matplotlib draws itself."""
+"""Matplotlib figures: a converted drawing keeps all contents, and other drawings are left to matplotlib."""
 
 import io
 import re
@@ -22,18 +22,18 @@ from matplotlib.patheffects import withStroke  # noqa: E402
 
 
 def body(drawing, **fields):
-    """The figure's LaTeX behind the preamble."""
+    """Return the figure's LaTeX after the preamble."""
     return tex(from_matplotlib(drawing, caption="c", **fields), "d").split("endofdump\\endcsname\n")[1]
 
 
 def axes_of(**options):
-    """An empty drawing and its one pair of axes."""
+    """Return an empty drawing and its only pair of axes."""
     drawing = Drawing(**options)
     return drawing, drawing.subplots()
 
 
 def rows(text):
-    """All rows of numbers of the tables of a text."""
+    """Return all numeric rows of the tables in a text."""
     return [
         tuple(map(float, line.split()))
         for line in text.splitlines()
@@ -236,7 +236,7 @@ def test_without_latex_the_program_is_named(monkeypatch):
 
 
 def test_unknown_artist_property_prevents_conversion_and_is_named():
-    """Whatever differs from a new artist and is not heeded keeps a drawing from being converted."""
+    """Any artist property that differs from the default and is not supported prevents conversion."""
     from boundpaper.figures.matplotlib.convert import pgfplots
     from boundpaper.figures.matplotlib.usual import NotConverted
 

@@ -1,4 +1,4 @@
-"""The LaTeX of a figure: exact text for small figures of every kind, the float, pictures, faults in templates."""
+"""LaTeX of figures: exact text for a small figure of every kind, floats, pictures, template faults."""
 
 import io
 import os
@@ -81,7 +81,7 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     (content,) = picture_files(turned, "dense").values()
     assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == VIRIDIS[0]
     seen = tex(turned, "dense")
-    assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in seen  # the axis runs where the picture lies
+    assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in seen  # the axis covers the picture
     assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in seen
     assert picture_files(SAMPLES["heatmap"], "heatmap") == {}
 
@@ -95,7 +95,7 @@ def test_masked_heat_map_cells_stay_white():
     values = [[None if c > r else c for c in range(32)] for r in range(32)]
     (content,) = picture_files(panel(Heatmap(values=values)), "dense").values()
     picture = Image.open(io.BytesIO(content))
-    assert picture.getpixel((255, 255)) == (255, 255, 255)  # row 0 is at the bottom, and has its first cell only
+    assert picture.getpixel((255, 255)) == (255, 255, 255)  # row 0 is at the bottom, with only its first cell
     assert picture.getpixel((0, 255)) == VIRIDIS[0]
     assert picture.getpixel((255, 0)) == VIRIDIS[-1]
 
@@ -198,7 +198,7 @@ def test_printed_values_extend_the_axis_only_beyond_the_bars():
 
 
 def test_no_marker_is_drawn_on_the_frame_of_a_narrow_panel():
-    """A share of the range is less than half a mark where three panels stand beside one another."""
+    """In narrow panels, a fixed share of the range can be less than half a mark."""
     points = Points(x=[1.0, 2.0], y=[0.0, 1.0], entity="neutral")
     figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
     for place in lay_out(figure, "narrow", 0.0).places:

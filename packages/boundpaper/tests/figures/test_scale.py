@@ -1,4 +1,4 @@
-"""Limits, ticks and the way along an axis."""
+"""Axes: limits, ticks and scaling."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ def test_limits_leave_a_margin_and_bars_stand_on_zero():
     bars = settle(Axis(), [2.0, 4.0], length=50, pad=0.05, grounded=True)
     assert (bars.low, bars.high) == (0.0, 4.2)
     log = settle(Axis(scale="log"), [5.0, 50.0], length=50, pad=0.05, grounded=True)
-    assert 4.0 < log.low < 5.0, "a log axis has no ground, so that nothing is drawn towards it"
+    assert 4.0 < log.low < 5.0, "a log axis has no zero from which to draw bars"
     assert settle(Axis(low=-1, high=9), [2.0, 4.0], length=50, pad=0.05).low == -1
     assert settle(Axis(), [3.0, 3.0], length=50, pad=0.1).low < 3.0
 
@@ -97,7 +97,7 @@ def test_tick_texts_have_equal_decimals_and_separators():
 
 
 def test_widths_match_those_that_latex_measured():
-    # \settowidth in the class option 11pt with tgpagella and mathpazo, in points of TeX.
+    # \settowidth with class option 11pt, tgpagella and mathpazo, in TeX points.
     measured = {"Ministral 3 14B": 59.57, "$-0.25$": 23.26, "$r_q = 0.25$": 35.82}
     for text, points in measured.items():
         assert width(text) * 72.27 / 25.4 == pytest.approx(points, rel=0.08)
@@ -119,14 +119,14 @@ def test_reversed_axis_keeps_cell_positions():
 
 
 def coordinates(series, **axes):
-    """Rows of numbers that PGFPlots is given for one series."""
+    """Return the rows of numbers that PGFPlots gets for one series."""
     text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
     lines = [line.split() for line in text.splitlines()]
     return [tuple(map(float, line)) for line in lines if line and all(part[0] in "-0123456789n" for part in line)]
 
 
 def shown(axis, series, **axes):
-    """The texts of an axis' ticks."""
+    """Return the tick label texts of an axis."""
     text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
     line = next(line for line in text.splitlines() if line.startswith(f"  {axis}ticklabels="))
     return [part.strip("{}$") for part in line.split("={", 1)[1].rstrip(",").rstrip("}").split("},{")]

@@ -1,4 +1,4 @@
-"""What a figure may hold, and what each fault says."""
+"""Valid contents of a figure, and the message for each fault."""
 
 import subprocess
 import sys

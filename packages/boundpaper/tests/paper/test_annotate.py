@@ -1,4 +1,4 @@
-"""Copies of documents annotated: numbers found, statements placed, changes told, pages written."""
+"""Annotated copies of documents: numbers found, statements located, changes reported, pages written."""
 
 import re
 from decimal import Decimal
@@ -129,7 +129,7 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     covered = coverage(copy, place_rows([check], copy), {})
     states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
     assert states[9, "92"] == "judged"
-    assert states[5, "92"] == states[9, "52.5"] == "open"  # the same value in a sentence, and another cell of the row
+    assert states[5, "92"] == states[9, "52.5"] == "open"  # equal value in a sentence, and another cell
     html = "".join(line.html for line in copy_blocks(copy, covered))
     assert html.count('title="cell"') == 1
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
@@ -199,7 +199,7 @@ def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
 
 
 def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_path):
-    """Where no places are recorded, statements are looked for by their words."""
+    """Without recorded places, statements are found by their words."""
     root = begin(tmp_path / "paper")
     folder = tmp_path / "copies"
     folder.mkdir()

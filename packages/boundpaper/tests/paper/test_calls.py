@@ -1,4 +1,4 @@
-"""What chapters depend on, read from their text."""
+"""Dependencies of chapters, read from their text."""
 
 import subprocess
 import sys

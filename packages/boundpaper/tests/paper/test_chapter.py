@@ -1,4 +1,4 @@
-"""Chapters get their numbers from artifacts, and say what is wrong with file and line."""
+"""Chapters get their numbers from artifacts, and report faults with file and line."""
 
 from pathlib import Path
 
@@ -179,7 +179,7 @@ def test_r_call_is_rendered_as_estimate_with_interval_and_p() -> None:
         for test in ("pearson", "spearman")
     ]
     assert "$p$~$=$\\,0.010, Holm $p$~$=$\\,0.029" in shown[0]
-    assert "Holm" not in shown[1], "a correction that changes nothing is not told"
+    assert "Holm" not in shown[1], "a correction without effect is not printed"
 
 
 def test_r_call_on_contrasts_is_rendered_in_the_same_form() -> None:

@@ -1,4 +1,4 @@
-"""The crate: it holds what the store knows, valid for the standard's own reader, under the paper's authors."""
+"""The RO-Crate: it has the store's metadata, passes the standard's validator, and names the paper's authors."""
 
 import json
 import os
@@ -51,7 +51,7 @@ authors: [{given-names: Ada, family-names: Alder}]
 
 @pytest.fixture
 def root(tmp_path):
-    """A project with a small table, a large measurement with gaps, and a thesis that stands in for a built one."""
+    """Return a project with a small table, a large measurement with missing cells, and a placeholder for the thesis."""
     project = tmp_path / "project"
     for folder in ("artifacts/sources", "paper/chapters", "out/site"):
         (project / folder).mkdir(parents=True)
@@ -86,7 +86,7 @@ def test_crate_without_licence_is_refused_with_the_command_that_mends_it(root, t
 
 
 def entities(folder):
-    """The crate's entities by identifier."""
+    """Return the crate's entities by identifier."""
     graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
@@ -145,7 +145,7 @@ def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path
     assert about[data["license"]["@id"]]["name"] == "CC-BY-4.0"
     assert data["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
     assert about[data["publisher"]["@id"]]["name"] == "Garden"
-    assert data["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the organisation of an author, not a second one"
+    assert data["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the author's organisation is listed once"
     assert len([each for each in about.values() if each["@type"] == "Organization"]) == 1
     contact = about[about[data["creator"][0]["@id"]]["contactPoint"]["@id"]]
     assert (contact["@type"], contact["email"]) == ("ContactPoint", "a@garden.org")

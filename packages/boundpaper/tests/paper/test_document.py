@@ -1,4 +1,4 @@
-"""The thesis compiles quietly, repeatably and without the network, and its faults are all listed."""
+"""The thesis compiles quietly, repeatably and without network access, and all its faults are listed."""
 
 import io
 import os
@@ -74,7 +74,7 @@ def put(root: Path, path: str, text: str) -> None:
 
 
 def settle(root: Path, one: str = ONE) -> Job:
-    """Write chapters as the chapter step would."""
+    """Write chapters as the chapter step would; return the job of the thesis."""
     put(root, "paper/chapters/one.tex.j2", one)
     put(root, "paper/chapters/abstract.tex.j2", "What was found.\n")
     for name in ("one", "abstract"):
@@ -91,7 +91,7 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def laid(root: Path, picture: bytes) -> Path:
-    """A project but for its chapters, as the steps before the thesis leave it."""
+    """Complete a project, except for its chapters, as the steps before the thesis leave it."""
     put(root, "out/tables/x.tex", TABLE)
     put(root, "out/figures/x.float.tex", FLOAT)
     (root / "out/figures/x.pdf").write_bytes(picture)
@@ -105,7 +105,7 @@ def laid(root: Path, picture: bytes) -> Path:
 
 @pytest.fixture(scope="module")
 def precompiled(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Path:
-    """The folder with the format of the usual preamble, whose name is a hash of what it was made from."""
+    """Return the folder with the format of the usual preamble, named by a hash of its inputs."""
     root = laid(tmp_path_factory.mktemp("precompiled"), picture)
     settle(root)
     text = document.render(root, metadata.read(root))
@@ -131,7 +131,7 @@ def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes
     return found
 
 
-CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has cut off
+CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file truncated by a kill
 
 
 @needs_latex
@@ -193,7 +193,7 @@ def test_error_that_persists_in_a_clean_run_is_raised(
 
 
 def declares_an_archive(thesis: bytes) -> None:
-    """What PDF/A-2b asks a document to say of itself, and links that are printed."""
+    """Check the PDF/A-2b metadata of a document, and that its links are printed."""
     reader = pypdf.PdfReader(io.BytesIO(thesis))
     root: Any = reader.trailer["/Root"]
     packet = root["/Metadata"].get_data().decode()
@@ -201,7 +201,7 @@ def declares_an_archive(thesis: bytes) -> None:
     assert reader.trailer["/ID"]
     assert root["/OutputIntents"][0].get_object()["/S"] == "/GTS_PDFA1"
     assert "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B<" in packet
-    assert "Heads &#38; tails<" in packet, "the title of the Info, without its markup"
+    assert "Heads &#38; tails<" in packet, "the title of the document information, without markup"
     pages: list[Any] = [page for page in reader.pages if "/Annots" in page]
     links = [link.get_object() for page in pages for link in page["/Annots"]]
     assert links
@@ -234,14 +234,14 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     assert pdf.metadata(thesis)["Title"] == "Heads & tails"
     assert "CreationDate" not in pdf.metadata(thesis)
     assert any("Pagella" in font.name for font in pdf.fonts(thesis))
-    assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of the included figure are looked at too"
+    assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of included figures are checked, too"
     assert not pdf.faulty_fonts(thesis)
     declares_an_archive(thesis)
 
-    # Another folder, a cold run: the same bytes.
+    # Another folder, without caches: the same bytes.
     other = project("two", cold=True)
     assert content(document.build(settle(other))) == thesis
-    # Nothing changed: the same again, and a pass more finds nothing to update.
+    # Nothing changed: the same bytes, and one more pass updates nothing.
     assert content(document.build(job)) == thesis
     form = formats.made(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
     assert (root / f"out/{formats.FOLDER}/{form}.fmt").is_file()
@@ -262,7 +262,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
         "tables/x.tex", "thesis.bbl", "thesis.tex",
     ]  # fmt: skip
     (tmp_path / "empty").mkdir()
-    alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
+    alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, equal pages
     assert [pdf.page_count(alone), pdf.whole_text(alone)] == [pdf.page_count(thesis), pdf.whole_text(thesis)]
     bundle.try_out(packed, thesis)
     with pytest.raises(SpecError, match="not empty"):
@@ -457,7 +457,7 @@ def test_error_in_the_preamble_is_reported_with_its_line(project: Callable[..., 
 
 
 def _calls_of_latexmk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The documents that latexmk is run for from now on."""
+    """Return a list that collects the documents for which latexmk is run from now on."""
     calls: list[str] = []
     latexmk = latex.latexmk
 
@@ -483,7 +483,7 @@ def test_change_that_moves_no_reference_takes_one_pass(
     changed = document.compile_thesis(root)
     assert "Some words" in pdf.whole_text(changed)
     assert calls == []
-    table.write_text(words.replace("A note", "A note\\label{moved}"))  # an auxiliary file changes
+    table.write_text(words.replace("A note", "A note\\label{moved}"))  # the auxiliary file changes
     assert document.compile_thesis(root)
     assert calls == ["thesis.tex"]
     table.write_text(words)
@@ -523,5 +523,5 @@ def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) 
     (out / "thesis.tex").write_text(text)
     for path in (*out.glob("chapters/*.tex"), *out.glob("tables/*.tex")):
         path.write_text(passes.CITED.sub("", path.read_text()))
-    begin()  # without a citation bibtex has nothing to do
+    begin()  # without citations bibtex is not needed
     assert not (state / "thesis.aux").exists()

@@ -1,4 +1,4 @@
-"""Figures compile on a shared format, alone, repeatably, and say what is wrong."""
+"""Figures compile with a shared format or alone, repeatably, and report faults."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
             made.append(list(pool.map(figure_pdf.build, jobs)))
         out = tmp_path / folder / "out"
         (form,) = (out / "state/formats").iterdir()
-        assert not form.read_bytes().startswith(b"\x1f\x8b"), "packed: every run would unpack it"
+        assert not form.read_bytes().startswith(b"\x1f\x8b"), "compressed: every run would decompress it"
         assert sorted(path.name for path in (out / "logs/figures").iterdir()) == [
             "first.log",
             "preamble.log",
@@ -76,7 +76,7 @@ def test_most_recently_used_formats_are_kept(tmp_path: Path, monkeypatch: pytest
 
 
 def forms(root: Path, name: str, text: str) -> set[Path]:
-    """The formats that there are when a figure has been set."""
+    """Return the formats that exist after compiling a figure."""
     figure_pdf.build(write(root, name, text=text))
     return set((root / "out" / formats.FOLDER).iterdir())
 

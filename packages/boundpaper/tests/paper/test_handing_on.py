@@ -1,4 +1,4 @@
-"""What is handed on: links of the PDF, the bundle, the crate, the same bytes elsewhere, and failures that are told."""
+"""Files for others: PDF links, bundle, crate, equal bytes elsewhere, and reported failures."""
 
 import csv
 import hashlib
@@ -51,7 +51,7 @@ def git(root, *arguments, **times):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The foreign paper with its ledger in print, committed and built."""
+    """Return the sample paper with its printed ledger, committed and built."""
     root = begin(tmp_path_factory.mktemp("handed") / "paper")
     (root / "tables/ledger.py").write_text(TABLE)
     (root / "paper/chapters/ledger.tex.j2").write_text(LEDGER)
@@ -72,7 +72,7 @@ def built(tmp_path_factory):
 
 
 def links(root):
-    """How often each destination and address of the PDF is linked to; no link has a box."""
+    """Return the number of links to each destination and address of the PDF; no link has a box."""
     import pypdf
 
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
@@ -89,7 +89,7 @@ def links(root):
 
 
 def words(root):
-    """The lines of the PDF's text."""
+    """Return the text lines of the PDF."""
     done = subprocess.run(
         ["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, capture_output=True, text=True, check=True
     )
@@ -110,7 +110,7 @@ def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built
     done = run(root, "paper", "--site", f"{ADDRESS}/")
     assert done.returncode == 0, done.stderr
     counts = links(root)
-    assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at its row in print
+    assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at the printed row
     assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
     assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= counts.keys()
     assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
@@ -125,7 +125,7 @@ def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built
 
 @pytest.mark.latex
 def test_another_clone_gives_the_same_bytes(built, tmp_path):
-    """Another folder, time, locale, zone and hash seed; the PDF names the commit of its artifacts."""
+    """Build with another folder, time, locale, zone and hash seed; the PDF names the commit of its artifacts."""
     import pypdf
 
     clone = tmp_path / "some where" / "else"
@@ -174,7 +174,7 @@ def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
         assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.namelist())
         assert {info.date_time for info in archive.infolist()} == {(2026, 11, 1, 0, 0, 0)}
         archive.extractall(tmp_path / "editor")
-    for _ in range(2):  # as an editor does: no format, no settings of ours
+    for _ in range(2):  # as an editor would: no format, none of our settings
         set_there = subprocess.run(
             ["pdflatex", "-interaction=batchmode", "thesis.tex"], cwd=tmp_path / "editor", capture_output=True
         )
@@ -213,7 +213,7 @@ def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(buil
         assert linked == {row["claim"] for row in csv.DictReader(stream)}
     assert two_clicks.faults(linked, folder / "site") == []
     assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
-    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is not an address to print
+    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder cannot be printed
     graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
     described, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -260,7 +260,7 @@ def test_all_faults_are_reported_and_the_last_good_pdf_is_kept(built, tmp_path):
 
 @pytest.mark.latex
 def test_the_pdf_names_its_author(built, tmp_path):
-    """Of the metadata, or where those name nobody, of CITATION.cff."""
+    """The author comes from the metadata or, without one there, from CITATION.cff."""
     import pypdf
 
     assert yaml.safe_load((built / "paper/metadata.yaml").read_text())["author"] == "Nobody"

@@ -1,4 +1,4 @@
-"""The lint tells numbers from names, and knows every citation and label."""
+"""The lint distinguishes numbers from names, and knows every citation and label."""
 
 import re
 
@@ -11,7 +11,7 @@ TERMS = ("2-D", "$\\alpha = 0.05$")
 
 
 def found(text: str) -> list[tuple[int, str]]:
-    """Line and word of each finding."""
+    """Return line and word of each finding."""
     return [(item.line, re.split("'", item.what)[1]) for item in lint.find_typed_digits(text, "c", NAMES, TERMS)]
 
 

@@ -1,4 +1,4 @@
-"""The log reader, on logs by hand and on documents that really fail."""
+"""The LaTeX log reader, on hand-written logs and on documents that fail to compile."""
 
 from pathlib import Path
 

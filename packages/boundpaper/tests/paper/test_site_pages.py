@@ -1,4 +1,4 @@
-"""The site of a paper of the tests' own: whole, valid, safe, the same wherever it is built."""
+"""The site of a sample paper: complete, valid, safe, and equal wherever it is built."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ def row_of(trees, site, claim):
 
 def test_every_page_is_valid_html_with_unique_ids(trees):
     assert len(trees) > 30
-    for page, tree in trees.items():  # the parser has raised on anything that is no HTML
+    for page, tree in trees.items():  # the parser would have raised on invalid HTML
         ids = made.ids(tree)
         assert len(ids) == len(set(ids)), page
         assert tree.get("lang") == "en", page
@@ -51,7 +51,7 @@ def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
     for page, tree in trees.items():
         for name, address in made.addresses(tree):
             if page.name == "bibliography.html" and name == "href" and address.startswith("https://"):
-                continue  # where a work lies; nothing is loaded from there
+                continue  # a link to the work's page, which is not loaded
             assert not address.startswith(("http:", "https:", "//")), (page, address)
             if address.startswith("data:"):
                 continue
@@ -70,7 +70,7 @@ def test_citation_links_to_its_work_and_back(built, trees):
     text = made.words(entry)
     assert "How often two small readers recall a planted word" in text
     links = [address for _, address in made.addresses(entry)]
-    assert "ledger.html?document=recall" in links  # it is the document that is judged
+    assert "ledger.html?document=recall" in links  # a link to the claims on this document
     for name in ("chapter/recall.html", "figure/recall_curves.html", "table/recall_lengths.html"):
         assert name in links
         cited = [each for each in made.elements(trees[site / name], "a") if "bibliography.html#" in each.get("href")]
@@ -135,7 +135,7 @@ def test_exhibit_page_shows_its_table_data_and_dependents(built, trees):
     links = [address for _, address in made.addresses(page)]
     assert "../artifact/recall_drop.html" in links  # down
     assert "../chapter/recall.html" in links  # up
-    assert "../ledger.html#recall_drop_small" in links  # a claim on the same result
+    assert "../ledger.html#recall_drop_small" in links  # a claim about the same result
     assert (site / "table/recall_loss.csv").read_text().startswith("name,")
     figure = trees[site / addresses.exhibit("figure", "recall_curves")]
     [image] = made.elements(figure, "img")
@@ -190,7 +190,7 @@ def test_site_is_identical_across_folder_time_zone_and_language(built, tmp_path)
     assert {path.relative_to(again) for path in again.rglob("*") if path.is_file()} == set(files)
     differing = [name for name, path in files.items() if path.read_bytes() != (again / name).read_bytes()]
     assert differing == []
-    assert "0 changed" in run(other, "site").stdout  # in the usual environment again
+    assert "0 changed" in run(other, "site").stdout  # back in the usual environment
 
 
 def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):

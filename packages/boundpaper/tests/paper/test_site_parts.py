@@ -1,4 +1,4 @@
-"""Parts of the site by themselves: colours that can be read, edges, what a figure plots, text that stays text."""
+"""Parts of the site: readable colours, graph edges, plotted data of a figure, escaped text."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
-AA_PARTS = 3.0  # of what is not a text, such as the ring around what has the focus; 1.4.11
+AA_PARTS = 3.0  # for parts other than text, such as the focus ring; 1.4.11
 VERDICTS = ("holds", "rounding", "insignificant", "unsupported", "contradicted", "untestable")
 TEXTS = [(text, ground) for text in ("text", "soft", "link") for ground in ("page", "panel")]
 TEXTS += [("text", "mark"), ("soft", "mark"), ("link", "mark"), *((f"{name}-fg", f"{name}-bg") for name in VERDICTS)]

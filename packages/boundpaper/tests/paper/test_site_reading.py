@@ -1,4 +1,4 @@
-"""Chapters as pages: what LaTeX writes is set, numbers are those of print, nothing is left out unsaid."""
+"""Chapters as web pages: LaTeX is converted, numbers equal those in print, and omissions are noted."""
 
 import re
 

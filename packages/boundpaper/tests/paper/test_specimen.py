@@ -1,4 +1,4 @@
-"""The specimen by the ordinary commands: its frame, five tables, a figure, ten claims."""
+"""The specimen run by ordinary commands: its frame, five tables, a figure, ten claims."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ LEDGER = "artifacts/results/claims.csv"
 TABLES = ("readers", "recall_lengths", "recall_loss", "recall_near_far", "recall_differs")
 HOLDS, FAILS = "holds", "contradicted"
 
-# Each claim: its verdict on the frozen document; then one cell of a table changed, and the verdict that follows.
+# By claim: its verdict on the frozen document; then a changed cell of a table, and the new verdict.
 CLAIMS = {
     "recall_falls": (HOLDS, ("recall_by_length", "reader-l,2048,88.0", "reader-l,2048,94.0", FAILS)),
     "recall_drop_small": (HOLDS, ("recall_stated", "drop_small,39.5", "drop_small,35.9", FAILS)),
@@ -36,7 +36,7 @@ def verdicts(root):
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
-    """The foreign project with its results."""
+    """Return the specimen with its results."""
     root = begin(tmp_path_factory.mktemp("foreign") / "paper")
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
@@ -60,16 +60,16 @@ def test_claims_have_the_expected_verdicts_on_the_frozen_document(foreign):
 
 def test_specimen_uses_words_and_colours_of_its_vocabulary(foreign):
     shown = run(foreign, "claims", "recall_near_large")
-    assert "recall_near_large: not supported (headline, " in shown.stdout, "a section of its `headlines`"
-    assert "The largest rise is" in run(foreign, "claims", "recall_falls").stdout, "by its `ledger`"
+    assert "recall_near_large: not supported (headline, " in shown.stdout, "a section in `headlines`"
+    assert "The largest rise is" in run(foreign, "claims", "recall_falls").stdout, "words from `ledger`"
     done = run(foreign, "figure", "recall_curves", "--format", "tex")
     assert done.returncode == 0, done.stderr
     drawn = (foreign / done.stdout.strip()).read_text()
-    assert "Reader-Small" in drawn, "a member of its `families`"
+    assert "Reader-Small" in drawn, "the name is in the vocabulary's `families`"
     assert "okgreen" in drawn
 
 
-# Claims whose cells are changed at once: what the document states, each cell read by one claim, and then other tables.
+# Claims whose cells are changed together: first stated values, each read by only one claim, then other tables.
 STATED = tuple(name for name, (_, change) in CLAIMS.items() if change and change[0] == "recall_stated")
 ROUNDS = ((*STATED, "recall_near_small"), ("recall_falls", "recall_large_better", "recall_near_large"))
 
@@ -96,7 +96,7 @@ def test_tables_print_the_values_of_the_document(foreign):
     near = (
         run(foreign, "table", "recall_near_far", "--format", "markdown").stdout.replace("\xa0", " ").replace("\\", "")
     )
-    assert "85.5 [80.0, 89.7]" in near  # Wilson's interval of 171 of 200
+    assert "85.5 [80.0, 89.7]" in near  # Wilson's interval for 171 of 200
     assert "48.0 [41.2, 54.9]" in near  # of 96 of 200
 
 

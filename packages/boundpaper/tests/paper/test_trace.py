@@ -1,4 +1,4 @@
-"""A printed number, a cell or a verdict is followed down to the line of its source."""
+"""A printed number, cell or verdict is traced to the line of its source."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ def test_trace_finds_a_number_wherever_it_is_printed(foreign):
     assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
     assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
     assert "claim:recall_drop_small: holds; reported 39.5" in trail
-    assert trail.startswith("table:"), "what is printed in an exhibit comes first"
+    assert trail.startswith("table:"), "numbers printed in exhibits come first"
     assert trail.index("table:") < trail.index("recall.tex.j2:") < trail.index("\nclaim:recall")
     below = trail.partition("recall.tex.j2:")[2].partition("\nclaim:")[0]
     assert "= artifacts/results/recall_drop.csv:2 drop '39.5'" in below
@@ -132,7 +132,7 @@ def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
     source.write_text(source.read_text().replace("71.0", "70.9"))
     assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")
     (root / FILE).write_text((root / FILE).read_text().replace("70.9", "70.8"))
-    assert "70.8 was not found" in refused(root, "70.8"), "a file that was changed is not believed"
+    assert "70.8 was not found" in refused(root, "70.8"), "a changed file is not trusted"
 
 
 @pytest.mark.latex
@@ -203,7 +203,7 @@ def test_prefilter_skips_no_cell_that_fits(asked, cell):
 
 
 def fitting(found, numeral):
-    """Number of the row, column, text and fit of each cell that fits."""
+    """Return row number, column, text and fit of each cell that fits."""
     return [
         (number, column, text, fit)
         for number, cells in found
@@ -214,7 +214,7 @@ def fitting(found, numeral):
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, asked):
-    """As where every cell is parsed: in text, numbers and truths of Parquet, in CSV that is cut or has blank lines."""
+    """Search text, numbers and booleans in Parquet, and CSV that is truncated or has blank lines."""
     numeral = SearchedNumber.read(asked)
     assert numeral is not None
     values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]

@@ -11,7 +11,7 @@ RANDOM = np.random.default_rng(6)
 
 
 def zou(r_first, r_second, r_between, errors):
-    """Zou's interval (2007, eq. 15), written out apart from the module."""
+    """Return Zou's interval (2007, eq. 15), computed independently of the module."""
     (l1, u1), (l2, u2) = (
         [np.tanh(np.arctanh(r) + side * stats.norm.ppf(0.975) * error) for side in (-1, 1)]
         for r, error in zip((r_first, r_second), errors, strict=True)
@@ -43,7 +43,7 @@ def test_difference_of_correlations_by_its_formula(method):
 
 
 def test_interval_of_overlapping_correlations_of_a_known_example():
-    # Zou (2007), section on overlapping correlations: r .396 and .179, between .088, n = 66, gives [-0.093, 0.517]
+    # Zou (2007), section on overlapping correlations: r .396 and .179, between them .088, n = 66, gives [-0.093, 0.517]
     ends, _ = overlapping(0.396, 0.179, 0.088, 66)
     assert ends == pytest.approx((-0.093, 0.517), abs=6e-4)
 
@@ -51,7 +51,7 @@ def test_interval_of_overlapping_correlations_of_a_known_example():
 @pytest.mark.parametrize("n", [4, 7, 10])
 @pytest.mark.parametrize("rs", [(0.7, 0.7, 0.5), (0.7, 0.3, 0.4), (-0.67, 0.45, -0.5), (0.8, 0.1, 0.0)])
 def test_interval_of_a_difference_of_correlations_has_coverage_with_few_units(n, rs):
-    """A percentile bootstrap over 4 to 8 units covers .41 to .96 of these."""
+    """For comparison, a percentile bootstrap over 4 to 8 units covers .41 to .96."""
     generator = np.random.default_rng(8)
     covariance = np.array([[1, rs[0], rs[1]], [rs[0], 1, rs[2]], [rs[1], rs[2], 1]])
     drawn = generator.standard_normal((300, n, 3)) @ np.linalg.cholesky(covariance).T
@@ -80,7 +80,7 @@ def test_p_of_a_difference_of_correlations_agrees_with_its_interval():
                 continue
             assert (row.p_value < 0.05) == (row.ci_low > 0 or row.ci_high < 0)
             verdicts.append(row.p_value < 0.05)
-            # at the level that p leaves, the interval ends at zero
+            # at the level 1 - p the interval ends at zero
             if 1e-9 < row.p_value < 0.999:
                 at = correlation_difference(outcome, first, second, method=method, confidence=1 - row.p_value, **META)
                 assert min(abs(at.ci_low), abs(at.ci_high)) < 1e-6

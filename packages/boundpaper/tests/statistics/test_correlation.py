@@ -61,7 +61,7 @@ def test_exact_p_is_the_share_of_all_permutations(method, pair):
 
 def test_exact_pearson_p_agrees_with_scipy_permutation_method():
     x, y = RANDOM.normal(size=(2, 7))
-    # scipy's own two-sided p doubles one tail; ours is the share of |r|
+    # scipy's two-sided p doubles one tail; ours is the share with |r| at least as large
     expected = stats.permutation_test(
         (x,),
         lambda a: abs(np.corrcoef(a, y)[0, 1]),
@@ -88,7 +88,7 @@ def test_exact_p_of_eight_units_is_computed_in_chunks(method):
     finally:
         sys.setprofile(None)
     assert "exact p over 40320 relabelings" in row.note
-    assert len(calls) < 40320 / 4, "one call a relabeling would be slow on any machine"
+    assert len(calls) < 40320 / 4, "one call per relabeling would be slow on any machine"
 
 
 def test_perfect_correlation_has_no_interval_and_no_t():
@@ -264,7 +264,7 @@ def test_sampled_p_approaches_the_exact_one():
     assert constant.p_value == 1.0
     assert constant.smallest == 1.0
     drawn = permutation_p(9.0, lambda index: index[:, 0].astype(float), [np.arange(9)], draws=199)
-    assert drawn.p_value == drawn.smallest == pytest.approx(1 / 200), "none of 0 to 8 reaches 9"
+    assert drawn.p_value == drawn.smallest == pytest.approx(1 / 200), "no value from 0 to 8 reaches 9"
 
 
 def test_sign_flips_agree_with_scipy():
@@ -278,14 +278,14 @@ def test_sign_flips_agree_with_scipy():
     assert outcome.smallest == pytest.approx(2 / 2**9)
     assert sign_flip_p(np.array([1.0, 1.0, 1.0])).p_value == 0.25
     assert sign_flip_p(np.zeros(3)).p_value == 1.0
-    # in whole numbers 8 of 16 flips reach the mean; far from zero the same differences carry rounding
+    # with integers 8 of 16 flips reach the mean; far from zero the differences have rounding errors
     steps = np.array([1.0, 2.0, 3.0, -4.0])
     flips = [abs(np.dot(signs, steps)) for signs in product((-1, 1), repeat=4)]
     reached = np.mean(np.array(flips) >= abs(steps.sum()))
     far = (1e6 + 1e-3 * steps) - 1e6
     assert sign_flip_p(steps).p_value == reached
     assert sign_flip_p(far, size=1e6).p_value == reached
-    assert sign_flip_p(far).p_value < reached  # the size of what was subtracted is not in the differences
+    assert sign_flip_p(far).p_value < reached  # the differences do not show the size of the subtracted values
     assert sign_flip_p(np.ones(16), draws=199).smallest == pytest.approx(1 / 200)
     many = RANDOM.normal(0.3, 1, 40)
     assert sign_flip_p(many).p_value == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.02)

@@ -80,7 +80,7 @@ def test_within_family_correlation_ignores_levels_between_families():
     assert row.estimate == pytest.approx(partial(x, y, dummies, **META).estimate)
     assert (row.ci_low, row.ci_high) == pytest.approx(interval(row.estimate, 8, "pearson", 1)[0])
     assert "exact p over 576 relabelings inside families" in row.note
-    # both families reversed at once is one relabeling of 576 for each sign
+    # only one of 576 relabelings reverses both families, for each sign
     assert row.p_value == pytest.approx(2 / 576, abs=6 / 576)
 
 

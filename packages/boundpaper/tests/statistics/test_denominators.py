@@ -1,4 +1,4 @@
-"""Denominators that a share allows: brute force over fractions, and the shares that the scripts stored."""
+"""Possible denominators of a share: brute force over fractions, and shares that the scripts stored."""
 
 from fractions import Fraction
 

@@ -21,7 +21,7 @@ def test_williams_t_of_a_known_example():
 
 
 def test_williams_t_matches_the_case_of_uncorrelated_predictors():
-    # with r_between = 0 and r_second = -r_first the pooled term vanishes, and t can be written down
+    # with r_between = 0 and r_second = -r_first the pooled term is 0, and t has a closed form
     known = williams_t(0.3, -0.3, 0.0, 20)
     assert known is not None
     t, _ = known
@@ -29,7 +29,7 @@ def test_williams_t_matches_the_case_of_uncorrelated_predictors():
 
 
 def test_steiger_z_has_the_standard_error_of_fishers_z():
-    """Over many samples the difference of Fisher's z has the standard error that the statistic divides by."""
+    """Over many samples, the statistic's denominator equals the standard error of the difference of Fisher's z."""
     generator = np.random.default_rng(5)
     covariance = np.array([[1, 0.6, 0.6], [0.6, 1, 0.3], [0.6, 0.3, 1]])
     collected = []
@@ -53,7 +53,7 @@ def test_dependent_correlation_test_rejects_equal_correlations_at_its_level(test
 
 
 def test_dependent_correlation_test_needs_four_units():
-    # z grows with sqrt(n - 3), and t with sqrt(n - 1) where the pooled term vanishes as above
+    # z grows with sqrt(n - 3), and t with sqrt(n - 1) if the pooled term is 0 as above
     assert steiger_z(0.6, 0.3, 0.2, 4) == pytest.approx(steiger_z(0.6, 0.3, 0.2, 103) / 10)
     known = williams_t(0.3, -0.3, 0.0, 4)
     assert known is not None

@@ -1,4 +1,4 @@
-"""Pairs tested by every flip of the differences' signs."""
+"""Exact paired tests over all sign flips of the differences."""
 
 import itertools
 

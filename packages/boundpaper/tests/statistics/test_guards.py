@@ -1,4 +1,4 @@
-"""Each guard: that it fires, and that it does not."""
+"""Each guard: cases where it applies, and cases where it does not."""
 
 import pytest
 

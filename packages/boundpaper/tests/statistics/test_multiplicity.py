@@ -36,7 +36,7 @@ def test_holm_agrees_with_statsmodels(size):
 
 def test_holm_does_not_trigger_garbage_collection():
     collected = []
-    gc.disable()  # what is collected now, somebody asked for
+    gc.disable()  # with collection disabled, only an explicit call collects
     gc.callbacks.append(lambda phase, found: collected.append(phase))
     try:
         holm_p([0.1, 0.02])

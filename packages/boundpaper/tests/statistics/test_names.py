@@ -1,4 +1,4 @@
-"""Names of the statistics: each one of `__all__` has its module, and none is loaded before it is used."""
+"""Names of the statistics: each name in `__all__` has a module, loaded only when used."""
 
 import subprocess
 import sys

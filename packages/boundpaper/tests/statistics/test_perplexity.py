@@ -26,14 +26,14 @@ def test_log_perplexity_difference_is_the_mean_change_with_students_interval():
 
 
 def test_log_perplexity_difference_of_three_texts_has_students_interval_and_guard():
-    """The numbers of a published run: a percentile bootstrap gave the least and the largest change instead."""
+    """Numbers of a published run, whose percentile bootstrap gave just the smallest and largest change."""
     change = np.array([7.05, 8.41, 8.5])
     row = log_perplexity_difference(np.ones(3), np.exp(change), **META)
     half = 4.302653 * change.std(ddof=1) / np.sqrt(3)
     assert (row.ci_low, row.ci_high) == pytest.approx((change.mean() - half, change.mean() + half), rel=1e-6)
     assert row.ci_low < change.min()
     assert row.ci_high > change.max()
-    # interval and p are of one test
+    # interval and p belong to one test
     assert (row.p_value < 0.05) == (row.ci_low > 0)
     assert fired(row.note) == ("few units",)
     assert "by sign flips p is 0.25" in row.note

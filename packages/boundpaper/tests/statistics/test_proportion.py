@@ -1,4 +1,4 @@
-"""Proportions, and degradation above chance."""
+"""Proportions, and degradation measured from chance."""
 
 import math
 
@@ -69,11 +69,11 @@ def square_and_add(first, second, n, phi):
 @pytest.mark.parametrize(
     ("counts", "shrink"),
     [
-        # negative correlation is taken as it is
+        # a negative correlation is used as it is
         ((36, 12, 2, 0), lambda phi, margins: phi),
-        # a weak positive one counts as none
+        # a weak positive correlation is set to zero
         ((20, 12, 14, 9), lambda phi, margins: 0.0),
-        # a strong positive one is shrunk by n / 2 over the margins' root
+        # a strong positive correlation is reduced by n / 2 over the square root of the margins' product
         ((20, 12, 2, 16), lambda phi, margins: phi - 25 / margins),
     ],
 )
@@ -185,11 +185,11 @@ def test_degradation_interval_has_the_jeffreys_quantiles(base, disrupted, chance
     row = degradation(base, 10, disrupted, 10, chance, draws=100_000, **META)
     before, after = (stats.beta(count + 0.5, 10 - count + 0.5) for count in (base, disrupted))
     for end, level in ((row.ci_low, 0.025), (row.ci_high, 0.975)):
-        # at most this share is lost where the disrupted accuracy is at least before - end (before - chance)
+        # the lost share is at most `end` if the disrupted accuracy is at least before - end (before - chance)
         reached, _ = integrate.quad(
             lambda b, end=end: before.pdf(b) * after.sf(b - end * (b - chance)), chance, 1, limit=400
         )
-        # another half in the prior moves a level by .0035 or more, the draws by .0005
+        # a change of the prior by .5 moves a level by .0035 or more, the draws by .0005
         assert reached / before.sf(chance) == pytest.approx(level, abs=0.0015)
 
 
@@ -210,7 +210,7 @@ def test_fractional_counts_are_refused():
     ):
         with pytest.raises(ValueError, match="give whole counts"):
             refused()
-    # a count that went through a table of floats is whole all the same
+    # a count read from a column of floats is still an integer
     assert wilson_interval(2.0, 10) == wilson_interval(np.int64(2), 10)
 
 

@@ -91,7 +91,7 @@ def test_rounds_to_accepts_a_rounded_value_and_no_other(value, decimals):
 def test_ties_round_either_way():
     assert rounds_to(0.125, 0.12, 2)
     assert rounds_to(0.125, 0.13, 2)
-    # 0.35 - 0.05 is 0.3 less an ulp
+    # 0.35 - 0.05 is one ulp below 0.3
     assert rounds_to(0.35 - 0.045, 0.31, 2)
     assert not rounds_to(0.1251, 0.12, 2)
 
@@ -118,7 +118,7 @@ def test_numbers_printed_one_unit_apart_disagree(value, decimals):
     for printed in (value - unit, value + unit):
         assert agreement(value, printed_interval(value, decimals), printed, decimals) == "contradicted"
     assert agreement(value, printed_interval(value, decimals), value, decimals) == "holds"
-    # one decimal less hides half a unit: 45.4 may have been printed from 45.44, which is 45
+    # rounding twice can be off: 45.4 may be printed from 45.44, which rounds to 45
     assert agreement(value + 0.54 * unit, printed_interval(value + 0.5 * unit, decimals + 1), value, decimals) == (
         "holds after rounding"
     )

@@ -1,4 +1,4 @@
-"""Tests that do not change with the size of the values, with rounding noise between equal ones, or with a typo."""
+"""Tests are unaffected by the scale of values, rounding noise between equal values, and misspelt options."""
 
 import math
 from itertools import permutations
@@ -177,7 +177,7 @@ def test_student_interval_matches_scipy(n):
 
 @pytest.mark.filterwarnings("error")
 def test_half_of_an_interval_needs_a_spread_and_a_degree_of_freedom():
-    # printed in tables of t: 4.303 for two degrees of freedom, 2.228 for ten
+    # from tables of t: 4.303 for two degrees of freedom, 2.228 for ten
     halves = half_width(np.array([1.0, 2.0, 0.0, np.nan, 1.0]), np.array([2.0, 10.0, 5.0, 5.0, 0.0]))
     assert halves == pytest.approx([4.303, 4.456, np.nan, np.nan, np.nan], abs=6e-4, nan_ok=True)
 
@@ -199,7 +199,7 @@ def test_wilcoxon_matches_scipy_with_ties_and_excludes_zeros():
     assert row.effect == pytest.approx(2 * row.statistic / 28 - 1)
     pairs = [(a + b) / 2 for i, a in enumerate(X - Y) for b in (X - Y)[i:]]
     assert row.estimate == pytest.approx(np.median(pairs))
-    # with ties: every one of the 2^5 sign flips of the midranks, by hand; one pair without a difference
+    # with ties: all 2^5 sign flips of the midranks by hand; one pair has no difference
     differences = np.array([1.0, -1.0, 2.0, 2.0, 3.0, 0.0])
     ranks, signs = np.array([1.5, 1.5, 3.5, 3.5, 5.0]), np.array([1, -1, 1, 1, 1])
     flips = [sum(r for r, bit in zip(ranks, bits, strict=True) if bit) for bits in np.ndindex(2, 2, 2, 2, 2)]

@@ -60,7 +60,7 @@ def test_isotonic_fit_is_the_nearest_decline(values):
     assert fit.mean() == pytest.approx(np.mean(values), abs=1e-9)
     largest, rms = isotonic_distance(values)
     assert 0 <= rms <= largest + 1e-15
-    # half the draw-up is the sup-norm distance to all declines, which no fit can beat
+    # half the draw-up is the smallest sup-norm distance to any non-increasing series
     assert largest >= max(0, draw_up(values)) / 2 - 1e-9
     assert isotonic_fit(-np.array(values), increasing=True) == pytest.approx(-fit)
     if rises(values) == 0:
@@ -68,7 +68,7 @@ def test_isotonic_fit_is_the_nearest_decline(values):
 
 
 def test_distance_to_a_decline_matches_values_computed_by_hand():
-    # the nearest decline of 3, 1, 2 is 3, 1.5, 1.5
+    # the nearest non-increasing series to 3, 1, 2 is 3, 1.5, 1.5
     largest, rms = isotonic_distance([3.0, 1.0, 2.0])
     assert largest == pytest.approx(0.5)
     assert rms == pytest.approx((0.5 / 3) ** 0.5)

@@ -1,4 +1,4 @@
-"""A table that others name: when it is damaged, that is said once for each of them and not for every row."""
+"""A damaged table that other tables refer to: reported once per referring table, not per row."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""The store: frames with the schema's types, the pivot, faults by row, and results that change with their numbers."""
+"""The store: typed frames, the pivot, faults by row, and results rewritten only when numbers change."""
 
 from pathlib import Path
 
@@ -250,7 +250,7 @@ def test_urls_in_the_data_package_are_not_fetched(root, place, monkeypatch):
     url = "http://127.0.0.1:9/x.json"
 
     def refused(*arguments, **options):
-        raise AssertionError("the network was asked")
+        raise AssertionError("a network connection was opened")
 
     monkeypatch.setattr("socket.socket.connect", refused)
     text = f"profile: {url}\n{SCHEMA}" if place == "package" else SCHEMA

@@ -1,4 +1,4 @@
-"""A small paper with its data, and the command line that adopts it."""
+"""A small paper with data, and helpers that adopt it on the command line."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ TRIAL = '{"trial": {"sun": {"share": 0.6453, "late ms": 2295, "word": "5% off"}}
 
 
 def folder(root, main=MAIN, **files):
-    """A folder with a main file and data; further files by name, `__` for a slash and `_dot_` for a point."""
+    """Write a folder with a main file and data; names of other files use `__` for a slash and `_dot_` for a dot."""
     (root / "results").mkdir(parents=True, exist_ok=True)
     (root / "main.tex").write_bytes(main if isinstance(main, bytes) else main.encode())
     (root / "results/heights.csv").write_text(HEIGHTS)
@@ -41,7 +41,7 @@ def folder(root, main=MAIN, **files):
 
 
 def run(root, *words, code=0, given=None):
-    """Run a command in a folder; its standard output and error, together."""
+    """Run a command in a folder; return its output and errors together."""
     before = Path.cwd()
     os.chdir(root)
     try:
@@ -54,14 +54,14 @@ def run(root, *words, code=0, given=None):
 
 
 def begun(root, *words, **files):
-    """A folder in which `init` was run."""
+    """Return a folder in which `init` has been run."""
     folder(root, **files)
     run(root, "init", *words)
     return root
 
 
 def pdf_text(root, main="main", *, sound=True):
-    """What two passes of pdflatex print, as text; no error may be in the log when `sound`."""
+    """Return the text printed by two passes of pdflatex; with `sound`, the log must contain no error."""
     for _ in range(2):
         done = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", f"{main}.tex"], cwd=root, capture_output=True, check=False
@@ -73,29 +73,29 @@ def pdf_text(root, main="main", *, sound=True):
 
 
 def git(root, *words):
-    """Run git in a folder as somebody."""
+    """Run git in a folder with a test identity."""
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     subprocess.run(("git", *who, *words), cwd=root, check=True, capture_output=True)
 
 
 def committed(root):
-    """The folder as a repository with one commit."""
+    """Commit the folder in a new repository."""
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "Begin")
 
 
 def has(file):
-    """Whether TeX has a file."""
+    """Return whether TeX finds a file."""
     return bool(subprocess.run(["kpsewhich", file], capture_output=True).stdout)
 
 
 def needs(*files):
-    """Skip a test where TeX lacks a file."""
+    """Return a mark that skips a test if TeX lacks a file."""
     absent = [name for name in files if not has(name)]
     return pytest.mark.skipif(bool(absent), reason=f"TeX has no {', '.join(absent)}")
 
 
 def program(name):
-    """Skip a test where a program is not installed."""
+    """Return a mark that skips a test if a program is not installed."""
     return pytest.mark.skipif(shutil.which(name) is None, reason=f"no {name}")

@@ -1,4 +1,4 @@
-"""Steps that a build may run in other processes: in a module of its own, so that these can import it."""
+"""Steps that a build can run in worker processes: in a separate module, so that workers can import it."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ NUMBERED = Kind(name="numbered", builder="engine_apart:numbered", targets=("out/
 
 
 def numbered(job):
-    """The number of the process that makes a step, or what the text of its file asks for."""
+    """Return the process id of the step's process, or do what the text of its file asks for."""
     text = (job.root / job.file).read_text()
     if text == "note":
         job.note("seen")
@@ -30,7 +30,7 @@ def numbered(job):
 
 
 def build(root: Path, jobs: int = 2) -> tuple[BuildOutcome, list[str], set[int]]:
-    """Build a step for each text file of a folder: the outcome, the notes, the processes that took part."""
+    """Build a step for each text file in a folder; return outcome, notes, and ids of the processes involved."""
     files = {f"numbered:{path.stem}": path for path in sorted(root.glob("*.txt"))}
     steps = {
         key: Step(key=key, kind=NUMBERED, name=path.stem, file=path.name, inputs=(path.name,))

@@ -1,4 +1,4 @@
-"""A project of two texts and three steps, built by functions that a test can watch."""
+"""A project of two texts and three steps, built by functions that a test can observe."""
 
 import sys
 import types
@@ -13,7 +13,7 @@ from boundpaper.build.kinds import Kind
 
 
 class Project:
-    """A folder with two source files and steps over them: `upper` of a file, then `join` of both."""
+    """A folder with two source files and steps: `upper` of each file, then `join` of both."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root = root

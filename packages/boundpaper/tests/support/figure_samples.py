@@ -1,4 +1,4 @@
-"""Small figures of every kind, whose LaTeX is known."""
+"""Small figures of every kind, with known LaTeX."""
 
 from boundpaper.figures import (
     Annotation,

@@ -1,4 +1,4 @@
-"""Signals that tests send, heeded also where the tests run in the background."""
+"""Restore signals that tests send, also if the tests run in the background."""
 
 import signal
 
@@ -6,9 +6,9 @@ DEFAULTS = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SI
 
 
 def heed_signals() -> None:
-    """Undo what a shell does to programs in the background, and `nohup` to any: they ignore Ctrl-C and hang-ups.
+    """Undo that a shell (in the background) and `nohup` make programs ignore Ctrl-C and hang-ups.
 
-    Programs that tests start would inherit it, and tests of signals would wait for ever, or fail.
+    Programs started by tests would inherit this, and tests of signals would hang or fail.
     """
     for number, handler in DEFAULTS.items():
         if signal.getsignal(number) == signal.SIG_IGN:

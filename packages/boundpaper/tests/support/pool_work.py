@@ -1,4 +1,4 @@
-"""What the workers of a pool are given by the tests: in a module of its own, so that other processes can import it."""
+"""Functions that tests send to pool workers: in a separate module, so that workers can import it."""
 
 import ctypes
 import os
@@ -10,8 +10,8 @@ def square(number: int) -> int:
 
 
 def deaf_in(folder: Path) -> None:
-    """Hear of nothing for ever, as a worker that imports a library does for a while, and say in a file who does."""
+    """Ignore everything forever, like a worker importing a library, and write the process id to a file."""
     path = folder / str(os.getpid())
     path.with_suffix(".draft").write_text(path.name)
     path.with_suffix(".draft").rename(path)
-    ctypes.PyDLL(None).pause()  # no other thread of this process runs meanwhile
+    ctypes.PyDLL(None).pause()  # no other thread of this process runs during the sleep

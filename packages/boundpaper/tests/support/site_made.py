@@ -1,4 +1,4 @@
-"""A paper of the tests' own with its site, and what tests read from pages."""
+"""A sample paper with its site, and helpers that read pages."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ SPACE = "{http://www.w3.org/1999/xhtml}"
 
 
 def made(folder: Path) -> Path:
-    """The foreign paper, in which the name of a document and a reason are markup to whoever believes them."""
+    """Write the sample paper with markup in the name of a document and in a reason."""
     root = begin(folder)
     places = root / "artifacts/sources/documents.csv"
     text = places.read_text()
@@ -39,35 +39,35 @@ def made(folder: Path) -> Path:
 
 
 def site(root: Path, **options) -> Path:
-    """Build the site of a project; its folder."""
+    """Build the site of a project; return its folder."""
     done = run(root, "site", **options)
     assert done.returncode == 0, done.stderr
     return root / "out/site"
 
 
 def parsed(path: Path):
-    """A page as a tree, the parser strict."""
+    """Return a page as a tree, read by a strict parser."""
     parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), strict=True)
     return parser.parse(path.read_text(encoding="utf-8"))
 
 
 def elements(tree, name: str) -> list:
-    """All elements of a name."""
+    """Return all elements of a name."""
     return list(tree.iter(f"{SPACE}{name}"))
 
 
 def ids(tree) -> list[str]:
-    """All ids of a page."""
+    """Return all ids of a page."""
     return [each.get("id") for each in tree.iter() if isinstance(each.tag, str) and each.get("id")]
 
 
 def words(element) -> str:
-    """The text of an element, its spaces made single."""
+    """Return the text of an element with single spaces."""
     return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
 
 
 def addresses(tree) -> list[tuple[str, str]]:
-    """Attribute and value of everything in a page that names another file."""
+    """Return attribute and value of everything in a page that names another file."""
     return [
         (name, each.get(name))
         for each in tree.iter()
@@ -78,7 +78,7 @@ def addresses(tree) -> list[tuple[str, str]]:
 
 
 def target(page: Path, address: str) -> tuple[Path, str]:
-    """The file and the fragment that an address of a page names."""
+    """Return the file and the fragment that an address in a page points to."""
     parts = urlsplit(address)
     file = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
     return file, unquote(parts.fragment)

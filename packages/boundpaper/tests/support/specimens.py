@@ -1,4 +1,4 @@
-"""The specimen: a paper of invented readers on which the engine is tested, and its commands."""
+"""The specimen, a sample paper on invented readers with which the engine is tested, and its commands."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ ENGINE = str(Path(__file__).with_name("warmed_engine.py"))
 
 
 def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line of the paper in `root`; with an environment, by an interpreter that knows no library yet."""
+    """Run the command line of the paper in `root`; with `env`, in a new interpreter without imported libraries."""
     if env is None:
         return warmed.run(root, "build.py", *arguments, program=ENGINE)
     command = [sys.executable, "build.py", *arguments]
@@ -23,13 +23,13 @@ def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subpr
 
 
 def new(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Write the frame of a new paper, outside of any other: the packages of one that lies above would be asked."""
+    """Write the frame of a new paper outside any other paper, whose packages would otherwise be used."""
     command = [sys.executable, "-m", "boundpaper", "new", str(folder), *options]
     return subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=False)
 
 
 def begin(folder: Path) -> Path:
-    """The frame of a new paper with the specimen laid over it."""
+    """Write the frame of a new paper, and copy the specimen over it."""
     done = new(folder, "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
     shutil.copytree(SPECIMEN, folder, dirs_exist_ok=True)

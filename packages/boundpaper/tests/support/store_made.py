@@ -1,4 +1,4 @@
-"""A data package of a few models and their scores, for the tests of the store."""
+"""A data package of a few models and their scores, for tests of the store."""
 
 SCHEMA = """
 name: test

@@ -1,4 +1,4 @@
-"""From the verdicts of a PDF to their rows on the site (one click), and on to function and data (another).
+"""Check two clicks: from verdicts in a PDF to ledger rows on the site, and from these to function and data.
 
 python packages/boundpaper/tests/support/two_clicks.py out/thesis.pdf out/site
 """
@@ -15,7 +15,7 @@ ROW = "ledger.html#"
 
 
 def rows_linked(pdf: Path, site: str) -> set[str]:
-    """The rows of the ledger to which links of a PDF lead; `site` is the address that it was built with."""
+    """Return the ledger rows that a PDF links to; `site` is the address given to the build."""
     linked = set()
     for page in pypdf.PdfReader(pdf).pages:
         for annotation in page.get("/Annots") or []:
@@ -26,7 +26,7 @@ def rows_linked(pdf: Path, site: str) -> set[str]:
 
 
 def faults(rows: set[str], site: Path) -> list[str]:
-    """What is missing on the way from rows on to their functions and data; nothing where all is there."""
+    """Return missing links from ledger rows to their functions and data; empty if all exist."""
     ledger = site / "ledger.html"
     held = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
     code: dict[Path, dict[str, str]] = {}
@@ -38,13 +38,13 @@ def faults(rows: set[str], site: Path) -> list[str]:
         links = [address for _, address in addresses(held[name])]
         functions = [target(ledger, each) for each in links if each.startswith("code/")]
         data = [target(ledger, each)[0] for each in links if each.startswith("artifact/")]
-        if len(functions) != 1 or not (data or held[name].get("data-verdict") == "not testable"):  # for want of data
-            collected.append(f"{name}: leads to {len(functions)} functions and {len(data)} tables")
+        if len(functions) != 1 or not (data or held[name].get("data-verdict") == "not testable"):  # no data exist
+            collected.append(f"{name}: links to {len(functions)} functions and {len(data)} tables")
         for file, line in functions:
             if file not in code:
                 code[file] = {each.get("id"): words(each) for each in elements(parsed(file), "div") if each.get("id")}
             if not re.search(r"def \w+\(", code[file].get(line, "")):
-                collected.append(f"{name}: {file.name}#{line} is no function")
+                collected.append(f"{name}: {file.name}#{line} is not a function")
         collected += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
     return collected
 
@@ -57,5 +57,5 @@ def _shows_data(page: Path) -> bool:
 if __name__ == "__main__":
     linked = rows_linked(Path(sys.argv[1]), Path(sys.argv[2]).name)
     wrong = faults(linked, Path(sys.argv[2]))
-    print(f"{len(linked)} rows of the ledger are linked; {len(wrong)} ways are broken", *wrong, sep="\n")
+    print(f"{len(linked)} ledger rows are linked; {len(wrong)} links are broken", *wrong, sep="\n")
     sys.exit(bool(wrong) or not linked)

@@ -1,7 +1,7 @@
-"""An interpreter that has imported the libraries already: it forks for each command, which then starts in no time.
+"""An interpreter with its libraries already imported: it forks for each command, which then starts at once.
 
-Run as a program, it reads requests from standard input, a line of JSON each, and answers on standard output. Each
-command is a process of its own, in its own folder, with the sources that lie there; only libraries are shared.
+Run as a program, it reads requests from standard input, one JSON line each, and answers on standard output. Each
+command runs in a separate process, in its folder, with that folder's sources; only libraries are shared.
 """
 
 import atexit
@@ -20,21 +20,21 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-# What commands import outside the project; none starts a thread, and one that is missing is left to the command.
+# Libraries that commands import; none starts a thread, and missing ones are skipped here.
 LIBRARIES = ("click", "yaml", "jinja2", "numpy", "pandas", "pyarrow", "scipy.stats", "scipy.optimize")
 
 OPENED = {"BOUNDPAPER_ROOT"}
 
 
 class Interpreter:
-    """A running warmed interpreter, with the environment that the libraries saw when they were imported.
+    """A running warmed interpreter, with the environment that its libraries saw at import.
 
-    `program` is what it runs: this file, or one that calls `main` with more libraries.
+    `program` is this file, or a file that calls `main` with more libraries.
     """
 
     def __init__(self, program: str = __file__) -> None:
         self.environment = _environment()
-        # a session of its own: Ctrl-C in the tests' terminal ends the tests, and then this
+        # a new session: Ctrl-C in the tests' terminal ends the tests, which then end this process
         self.process = subprocess.Popen(
             [sys.executable, "-P", program],
             stdin=subprocess.PIPE,
@@ -45,7 +45,7 @@ class Interpreter:
         atexit.register(self.end)
 
     def run(self, root: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `script` of the folder `root`; what it printed and its exit code, negative where a signal ended it."""
+        """Run `script` in the folder `root`; return output and exit code, negative if a signal ended it."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -60,12 +60,12 @@ class Interpreter:
             return subprocess.CompletedProcess([script, *arguments], code, *(file.read_text() for file in printed))
 
     def end(self) -> None:
-        """End it and wait, so that its seconds count among the tests'."""
+        """End the interpreter and wait, so that its processor time counts among the tests'."""
         self.process.communicate()
 
 
 def _environment() -> dict[str, str]:
-    """What libraries may read: all but the name of the test, and the paper that is open, which a request says."""
+    """Return the environment without the test's name and the open paper, which each request states."""
     return {name: value for name, value in os.environ.items() if name not in {"PYTEST_CURRENT_TEST", *OPENED}}
 
 
@@ -75,7 +75,7 @@ def _interpreter(program: str) -> Interpreter:
 
 
 def run(root: Path, script: str, *arguments: str, program: str = __file__) -> subprocess.CompletedProcess[str]:
-    """Run a script by the warmed interpreter, or by a fresh one where libraries might read another environment."""
+    """Run a script in the warmed interpreter, or in a new one if the environment differs from the warmed one's."""
     warmed = _interpreter(program)
     if warmed.environment == _environment():
         return warmed.run(root, script, *arguments)
@@ -84,7 +84,7 @@ def run(root: Path, script: str, *arguments: str, program: str = __file__) -> su
 
 
 def serve() -> None:
-    """Answer requests until there are no more; return in the child, which is to run what `sys.argv` says."""
+    """Answer requests until the input ends; return only in a child, which then runs `sys.argv`."""
     for line in sys.stdin:
         root, opened, arguments, *printed = json.loads(line)
         child = os.fork()
@@ -105,7 +105,7 @@ def serve() -> None:
 
 
 def main(libraries: Iterable[str] = LIBRARIES) -> None:
-    """Import libraries, answer requests, and run in each child what it was asked for."""
+    """Import libraries, answer requests, and run the requested script in each child."""
     for library in libraries:
         with suppress(ImportError):
             import_module(library)
@@ -124,7 +124,7 @@ def main(libraries: Iterable[str] = LIBRARIES) -> None:
 
 
 def leave(code: object) -> None:
-    """End as an interpreter does, but leave the libraries as they are: to take them apart copies all of their pages."""
+    """End like an interpreter, but without deleting the libraries, which would copy all of their memory pages."""
     if isinstance(code, str):
         print(code, file=sys.stderr)
     vars(threading)["_shutdown"]()

@@ -1,4 +1,4 @@
-"""A warmed interpreter that has the engine as well: in the engine's own suite no project has another one."""
+"""A warmed interpreter that also has the engine, since all projects of the engine's tests use the same one."""
 
 import sys
 from pathlib import Path

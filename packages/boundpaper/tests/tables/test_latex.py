@@ -1,4 +1,4 @@
-"""Tables on paper: pdflatex sets the nastiest of them without a complaint, and columns line up in the PDF."""
+"""Tables on paper: pdflatex compiles the most difficult ones without warnings, and columns are aligned in the PDF."""
 
 import re
 import shutil
@@ -211,11 +211,11 @@ def test_decimals_are_aligned_in_the_pdf(tmp_path: Path) -> None:
     assert [len(each) for each in digits.values()] == [2, 2], places
     for (_, one), (_, two) in zip(*digits.values(), strict=True):
         assert one == pytest.approx(two, abs=0.05)
-    # values end where those above them end, whatever follows: an interval hugs its value and is ragged on the right
+    # values are right-aligned whatever follows; intervals directly follow their value and are ragged on the right
     values = [right for left, right, _, word in places if word in ("1.50", "22.25", "333.13", "0.00") and left > 255]
     assert len(values) == 4
     assert max(values) - min(values) < 0.05
     brackets = [left for left, _, _, word in places if word.startswith("[") and 280 < left < 300]
     assert len(brackets) == 4, places
     assert max(brackets) - min(brackets) < 0.05
-    assert min(brackets) - max(values) < 3, "no hole between a value and its interval"
+    assert min(brackets) - max(values) < 3, "no gap between a value and its interval"

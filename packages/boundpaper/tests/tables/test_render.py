@@ -1,4 +1,4 @@
-"""A table in every format, to the letter; and decimals that line up whatever a column holds."""
+"""A table in every format, compared exactly; and aligned decimals for all contents of a column."""
 
 import csv
 import io
@@ -203,7 +203,7 @@ def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
 
 
 def test_paragraph_cells_are_indented_where_no_space_separates_rows() -> None:
-    """Where no space parts the rows, further lines are indented; below names of groups the whole column is."""
+    """Without space between rows, continuation lines are indented; below group names the whole column is."""
     rows = pd.DataFrame({"k": ["long words", "more"], "n": [1, 2], "g": ["a", "b"]})
     columns = [Column("k", "K", width="20mm"), Column("n", "N")]
     hang, group = r"\hangindent=1em\hangafter=1", r"\leftskip=1em"
@@ -288,7 +288,7 @@ def test_paragraph_columns_shrink_to_fit_the_other_columns() -> None:
 
 
 def _expanded(text: str) -> str:
-    """Replace phantoms by what they stand for, drop what hangs over, and forget which digit it is."""
+    """Replace phantoms by their contents, drop overhanging text, and replace each digit by 0."""
     text = re.sub(r"\\rlap\{(?:[^{}]|\{[^{}]*\})*\}", "", text)
     text = re.sub(r"\\textbf\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", text)
     text = re.sub(r"\\phantom\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", text)
@@ -297,7 +297,7 @@ def _expanded(text: str) -> str:
 
 
 def _right(text: str, pieces: Pieces) -> tuple[str, ...]:
-    """List what stands to the right of a number's last digit before the point, in any order."""
+    """Return the symbols to the right of a number's last digit before the point, sorted."""
     expanded, lead = _expanded(text), _expanded(glyphs(pieces[0].tokens, "latex"))
     assert expanded.startswith(lead)
     return tuple(sorted(re.findall(r"\^.|\$[^$]*\$|\\.|.", expanded[len(lead) :])))

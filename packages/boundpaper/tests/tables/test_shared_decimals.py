@@ -1,4 +1,4 @@
-"""Zeros that end all values of a column are no digits: how far a column was rounded before it was printed."""
+"""Trailing zeros common to a column are not digits: decimals to which a column was rounded before printing."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from boundpaper.statistics.rounding import shared_decimals
         ([30.0, 60.0, 140.0, 80.0, 10.0], 1, -1),
         ([3.0, 6.0, 14.0, 8.0, 10.5], 2, 1),
         ([3.01, 6.0, 14.0, 8.0, 10.0], 2, 2),
-        ([3.0, 6.0, 14.0, 8.0], 2, 2),  # too few: the zeros may be chance
+        ([3.0, 6.0, 14.0, 8.0], 2, 2),  # too few values: zeros may be chance
         ([], 3, 3),
         ([0.0] * 5, 2, 2),
     ],

@@ -1,4 +1,4 @@
-"""What a table's specification may say, and how its faults are told."""
+"""Valid specifications of a table, and error messages for faults."""
 
 import math
 import subprocess

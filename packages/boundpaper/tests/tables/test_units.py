@@ -1,4 +1,4 @@
-"""Units of a table against those of the data package."""
+"""Units of a table agree with those in the data package."""
 
 import pandas as pd
 import pytest

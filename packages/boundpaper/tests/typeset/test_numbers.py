@@ -1,4 +1,4 @@
-"""Formats of numbers: what a reader sees never says more than the number, and never says it oddly."""
+"""Formats of numbers: printed text never implies more precision than the number has, and is idiomatic."""
 
 import math
 import re

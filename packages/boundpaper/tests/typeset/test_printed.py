@@ -1,4 +1,4 @@
-"""Printed numbers: every form that the sources use, and the rounding interval of each."""
+"""Printed numbers: every notation in the sources, and the rounding interval of each."""
 
 import pandas as pd
 import pytest

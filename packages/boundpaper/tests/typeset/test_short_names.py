@@ -1,4 +1,4 @@
-"""Names that fit labels."""
+"""Short names for labels."""
 
 import pytest
 

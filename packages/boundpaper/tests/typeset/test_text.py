@@ -1,4 +1,4 @@
-"""The escaper: nothing that data hold may act as markup."""
+"""The escaper: no data may act as markup."""
 
 import html as html_module
 import re
@@ -159,7 +159,7 @@ def test_html_prose_opens_only_known_tags() -> None:
         ("8192 tokens; 32768 tokens; 7157.0; 500000", "8,192 tokens; 32,768 tokens; 7157.0; 500000"),
         ("2.1e-48, 3e+05", "2.1 × 10⁻⁴⁸, 3 × 10⁵"),
         ("1,815.79", "1,815.79"),
-        # names stay: models, dates, versions, files, years, and what a model answered
+        # unchanged names: models, dates, versions, files, years, and answers of a model
         (
             "Llama-3.2-11B, 2026-01-31, 3B-class, n-1, 5.23.0-rc1",
             "Llama-3.2-11B, 2026-01-31, 3B-class, n-1, 5.23.0-rc1",

@@ -1,4 +1,4 @@
-"""Measured models compared: what is paired, how it is tested, and what cannot be compared."""
+"""Comparison of measured models: how units are paired and tested, and what cannot be compared."""
 
 import itertools
 import json
@@ -37,7 +37,7 @@ def of_items(right: list[int], condition: str = "baseline") -> list[Row]:
 
 
 def manifest(**facts: Any) -> Made:
-    """What an experiment notes, with what a test changes."""
+    """Return an experiment's manifest, with the given facts changed."""
     made: Made = {
         "model": {"fingerprint": "aa", "dtype": "float32", "quantization": None, "tokenizer": "words"},
         "hashes": {"texts": {"book": {"count": 8, "blake2": "t"}}, "items": {"cities": {"count": 8, "blake2": "i"}}},
@@ -55,7 +55,7 @@ def put(root: Path, name: str, experiment: str, rows: list[Row], **facts: Any) -
 
 
 def heads(root: Path, model: str, values: dict[tuple[int, int], list[float]], **captured: Any) -> None:
-    """A table of heads: by layer and key head, a value for each query head that reads it."""
+    """Save a table of heads: by layer and key head, one value per query head that reads it."""
     rows = [
         {"layer": layer, "head": key * len(each) + place, "key_head": key, "queries": 64, "keys": 64}
         | {"ap_overall": value, "pc0_kind": "mixed", "reason": ""}
@@ -216,7 +216,7 @@ def test_head_tables_of_two_captures_are_refused(tmp_path: Path) -> None:
     for context in (128, 64):
         capture = {"context": context, "documents": 4, "text_hash": "x", "dtype": "float32", "vectors": str(context)}
         save(tmp_path, {"model_metrics": table}, "a", {"options": {}, "capture": capture})
-        if context == 128:  # hashes of vectors are those of a processor
+        if context == 128:  # hashes of vectors depend on the processor
             assert list(read(tmp_path, "a").tables) == ["head_metrics"]
     with pytest.raises(
         DataError, match=r"a: head_metrics and model_metrics are of two captures.*heads CAPTURE --name a"
@@ -226,7 +226,7 @@ def test_head_tables_of_two_captures_are_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is not a project, with two models measured."""
+    """Return a folder outside any project, with measurements of two models."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     put(tmp_path, "tiny-a", PATTERNS, of_texts(list(A)))
@@ -251,7 +251,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     assert told["tests"][0]["p_value"] == 6 / 256
     written = [path.suffix for path in sorted((outside / "out").iterdir())]
     assert written in ([".csv", ".json", ".md", ".pdf", ".png"], [".csv", ".json", ".md", ".tex"])
-    done = CliRunner().invoke(command_line(), ["report", "own"])  # of the two that are measured here
+    done = CliRunner().invoke(command_line(), ["report", "own"])  # the two models measured in this folder
     assert done.stdout.endswith(
         "".join(f"own/comparison{suffix}\n" for suffix in (".md", ".csv", ".json", *written[3:]))
     )

@@ -1,4 +1,4 @@
-"""Exhibits of whatever models were measured."""
+"""Exhibits for any measured models."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from keyquery.measure.rows import Row, frame, row
 
 
 def rows(shift: float) -> list[Row]:
-    """Six texts, and a quantity without single units."""
+    """Return six texts, and a quantity without single units."""
     texts = [row("sink_score", shift + 0.1 * place, 1, condition="rows=all", unit_id=f"t{place}") for place in range(6)]
     return [*texts, row("sink_rate", 0.25, 6, condition="rows=all tau=0.3")]
 

@@ -1,4 +1,4 @@
-"""Ablations of layers and of the beginning token on models whose answer is planted."""
+"""Ablations of layers and of the beginning token, on models with planted answers."""
 
 import dataclasses
 from pathlib import Path
@@ -84,11 +84,11 @@ def test_spread_of_an_effect_is_the_standard_deviation_over_texts(plain: tuple[S
     each = [loss_rows(subject, [text], layer_ablation.ablation("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
     alone = [next(r["value"] for r in some if r["metric"] == "delta_nats") for some in each]
     assert value(rows, "mlp", "delta_nats_sd", 1) == pytest.approx(np.std(alone, ddof=1), rel=1e-4)
-    assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text spreads over nothing
+    assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text has no spread
 
 
 def test_ablation_equals_zeroing_the_weights(plain: tuple[Subject, list[Row]]) -> None:
-    """A zero MLP is one whose last projection is zero; without biases nothing else of it is left."""
+    """A zero MLP has a zero output projection; without biases it writes nothing."""
     subject, rows = plain
     usual = nats(subject)
     assert value(rows, "baseline", "nats") == pytest.approx(usual)
@@ -174,7 +174,7 @@ def test_ratios_are_those_of_the_hidden_states() -> None:
 
 
 def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
-    """The ablation at the spike's layer is the model whose MLP there was left empty."""
+    """The ablation at the spike's layer equals the model with that layer's MLP output removed."""
     subject = planted.subject(planted.spiking(planted.model(), 1))
     rows = sinks.measure(subject, OPTIONS)
     planted.tidy(rows)
@@ -184,7 +184,7 @@ def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
     assert value(rows, "bos_mlp_matching", "nats", 1) == pytest.approx(nats(empty), abs=1e-5)
     assert value(rows, "combined_matching", "nats", 1) != value(rows, "bos_mlp_matching", "nats", 1)
     assert value(rows, "qk", "delta_nats") != 0
-    assert value(rows, "first ratio above 2", "spike_layer") == 1, "the survey finds the same layer"
+    assert value(rows, "first ratio above 2", "spike_layer") == 1, "the survey also finds this layer"
     for name in ("baseline", "qk"):
         assert {r["metric"] for r in rows if r["condition"] == name} >= {f"{task}_accuracy" for task in TASKS}
 
@@ -229,7 +229,7 @@ def test_states_of_zero_have_no_ratio() -> None:
 
 
 def test_ablating_the_value_of_the_only_token_with_a_value_removes_attention() -> None:
-    """Where only it has a value, taking that away takes the layer's attention away; elsewhere the layers differ."""
+    """If only the first token has a value, removing it removes the layer's attention; other layers are unaffected."""
     subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
     rows = bos_value.measure(subject, OPTIONS)
     without = nats(subject, Intervention("attention", "zero", layers=(1,)))

@@ -1,4 +1,4 @@
-"""The anchoring experiment: tokens found, cuts equal to cuts layer by layer, planted models with a known answer."""
+"""The anchoring experiment: marked tokens, cuts equal to layer-by-layer cuts, planted models with known answers."""
 
 import dataclasses
 import io
@@ -58,7 +58,7 @@ def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
 def test_marked_finds_question_and_answer_tokens_and_equally_many_controls() -> None:
     sample = AnswerSample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
     marks = mark_question(planting.words(), sample, seed=3)
-    assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
+    assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the last token of the answer
     assert marks.question == (4, 5)
     assert len(marks.control) == 2
     assert set(marks.control) <= {1, 2, 3}
@@ -93,7 +93,7 @@ def test_blocked_question_tokens_still_see_each_other() -> None:
         [False] * 5,
         [False] * 5,
         [False, True, False, False, False],
-        [False] * 5,  # of the question itself
+        [False] * 5,  # a token of the question itself
         [False, True, False, True, False],
     ]
 
@@ -126,7 +126,7 @@ def test_states_equal_a_plain_forward_for_any_batch() -> None:
         with torch.no_grad():
             plain = model(torch.tensor([sample.ids]), output_hidden_states=True).hidden_states
         assert np.allclose(vectors[:-1], [layer[0, -1] for layer in plain[1:-1]], atol=1e-5)
-        normed = model.model.norm(torch.tensor(vectors[-1]))  # the last entry is after the final norm
+        normed = model.model.norm(torch.tensor(vectors[-1]))  # the last entry follows the final norm
         assert torch.allclose(normed, plain[-1][0, -1], atol=1e-5)
 
 
@@ -145,7 +145,7 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     gone = made[(made["condition"] == "planted/layer/question") & (made["metric"] == "delta_p")]
     assert (gone["n"] == 0).all()
     assert (gone["reason"] != "").all()
-    # what shows in the answer alone is still seen, what needs the question is not
+    # truth visible in the answer alone is still found, truth that needs the question is not
     assert (values(made, "planted/probe/all", "auroc") > 0.6).all()
     assert (values(made, "planted/probe/question", "auroc") < 0.95).all()
     ends = made[(made["condition"] == "planted/probe/question") & (made["metric"] == "auroc_low")]
@@ -154,14 +154,14 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def product() -> pd.DataFrame:
-    """A model whose second and third block hold the product of a feature of the question and one of the answer."""
+    """Return rows of a model whose second and third block compute a product of a question and an answer feature."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
         return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
 
 
 def test_truth_that_needs_question_and_answer_is_lost_without_the_question(product: pd.DataFrame) -> None:
-    assert values(product, "planted/probe/question", "auroc")[0] < 0.65  # the first block makes no product
+    assert values(product, "planted/probe/question", "auroc")[0] < 0.65  # the first block computes no product
     for layer in (1, 2):
         assert values(product, "planted/probe/question", "auroc_low")[layer] > 0.99
         assert values(product, "planted/design/question", "delta_p_high")[layer] < -25
@@ -222,7 +222,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
     subject = planting.subject()
     split = plant_statements(subject, 60, 30, seed=1, known=True)
     units = {sample.unit for sample in (*split.train, *split.test)}
-    assert {int(unit.removeprefix("s")) % 2 for unit in units} == {0}  # those whose own object is the first of the two
+    assert {int(unit.removeprefix("s")) % 2 for unit in units} == {0}  # names whose object is the first of the two
     assert len(units) <= split.known < split.asked <= planting.SUBJECTS
     rows = anchoring.measure(subject, Options(), known=True, train=60, test=30)
     [share] = values(table(rows), "planted/seed/all", "known_share")
@@ -276,7 +276,7 @@ def test_summary_interval_of_few_units_has_nominal_coverage(units: int) -> None:
     drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
     intervals = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
     covered = float(np.mean((intervals.low < 7) & (intervals.high > 7)))
-    assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors; a bootstrap has .76 and .88
+    assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors below .95; a bootstrap covers .76 and .88
 
 
 def test_summary_interval_needs_spread_and_stays_within_bounds() -> None:

@@ -1,4 +1,4 @@
-"""Questions of published data sets in local files, their decisive words, and a model's answers to them."""
+"""Questions of published data sets in local files, their decisive words, and a model's answers."""
 
 import json
 from pathlib import Path
@@ -72,7 +72,7 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> Pat
 @pytest.mark.parametrize("name", list(DATA))
 def test_questions_are_read_from_a_local_file(name: str, form: str, tmp_path: Path) -> None:
     pool = questions(name, write(tmp_path, name, ROWS[name], form))
-    assert len(pool) == 1  # a subject that the question does not name cannot be cut
+    assert len(pool) == 1  # a subject missing from the question cannot be cut
     [question] = pool
     assert [question.text[start:end] for start, end in question.spans] == WORDS[name]
     answer = {"popqa": "politician", "triviaqa": "Jane Austen", "hotpotqa": "yes", "nq": "Richie Havens"}[name]
@@ -137,7 +137,7 @@ def test_aliases_match_whole_words() -> None:
     assert normal("The  Beatles!") == "beatles"
     assert is_alias("it was Jane Austen", ["Austen"])
     assert not is_alias("Austenland", ["Austen"])
-    assert not is_alias("anything", ["the", ""])  # an alias of nothing but an article matches nothing
+    assert not is_alias("anything", ["the", ""])  # an alias that is only an article matches nothing
 
 
 def test_a_sample_ends_with_the_answer() -> None:
@@ -160,7 +160,7 @@ def _read(name: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def english() -> Subject:
-    """A network of random weights over the words of our questions: its answers mean nothing, but are its own."""
+    """Return a network with random weights over the words of our questions, which answers meaninglessly."""
     texts = [f"{PROMPT[0]}{asked(number)}{PROMPT[1]} a b c d e" for number in range(60)]
     tokenizer = planting.byte_level(texts)
     sizes = {**models_tiny.SIZES, "vocab_size": len(tokenizer), "max_position_embeddings": 128}
@@ -181,7 +181,7 @@ def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeyp
     prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
     said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []
-    for number, text in enumerate(said):  # every second answer counts as right, so the labels are known
+    for number, text in enumerate(said):  # every second answer counts as right, so labels are known
         place = answer_span(text)
         alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
         rows.append({"question": asked(number), "answer": [alias]})

@@ -1,9 +1,8 @@
-"""Keys beyond the training length, on a planted model whose every answer is known.
+"""Keys beyond the training length, on a planted model with known answers.
 
-The model has one head for each of four digits of a key. A digit is a word of its own place (`a7 b0 c3 d3`), so the
-head that is asked for a place looks for words of that place, by content, and copies the digit. Its score is carried by
-one rotary pair of a wavelength of 320 positions: it is positive while the key lies nearer than 80 positions, or farther
-than 240, and negative between.
+The model has one head for each of four digits of a key. Each digit is a word that includes its place (`a7 b0 c3 d3`),
+so the head for a place finds words of that place by content and copies the digit. The score uses one rotary pair with a
+wavelength of 320 positions: it is positive for distances below 80 or above 240 positions, and negative between.
 """
 
 import json
@@ -64,7 +63,7 @@ def planted(drope: bool = False) -> Any:
         for weight in model.parameters():
             if weight.ndim == 2:
                 weight.zero_()
-        model.model.embed_tokens.weight[:, :WIDTH] = torch.eye(WIDTH)  # who a word is; what comes next is beside it
+        model.model.embed_tokens.weight[:, :WIDTH] = torch.eye(WIDTH)  # the word itself, then the next one
         model.lm_head.weight[:, WIDTH:] = torch.eye(WIDTH)
         model.lm_head.weight[IDS["."], [IDS[f"d{digit}"] for digit in range(10)]] = 5.0  # the last digit ends a key
         strength = math.sqrt(60 * math.sqrt(HEAD) / (2 * WIDTH))  # a score of 60 at distance 0, after the norm
@@ -85,7 +84,7 @@ def written(key: str) -> str:
 
 
 class Planted:
-    """A book of keys that have a word for each digit and place."""
+    """A book whose keys have one word per digit and place."""
 
     name = "planted"
 
@@ -114,7 +113,7 @@ class Planted:
             filler = rng.choices(FILLER, k=room)
             at = round(depth * room)
             facts: dict[str, Any] = {"depth": depth, "length": length, "form": "ab"[number % 2], "digits": DIGITS}
-            facts["at"] = 1 + at  # the beginning token aside
+            facts["at"] = 1 + at  # after the beginning token
             front = " ".join([*filler[:at], written(key), *filler[at:]])
             shown = [key, *(key[:3] + str((int(key[3]) + step) % 10) for step in (1, 2, 3))]
             rng.shuffle(shown)
@@ -154,9 +153,9 @@ def test_model_with_rotation_finds_keys_only_where_its_wave_is_positive(rotated:
         assert len(right) == 20
         for seed in (0, 1):
             for item in Planted().items("passkey", 10, seed, None, length=length):
-                distance = length - 1 - item.facts["at"]  # all digits are read from equally far
+                distance = length - 1 - item.facts["at"]  # all digits are read from the same distance
                 wave = math.cos(math.pi / 2 * distance / QUARTER)
-                if abs(wave) > 0.2:  # near zero the score drowns among the fillers
+                if abs(wave) > 0.2:  # the score vanishes among the fillers
                     assert right[seed, item.id] == float(wave > 0), (ratio, item.id, distance)
         assert 0 < value(rotated, "passkey_exact", f"own/{ratio:g}x") < 1
         assert value(rotated, "passkey_exact", f"own/{ratio:g}x/depth:0.8-1") == 1.0, "the last keys are near"
@@ -197,7 +196,7 @@ def test_every_answer_counts_once_by_class_form_and_depth(rotated: list[dict[str
 
 
 def test_model_that_always_says_yes_ranks_at_chance(rotated: list[dict[str, Any]]) -> None:
-    assert value(rotated, "ranking_yes", "own/1x") == 0.25, "four share the first place"
+    assert value(rotated, "ranking_yes", "own/1x") == 0.25, "four prompts share the first place"
     assert value(rotated, "ranking_yes_tied", "own/1x") == 1.0
     assert value(rotated, "ranking_likelihood", "own/1x") == 1.0
     assert value(rotated, "ranking_chance", "own/1x") == 0.25
@@ -250,7 +249,7 @@ def test_unmeasurable_lengths_have_a_reason() -> None:
     class Long(Planted):
         def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:
             if (length or 0) < 40:
-                raise DataError("a prompt of 32 tokens is too short")
+                raise DataError("prompts of 32 tokens are too short")
             return super().items(task, count, *rest, length=length, **more)
 
     rows = measure(subject(planted(), book=Long("passkey")), Options(items=2), longest=130)
@@ -295,13 +294,13 @@ def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path:
         asked = subject(model, tokenizer=bare, precision=quantize or "fp32")
         assert not asked.has_bos
         rows = measure(asked, Options(items=3), ratios=(1.0, 1.5))
-        assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights know no key"
+        assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights find no key"
         assert value(rows, "passkey_exact_high", "yarn/1.5x") == pytest.approx(1.96**2 / (3 + 1.96**2), abs=1e-3)
         frame(rows, "rope", quantize or "fp32")
 
 
 def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
-    """Of a prompt that holds its key twice, the nearer one counts; one that does not hold it says so."""
+    """If a prompt has its key twice, the nearer one counts; a prompt without its key gives a reason."""
     asked = subject(planted(), book=Planted("passkey"))
     rows = measure(asked, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
     items = {length: asked.book.items("passkey", 4, 0, asked.tokenizer, length=length) for length in (64, 128)}

@@ -1,4 +1,4 @@
-"""Disruption of dimensions on models whose massive dimensions are planted: masks, controls, and what is lost."""
+"""Disruption of dimensions on models with planted massive dimensions: masks, controls, and losses."""
 
 import dataclasses
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_norms_equal_those_of_the_projection_output(subject: Subject) -> None:
 
 
 def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, found: Any) -> None:
-    """A rotation mixes dimension i with i + d/2 and keeps the norm of the two together."""
+    """A rotation mixes dimensions i and i + d/2 and keeps their joint norm."""
     chosen = masks.split_texts(subject, OPTIONS)[0]
     post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
     pre = found.norms["q"][1]
@@ -114,7 +114,7 @@ def test_control_masks_have_equal_size_and_no_massive_dimension(found: Any) -> N
 
 @pytest.mark.parametrize("fill", ["mean", "zero"])
 def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
-    """Where the pool is large enough, the nearest sum is within half of one dimension of the target."""
+    """If the pool is large enough, the nearest sum is within half of one dimension of the target."""
     removed = (found.norms if fill == "zero" else found.spreads)["q"][0] ** 2
     flat = dataclasses.replace(found, norms={k: dict(v) for k, v in found.norms.items()})
     mask = masks.mask_top(flat)
@@ -126,7 +126,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
             have = removed[head][control.sides["q"][0][head]].sum()
             rest = removed[head][~mask.sides["q"][0][head]]
             assert abs(have - want) <= rest.max() / 2 + 1e-9 or have == pytest.approx(rest.sum())
-    massive = masks.mask_above(found, 5.0)  # 60 times as large as its neighbours: all of them together fall short
+    massive = masks.mask_above(found, 5.0)  # 60 times as large as the others, whose sum is smaller
     control = masks.matched(massive, found, fill, 0)
     assert control.sides["q"][1].sum() == 4 * 8 - 1
     assert control.sides["q"][0].sum() == 0
@@ -139,7 +139,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
 
 
 def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:
-    """All other dimensions together hold a small part of the norm of the massive ones: there is nothing to compare."""
+    """All other dimensions have only a small part of the massive dimensions' norm, so nothing can be compared."""
     rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
     for fill in ("mean", "zero"):
         for condition, metric in (
@@ -151,7 +151,7 @@ def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any
             assert value(rows, condition, metric) is None
             assert reason(rows, condition, metric).startswith("not matched: the other dimensions remove ")
         shares = [value(rows, f"threshold_{target}_{fill}_pre", "removed_share") for target in ("massive", "matched")]
-        assert shares[1] < 0.9 * shares[0], "what each removes is told all the same"
+        assert shares[1] < 0.9 * shares[0], "the removed norms are still reported"
         assert value(rows, f"threshold_massive_{fill}_pre", "minus_random") is not None
 
 
@@ -189,7 +189,7 @@ def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
 
 
 def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, found: Any) -> None:
-    """P counts the mask itself among the random ones, so it is never zero."""
+    """P counts the mask itself among the random masks, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
     mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
@@ -289,7 +289,7 @@ def test_knowledge_is_recorded_by_item_with_degradation(subject: Subject) -> Non
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
-    """Have conditions answer a known share of items right, whatever the model says."""
+    """Make conditions answer a known share of items right, whatever the model says."""
     from keyquery.measure import scores
     from keyquery.measure.evaluation import JudgedAnswer
 
@@ -334,7 +334,7 @@ def test_book_that_lacks_tasks_gives_reasons(subject: Subject) -> None:
 
 
 def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
-    """The first answer token is the disrupted model's, and later ones come from its own keys and values."""
+    """The first answer token is the disrupted model's; later tokens come from the cached keys and values."""
     from keyquery.measure.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)

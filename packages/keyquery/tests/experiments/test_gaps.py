@@ -1,4 +1,4 @@
-"""The three questions that source 001 leaves open, on models whose answer is planted."""
+"""The three open questions of source 001, on models with planted answers."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ LENGTH = 32
 
 @dataclasses.dataclass(frozen=True)
 class TwoKinds(PlantedBook):
-    """Texts of two kinds that are the same texts: whatever depends on the kind is noise of the measurement."""
+    """A book whose two kinds have equal texts: any effect of the kind is measurement noise."""
 
     def kinds(self) -> tuple[str, ...]:
         return ("one", "other")
 
 
 def on_disk(made: Any, folder: Path, **changes: Any) -> Subject:
-    """A subject that can be captured: its model lies in a folder."""
+    """Return a subject that can be captured: its model is saved in a folder."""
     made.save_pretrained(folder / "planted")
     planted.tokenizer().save_pretrained(folder / "planted")
     source = ModelSource(str(folder / "planted"), device="cpu")
@@ -46,7 +46,7 @@ def on_disk(made: Any, folder: Path, **changes: Any) -> Subject:
 
 
 def retriever() -> Any:
-    """A model of two layers in which one head of layer 1 alone writes anything."""
+    """Return a two-layer model in which only one head, in layer 1, writes anything."""
     made = planted.model(layers=2)
     with torch.no_grad():
         made.model.layers[0].self_attn.o_proj.weight.zero_()
@@ -65,7 +65,7 @@ def one(rows: list[Row], metric: str, **where: Any) -> Row:
 
 @pytest.fixture(scope="module")
 def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
-    """The head that writes is given as the most plastic one; four heads are ranked, so one is a quarter."""
+    """Return the rows with the writing head as the most plastic of four ranked heads (a quarter of them)."""
     subject = planted.subject(retriever())
     order = [(0, 3), (0, 0), (1, 2), (1, 0)]
     return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
@@ -103,7 +103,7 @@ def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_he
 
 
 def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any) -> None:
-    """With grouped queries too: a query head goes alone, and the other head of its key head stays."""
+    """Also with grouped queries: only one query head is removed, the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
     without_head = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
     by_hand = planted.model(layers=2)
@@ -143,17 +143,17 @@ def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
         head_ablation.measure(planted.subject(retriever()), OPTIONS)
 
 
-# Captures: shared by the tests below, for they take seconds -------------------------------------------------------
+# Captures, shared by the tests below since they are slow --------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
-    """Random weights, but layer 1 attends evenly: its queries are zero."""
+    """Return a capture of random weights in which layer 1 attends uniformly, since its queries are zero."""
     made = planted.model(layers=2)
     with torch.no_grad():
         made.model.layers[1].self_attn.q_proj.weight.zero_()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(captured, "DOCUMENTS", 40)  # as many queries a bin, 30 of which are needed
+        patch.setattr(captured, "DOCUMENTS", 40)  # this many queries per bin, of which 30 are needed
         yield on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
 
 
@@ -173,7 +173,7 @@ def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None
 
 
 def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
-    """Queries of length zero prefer no key: nothing to order, so no drift and no separation."""
+    """Zero queries prefer no key: no order of keys, so no drift and no separation."""
     heads = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
     for (layer, head), each in heads.items():
@@ -186,7 +186,7 @@ def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
         assert (blind["value"], blind["n"], blind["reason"]) == (None, 0, "no query bin has a value")
         assert one(rows, "bias_strength", condition="one", layer=1, head=head)["value"] == 0
         assert 0.5 < one(rows, "ap_overall", condition="one", layer=0, head=head)["value"] <= 1
-    assert one(rows, "ap_overall", condition="one")["n"] == 4, "the mean is over heads that have a value"
+    assert one(rows, "ap_overall", condition="one")["n"] == 4, "the mean covers heads with a value"
 
 
 def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
@@ -197,7 +197,7 @@ def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
 
 
 def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
-    """Ties go to the first key; the other layer's heads change theirs as the weights themselves say."""
+    """Ties go to the first key; heads of the other layer change their top keys as their weights imply."""
     rows = softmax_globality.measure(stored, OPTIONS)
     planted.tidy(rows)
     for head in range(4):

@@ -1,4 +1,4 @@
-"""Measurements of another processor: what is noise of a metric is zero when written, and no change when compared."""
+"""Measurements on another processor: noise of a metric is written as zero, and is no change when compared."""
 
 import pandas as pd
 
@@ -27,8 +27,8 @@ def test_remeasuring_on_another_processor_keeps_the_table(tmp_path):
         return path.read_bytes()
 
     first = measured(table(17.0, 1e-6, 1.2e-7))
-    # an extreme of float32 noise: a relative 1e-5, and 8e-8 of a deviation of 0.07 that may be written or be zero
+    # extreme float32 noise: 1e-5 relative, and 8e-8 where a deviation of 0.07 may be written or zero
     assert measured(table(17.0001, 1e-6, 0.6e-7)) == first
     assert measured(table(17.0001, 1.00001e-6, 2.1e-7)) == first
-    # small in its own metric's scale it is not
+    # small, but not on this metric's scale
     assert measured(table(17.0, 1.2e-6, 1.2e-7)) != first

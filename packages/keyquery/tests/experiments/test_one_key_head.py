@@ -1,4 +1,4 @@
-"""Models with one key head for all queries, or one head at all: nothing is refused for it."""
+"""Models with one key head for all queries, or with a single head, are accepted."""
 
 import importlib
 from typing import Any
@@ -38,7 +38,7 @@ def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
 
 
 def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
-    """A part named as a norm, whose output is not what is rotated: keys are turned back in place of it."""
+    """If a module named as a norm does not give the rotated vectors, the keys are rotated back instead."""
     made = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     attention = made.model.layers[0].self_attn
     seen: list[Any] = []

@@ -1,4 +1,4 @@
-"""Forwards that experiments of a run share: fewer of them, and the same rows to the last digit."""
+"""Forward passes shared by experiments of a run: fewer passes, and exactly equal rows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,13 +28,13 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kq.Model:
 
 
 def opened(folder: Path) -> kq.Model:
-    """The model, which keeps its answers in a folder of its own."""
+    """Return the model, which caches its answers in a separate folder."""
     loaded = kq.load("tiny-rope")
     return replace(loaded, subject=replace(loaded.subject, folder=folder))
 
 
 def counted(model: kq.Model) -> list[int]:
-    """A list that grows by one with every forward of the model."""
+    """Return a list that grows by one with every forward pass of the model."""
     seen: list[int] = []
     blocks(model.network)[-1].module.register_forward_hook(lambda *given: seen.append(1))
     return seen

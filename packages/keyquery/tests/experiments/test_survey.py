@@ -1,4 +1,4 @@
-"""Experiments on surveys: planted models give the rows that are known, and what does not appear has a reason."""
+"""Experiments on surveys: planted models give known rows, and missing values have a reason."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def plain() -> list[TextSurvey]:
 
 
 def one(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
-    """The only row of a metric that is of exactly this condition, layer, head and text."""
+    """Return the only row of a metric with exactly this condition, layer, head and text."""
     wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
     matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
     assert len(matches) == 1, f"{len(matches)} rows of {wanted}"
@@ -68,7 +68,7 @@ def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
-    """No row twice, none without number and reason; one text has no spread and says so."""
+    """No row occurs twice or lacks both number and reason; a single text has no spread and says so."""
     for surveys in (plain(), plain()[:1]):
         table = frame(EXPERIMENTS[name](surveys), "rope", "fp32")
         keys = ["condition", "layer", "head", "unit_id", "metric"]
@@ -118,7 +118,7 @@ class Words:
 
 @pytest.mark.parametrize("module", [massive_values, attention_patterns, layer_content, crosslayer_balance])
 def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None:
-    """A loaded model with its tokenizer gives the rows of its own texts."""
+    """A loaded model with its tokenizer gives the rows for its texts."""
     loaded = load(ModelSource(str(saved("llama", tmp_path / "model")), dtype="fp32", device="cpu"))
     book: Any = Words()
     subject = Subject(
@@ -132,14 +132,14 @@ def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None
 
 @pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
 def test_every_experiment_measures_other_architectures(architecture: str) -> None:
-    """As many key heads as query heads, windows, norms behind the parts."""
+    """Models with as many key as query heads, windows, and norms after the parts."""
     surveys = surveyed(built(architecture), texts=2)
     for rows in EXPERIMENTS.values():
         assert len(frame(rows(surveys), "rope", "fp32")) > 20
 
 
 def test_planted_massive_dimensions_are_found() -> None:
-    """Two scaled rows of the query projection and one of the keys': just these, in every text."""
+    """Two scaled rows of the query projection and one of the key projection: only these, in every text."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
     for row in (2, 19):
@@ -190,12 +190,12 @@ def test_gini_equals_values_known_by_hand() -> None:
 
 
 def on_first(model: Any, layer: int) -> None:
-    """Make a layer's queries and keys so that each token attends to the first one alone."""
+    """Set a layer's queries and keys so that each token attends only to the first token."""
     attention = model.model.layers[layer].self_attn
 
     def queries(module: Any, inputs: Any, output: Any) -> Any:
         made = torch.zeros_like(output)
-        made[..., 3::8] = 100.0  # the slowest rotation hardly turns it
+        made[..., 3::8] = 100.0  # the slowest rotation barely rotates it
         return made
 
     def keys(module: Any, inputs: Any, output: Any) -> Any:
@@ -208,7 +208,7 @@ def on_first(model: Any, layer: int) -> None:
 
 
 def test_planted_sinks_are_found() -> None:
-    """A layer that attends to the first token alone, one that attends evenly, and the rates that follow."""
+    """One layer attends only to the first token, another uniformly; the rates follow."""
     model = built("llama")
     on_first(model, 1)
     model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
@@ -224,7 +224,7 @@ def test_planted_sinks_are_found() -> None:
         assert value(rows, "sink_excess", layer=2, **at) == pytest.approx(0, abs=1e-6)
         assert value(rows, "sink_rate", condition=f"{condition} tau=0.8", layer=1) == 1
         assert value(rows, "sink_rate", condition=f"{condition} tau=0.2", layer=2) == 0
-    assert value(rows, "sink_rate", condition="rows=all tau=0.1", layer=2) == 1, "even attention passes a low tau"
+    assert value(rows, "sink_rate", condition="rows=all tau=0.1", layer=2) == 1, "uniform attention exceeds a low tau"
     assert value(rows, "uniform_null", condition=f"T={TOKENS}") == pytest.approx(HARMONIC)
     rates = [value(rows, "sink_rate", condition=f"rows=all tau={tau:g}") for tau in sinks.TAUS]
     assert rates == sorted(rates, reverse=True)
@@ -276,7 +276,7 @@ def test_definitions_of_the_spike_can_differ() -> None:
 
 
 def test_without_a_spike_each_definition_gives_a_reason() -> None:
-    """A first token that shrinks: three definitions, no layer, three reasons."""
+    """The first token shrinks: three definitions, no layer, three reasons."""
     falling = [
         replace(each, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0)) for each in plain()
     ]
@@ -301,7 +301,7 @@ def test_omitted_entropy_has_a_reason() -> None:
 
 
 def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
-    """All attention on a first token with values of norm 6 and 2: each query head writes that of its key head."""
+    """All attention goes to a first token with values of norm 6 and 2: each query head writes its key head's value."""
     model = built("llama")
     on_first(model, 1)
 
@@ -327,7 +327,7 @@ def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
 
 
 def test_attention_patterns_are_classified() -> None:
-    """A sink layer and an even layer, and the classes of heads whose measures are given."""
+    """A sink layer and a uniform layer give their classes, as do heads with given measures."""
     assert attention_patterns.pattern_of(0.5, 0.2, 0.1) == "sink"
     assert attention_patterns.pattern_of(0.4, 0.5, 0.9) == "local"
     assert attention_patterns.pattern_of(0.1, 0.2, 0.7) == "distributed"
@@ -361,7 +361,7 @@ def test_distances_outside_a_window_have_no_attention() -> None:
 
 
 def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
-    """An attention that adds nothing has share 0, an MLP that adds nothing gives it 1; and nothing at all has none."""
+    """Attention that adds nothing has share 0; an MLP that adds nothing gives it share 1; both give no share."""
     model = built("llama")
     model.model.layers[0].self_attn.o_proj.weight.data.zero_()
     model.model.layers[1].mlp.down_proj.weight.data.zero_()
@@ -413,7 +413,7 @@ def test_scaled_updates_have_no_shares() -> None:
 
 
 def test_a_model_of_one_layer_has_no_spread_over_layers() -> None:
-    """A model of one layer has no spread over layers, and says so."""
+    """A model of one layer states that it has no spread over layers."""
     first, second, _ = plain()
     cut = [_one_layer(each) for each in (first, second)]
     for name, rows in EXPERIMENTS.items():
@@ -436,7 +436,7 @@ def _one_layer(given: TextSurvey) -> TextSurvey:
 def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     tmp_path: Path, name: str, hidden: tuple[str, ...]
 ) -> None:
-    """GPT-2 has one projection for queries, keys and values: the survey of its sinks needs none of them alone."""
+    """GPT-2 has one projection for queries, keys and values, but its sink survey needs none of them separately."""
     config = transformers.GPT2Config(vocab_size=64, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=1)
     torch.manual_seed(0)
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""Attention computed without the rotation, in a model that has it: against the product of its projections by hand."""
+"""Attention computed without the rotation of a rotary model: compared with the product of projections by hand."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ OPTIONS = Options(texts=2)
 
 
 def by_hand(model, tokens, layer):
-    """Mean attention of later rows to the first token and to the five before, from q.k of what the layer reads."""
+    """Return mean attention of later rows to the first token and to the five before, from q.k of the layer's input."""
     with torch.no_grad():
         states = model(tokens, output_hidden_states=True).hidden_states[layer]
         block = model.model.layers[layer]
@@ -30,7 +30,7 @@ def by_hand(model, tokens, layer):
 
 def test_unrotated_attention_equals_the_product_of_projections():
     subject = planted.subject(planted.model())
-    with torch.no_grad():  # random weights attend evenly; sharper ones tell rotated scores from others
+    with torch.no_grad():  # random weights attend uniformly; larger ones distinguish rotated scores
         for block in subject.model.model.layers:
             block.self_attn.q_proj.weight.mul_(30)
     rows = patterns.measure(subject, OPTIONS, unrotated=True)

@@ -1,4 +1,4 @@
-"""Aggregates of a profile, means over heads, and values that are missing."""
+"""Aggregates of a profile, means over heads, and missing values."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from keyquery.heads.summary import summarise
 
 
 def profile_of(context: int, values: list[float | None], queries: list[int], taus: list[float]) -> Plasticity:
-    """A plasticity with a given profile."""
+    """Return a plasticity result with a given profile."""
     profile = plasticity(head_with(seed=0), PlasticityOptions(min_queries=10))
     numbers = np.array([np.nan if value is None else value for value in values])
     reasons = tuple("few queries" if value is None else "" for value in values)
@@ -23,7 +23,7 @@ def profile_of(context: int, values: list[float | None], queries: list[int], tau
 
 
 def test_aggregates_weight_bins_by_their_queries() -> None:
-    # two bins in decile 0, one in each other; decile 4 has none
+    # two bins in decile 0, no bin in decile 4, one bin in each other decile
     taus = [2.0, 8.0, 15.0, 25.0, 35.0, 55.0, 65.0, 75.0, 85.0, 95.0]
     values = [0.9, 0.6, 0.8, 0.7, 0.7, 0.6, 0.5, 0.4, 0.3, None]
     queries = [30, 10, 20, 20, 20, 20, 20, 20, 20, 5]
@@ -125,8 +125,8 @@ def test_interval_over_few_key_heads_is_students() -> None:
     assert (means.low.values[0], means.high.values[0]) == pytest.approx((low, high))
     assert means.low.counts[0] == 8
     covered = np.mean((means.low.values < 3) & (means.high.values > 3))
-    assert covered == pytest.approx(0.95, abs=0.0225)  # four standard errors; a bootstrap has .88
-    # four copies of a head in one cluster are that head
+    assert covered == pytest.approx(0.95, abs=0.0225)  # four standard errors below .95; a bootstrap covers .88
+    # four copies of a head in one cluster count as one head
     copied = over_heads(np.repeat(values[:, :1], 4, axis=0), [place // 4 for place in range(32)])
     assert (copied.low.values[0], copied.high.values[0]) == pytest.approx((low, high))
 

@@ -1,4 +1,4 @@
-"""Sums over listed, drawn and all pairs of keys: against the definition pair by pair, and against each other."""
+"""Sums over listed, drawn and all pairs of keys: compared with the definition pair by pair, and with each other."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ ARRAYS = ("count", "spread", "mean_gap", "map_count", "map_plasticity", "plastic
 
 @pytest.fixture(scope="module")
 def made():
-    """A head of 60 keys in four documents: keys, eligible counts, laws of its bins, queries by bin and context."""
+    """Return 60 keys in four documents, eligible counts, the bins' normal laws, and queries by bin and context."""
     head = head_with(seed=21, queries=400, keys=60, dimension=4)
     queries = binned(head, BINS)
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
@@ -117,11 +117,11 @@ def test_standard_error_is_that_of_sampling_without_replacement(made):
 
 @pytest.mark.parametrize(("shrunk", "left_out"), [(0.5, True), (2.0, False)])
 def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(shrunk, left_out):
-    """Queries vary along the first axis by 1 and along the second by a share of the bound; keys differ along it."""
+    """Queries vary by 1 along the first axis and by a share of the bound along the second, where keys differ."""
     generator = np.random.default_rng(0)
     rows = generator.normal(size=(500, 2))
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
-    # uncorrelated, so that the variance along the second axis is what is planted
+    # uncorrelated, so that the planted variance along the second axis is exact
     rows[:, 1] -= rows[:, 0] * (rows[:, 0] @ rows[:, 1]) / (rows[:, 0] @ rows[:, 0])
     rows[:, 1] *= np.sqrt(shrunk * NEGLIGIBLE / 2) / rows[:, 1].std(ddof=1)
     head = head_with(seed=1, queries=500, dimension=2)

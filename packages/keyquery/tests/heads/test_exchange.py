@@ -1,4 +1,4 @@
-"""Exchange of positions: what was planted for a position, and for content, comes back by its size."""
+"""Exchange of positions: planted effects of position and of content are recovered."""
 
 from dataclasses import replace
 
@@ -12,16 +12,16 @@ from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.rotary import NO_ROTATION, Rotary, bin_centres
 
 CONTEXT, BINS, DOCUMENTS, KEYS, D = 256, 8, 300, 16, 10
-ROTARY = Rotary(frequencies=(0.02, 0.9))  # four of ten dimensions; the first pair turns by 5 radians in all
+ROTARY = Rotary(frequencies=(0.02, 0.9))  # rotates four of ten dimensions; the first pair by 5 radians over the context
 OPTIONS = PlasticityOptions(pairs="earlier_bucket")
 
 
 def made(rotary: Rotary, width: int, *, position: float, content: float, drift: float = 0.0, seed: int = 0) -> Head:
-    """A head whose scores are content plus position.
+    """Return a head whose scores are the sum of a content and a position term.
 
-    Turned dimensions hold the same vector in every query and key, so that their score is `position` times the cosine of
-    the distance's angle; dimension 4 of a key is its own preference, scaled by `content`, and dimension 5 drifts with
-    its position by `drift` a token. Queries vary in the dimensions from 6 on alone.
+    Rotated dimensions have the same vector in every query and key, so that their score is `position` times the cosine
+    of the angle for the distance. Dimension 4 of a key is its preference, scaled by `content`, and dimension 5 drifts
+    with its position by `drift` per token. Queries vary only in dimensions from 6 on.
     """
     rng = np.random.default_rng(seed)
     middles = bin_centres(CONTEXT, BINS)
@@ -42,11 +42,11 @@ def made(rotary: Rotary, width: int, *, position: float, content: float, drift: 
 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_recovers_planted_position_and_content_at_every_width(width):
-    """The position part of each pair is the planted cosine, the content part the planted preference."""
+    """The position part of each pair is the planted cosine; the content part is the planted preference."""
     pairs = exchanged_pairs(made(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
     away = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
     planted = 3.0 * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
-    # means over 300 queries whose own dimensions are not of mean 0 exactly
+    # means over 300 queries, whose varying dimensions have means near 0
     np.testing.assert_allclose((pairs.gap - pairs.gap_exchanged) / 2, planted, atol=1e-9)
     content = (pairs.gap + pairs.gap_exchanged) / 2
     assert np.std(content) == pytest.approx(0.7 * np.sqrt(2), rel=0.15)
@@ -69,7 +69,7 @@ def test_crowding_grows_with_the_planted_position_effect(width, position):
 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
-    """Zero to the last bit; what drifts with the position is told by the line through the keys' distances."""
+    """The position part is exactly zero; a drift with position is found by the line over the keys' distances."""
     steady = exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
     assert not steady.sway.any()
     np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
@@ -82,7 +82,7 @@ def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
 
 
 def test_the_law_agrees_with_counting_queries():
-    """Queries of a bin at one position: how many of them change their winner when the keys change places."""
+    """Count the queries of a one-position bin whose winner changes when the keys change places."""
     head = made(ROTARY, 1, position=1.5, content=0.6)
     pairs = exchanged_pairs(head, OPTIONS, 50)
     for place in (3, 6):
@@ -118,7 +118,7 @@ def test_plasticity_of_pairs_equals_that_of_the_head():
 
 
 def test_pairs_across_texts_give_the_null_distribution():
-    """Content is not a text's: the null gives what pairs of one text give; and no pair is of one text."""
+    """Content does not depend on the text: pairs across and within texts agree, and no null pair is within one text."""
     head = made(ROTARY, 32, position=1.5, content=0.6)
     one = exchange(exchanged_pairs(head, OPTIONS, 4000))
     two = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))
@@ -141,7 +141,7 @@ def test_head_of_unknown_rotation_is_refused():
 
 
 def test_opposite_sign_expectation_agrees_with_numerical_integration():
-    """By numbers: given the first variable, the second is normal again."""
+    """Given the first variable, the second is normal, which allows numerical integration."""
     x = np.linspace(-9, 9, 60_001)
     for correlation in (-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0):
         rest = np.sqrt(max(0.0, 1 - correlation**2))
@@ -155,7 +155,7 @@ def test_opposite_sign_expectation_agrees_with_numerical_integration():
 
 @pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])
 def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(position, content):
-    """Each mean by its definition, of queries whose spread along the keys' difference is far from 1."""
+    """Compute each mean from its definition, for queries whose spread along the key difference is far from 1."""
     pairs = exchanged_pairs(made(ROTARY, 4, position=position, content=content), OPTIONS, 400)
     spread = np.sqrt(pairs.variance)
     assert np.median(spread) > 1.5
@@ -168,7 +168,7 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
 
 @pytest.mark.parametrize(("shrunk", "kept"), [(0.0, False), (1e-8, False), (1.0, True)])
 def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
-    """Keys far apart in what is the same in all queries, and next to nowhere else: what varies is rounding."""
+    """Keys differ only in dimensions constant over queries: the variation is rounding noise."""
     known = made(ROTARY, 4, position=1.0, content=1e3)
     keys = known.keys.copy()
     keys[:, 6:] *= shrunk
@@ -182,9 +182,9 @@ def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
     ("rotary", "position", "drift"), [(ROTARY, 3.0, 0.0), (ROTARY, -2.0, 0.0), (NO_ROTATION, 0.0, 0.03)]
 )
 def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, drift, width):
-    """Planted: a cosine of the distance, or a drift, and a preference of the keys, over a spread of 1 per dimension."""
+    """Plant a cosine of the distance or a drift, and a key preference, with a spread of 1 per dimension."""
     head = made(rotary, width, position=position, content=0.7, drift=drift)
-    keys = rotary.turned(head.keys, -head.key_positions)  # what was planted, before positions turned it
+    keys = rotary.turned(head.keys, -head.key_positions)  # keys as planted, before rotation
     values: list[list[float]] = [[] for _ in range(BINS)]
     sways: list[float] = []
     for document in range(DOCUMENTS):
@@ -199,7 +199,7 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
             spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
             p, exchanged = ndtr((seen + own) / spread), ndtr((own - seen) / spread)
             values[place] += list(4 * p * (1 - p))
-            sways += list(np.abs(p - exchanged))  # the spread stays: winners change between the two means
+            sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
     np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries a bin
     found = exchange(exchanged_pairs(head, OPTIONS, 10**9))

@@ -1,4 +1,4 @@
-"""Which keys compete, and how pairs of them are listed and drawn: by hand and by loops."""
+"""Keys that compete, and listing and drawing of their pairs: checked by hand and by loops."""
 
 import itertools
 
@@ -12,7 +12,7 @@ CONTEXT, BUCKETS = 40, 4
 
 
 def some_keys(mode="earlier", positions=(3, 30, 7, 12, 5, 5), documents=(4, 2, 2, 4, 9, 2)):
-    """Keys whose vector says from which row they come: three of document 2, two of 4, one of 9."""
+    """Return keys whose vector is their row number: three in document 2, two in 4, one in 9."""
     rows = np.arange(len(positions), dtype=np.float64)[:, None]
     return competing(rows, np.array(positions), np.array(documents), CONTEXT, BUCKETS, mode)
 
@@ -27,7 +27,7 @@ def test_keys_are_grouped_by_document_and_lone_keys_left_out():
 
 def test_keys_of_one_bucket_compete_and_others_do_not():
     keys = some_keys("same_bucket")
-    # buckets of ten tokens: of document 2 the keys at 5 and 7; those of 4 at 3 and 12 are apart
+    # buckets of ten tokens: document 2 has keys 5 and 7 in one; keys 3 and 12 of document 4 are in two
     assert keys.vectors[:, 0].tolist() == [5, 2]
     assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0], [0, 2])
 
@@ -48,7 +48,7 @@ def test_keys_before_a_limit_are_eligible(limit, counts):
 
 def test_keys_between_two_bounds_leave_out_groups_of_one():
     keys = some_keys().between(5, 30)
-    assert keys.positions.tolist() == [5, 7]  # 30 is beyond, and of document 4 the key at 12 is alone
+    assert keys.positions.tolist() == [5, 7]  # 30 is outside, and 12 is the only key left in document 4
     assert (keys.groups.tolist(), keys.starts.tolist()) == ([0, 0], [0, 2])
     assert some_keys().between(3, 13).starts.tolist() == [0, 2, 4]
 
@@ -61,18 +61,18 @@ def test_chunks_cover_each_group_once_and_exceed_their_size_only_for_a_long_grou
     for first, after in cut:
         assert after - first == 1 or keys.starts[after] - keys.starts[first] <= size
     for (first, after), (_, later) in itertools.pairwise(cut):
-        assert keys.starts[after + 1] - keys.starts[first] > size, (after, later)  # no chunk ends too soon
+        assert keys.starts[after + 1] - keys.starts[first] > size, (after, later)  # no chunk is shorter than necessary
 
 
 class Chosen:
-    """A generator that draws what it is told."""
+    """A random generator that draws given values."""
 
     def __init__(self, *drawn):
-        """Draw `drawn`."""
+        """Set the values to draw."""
         self.drawn = np.array(drawn, dtype=np.int64)
 
     def choice(self, total, cap, *, replace, shuffle):
-        """Give them, which have to be pairs that there are."""
+        """Return the given values, which must be valid pair numbers."""
         assert not replace
         assert not shuffle
         assert self.drawn.max() < total
@@ -107,7 +107,7 @@ def test_pairs_are_drawn_without_replacement_and_evenly():
     assert all(len(set(each)) == 7 and total == 28 for each, (_, _, total) in zip(pairs, drawn, strict=True))
     seen = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
     assert len(seen) == 28
-    assert 65 < min(seen.values()) < max(seen.values()) < 140  # 100 is expected, with a standard deviation of 9
+    assert 65 < min(seen.values()) < max(seen.values()) < 140  # expected: 100, standard deviation: 9
 
 
 # --- moments

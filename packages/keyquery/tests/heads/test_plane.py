@@ -1,4 +1,4 @@
-"""Moments, combined PCA, planar rotation and component weights: closed forms and properties."""
+"""Moments, joint PCA, planar rotation and component weights: closed forms and properties."""
 
 from dataclasses import replace
 
@@ -79,7 +79,7 @@ def test_planes_are_classified(r_q: float, r_k: float, kind: str) -> None:
 
 
 def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
-    """A head whose largest direction follows position to a given degree in queries and in keys."""
+    """Return a head whose main direction follows position to a given degree in queries and in keys."""
     rng = np.random.default_rng(seed)
     times = rng.integers(0, 1000, 4000)
     standard = (times - times.mean()) / times.std()
@@ -111,7 +111,7 @@ def test_planted_heads_are_classified_by_kind(share_q: float, share_k: float, ki
 
 
 def rows_of(head: Head) -> tuple[np.ndarray, np.ndarray]:
-    """Pooled vectors and positions."""
+    """Return pooled vectors and positions."""
     return np.concatenate([head.queries, head.keys]), np.concatenate([head.query_positions, head.key_positions])
 
 
@@ -183,7 +183,7 @@ def test_planar_quantities_are_invariant_under_joint_orthogonal_maps(seed: int) 
 
 
 def planar_score(plane: Rotation, query_position: np.ndarray, key_position: np.ndarray) -> np.ndarray:
-    """Mean score of a query and a key from their positions alone: the means on both axes, and the drift on a."""
+    """Return the mean score of a query and a key from their positions: means on both axes, and the drift on a."""
     later_q, later_k = query_position - plane.query_position_mean, key_position - plane.key_position_mean
     constant = plane.mu_q_a * plane.mu_k_a + plane.mu_q_b * plane.mu_k_b
     bias = plane.mu_q_a * plane.alpha_k * later_k
@@ -198,7 +198,7 @@ def test_planar_score_is_the_mean_score_of_queries_and_keys_in_the_plane() -> No
     axes = np.stack([plane.a, plane.b])
     scores = (head.queries @ axes.T) @ (head.keys @ axes.T).T
     assert model.shape == scores.shape
-    # both are linear in each position up to noise on b and within a: their means agree exactly
+    # both are linear in position up to noise on b and within a, so their means agree exactly
     assert model.mean() == pytest.approx(scores.mean(), rel=1e-9)
     slope_k = stats.linregress(np.broadcast_to(tk, model.shape).mean(axis=0), model.mean(axis=0)).slope
     assert slope_k == pytest.approx(plane.bias_strength, rel=1e-9)

@@ -1,4 +1,4 @@
-"""Attention plasticity against scalar loops, its properties, and what is missing."""
+"""Attention plasticity compared with scalar loops; its properties, and missing values."""
 
 import itertools
 import resource
@@ -142,7 +142,7 @@ def test_single_precision_products_stay_within_a_millionth(estimator: str, seed:
 
 
 def test_every_pair_stays_within_a_millionth_in_single_precision() -> None:
-    # as many documents as pairs: a cell of the map, or a bin, then holds few of them
+    # as many documents as pairs, so that a bin or a cell of the map has few documents
     head = head_with(seed=2, queries=500, keys=400, dimension=64, documents=150)
     one = plasticity(head, PlasticityOptions(cells=(200, 200)))
     other = plasticity(head, PlasticityOptions(cells=(200, 200), precision="double"))
@@ -255,7 +255,7 @@ def test_estimators_agree_with_simulated_gaussian_queries(estimator: str) -> Non
     rng = np.random.default_rng(1)
     positions = np.sort(rng.integers(0, 1000, 60_000))
     drift, keys = 0.002 * rng.normal(size=4), rng.normal(size=(3, 4))
-    # a diagonal covariance in the basis of the drift is right for queries that vary alike in every direction
+    # a diagonal covariance in the drift's basis is exact for isotropic queries
     scales = np.ones(4) if estimator == "pooled_diag" else np.linspace(0.5, 2.0, 4)
     head = gaussian(drift, positions, keys, [3, 5, 9], scales)
     closed = []
@@ -274,7 +274,7 @@ def test_estimators_agree_with_simulated_gaussian_queries(estimator: str) -> Non
 
 
 def test_plasticity_decays_like_one_over_position_when_only_the_drift_grows() -> None:
-    # keys spread evenly over many differences: the share of those that the drift leaves open shrinks like 1 / t
+    # keys with evenly spread differences: the share of pairs not decided by the drift shrinks like 1 / t
     rng = np.random.default_rng(2)
     positions = np.sort(rng.integers(0, 1000, 8000))
     keys = rng.normal(size=(400, 4))
@@ -424,7 +424,7 @@ def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
 def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[int, int]) -> None:
     head = head_with(seed=21, keys=1200, documents=20, queries=400, context=1000, buckets=10)
     whole = plasticity(head, PlasticityOptions(cells=cells)).sums
-    # the same pairs, listed: their distance is divided in whole numbers
+    # the same pairs, listed: their distance uses integer division
     listed = plasticity(head, PlasticityOptions(cells=cells, cap=10**9)).sums
     np.testing.assert_array_equal(whole.map_count, listed.map_count)
     np.testing.assert_array_equal(whole.count, listed.count)
@@ -436,14 +436,14 @@ def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[
         for document in range(20):
             early = [t for t in keys[head.key_documents == document].tolist() if t * n < total]
             for one, other in itertools.combinations(early, 2):
-                # the mean of the queries less that of the keys, total / n - (one + other) / 2, in whole numbers
+                # mean query position minus mean key position, total / n - (one + other) / 2, in integers
                 behind = (2 * total - n * (one + other)) * cells[1] // (2 * n * 1000)
                 wanted[abs(one - other) * cells[0] // 1000, behind] += 1
     np.testing.assert_array_equal(whole.map_count, wanted)
 
 
 def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
-    """Of a document of 131,072 keys 7,960 compete for the first bin: 250 MB for each array of their pairs."""
+    """A document of 131,072 keys has 7,960 keys competing in the first bin: 250 MB for each array of pairs."""
     n, rng = 131_072, np.random.default_rng(0)
     head = Head(
         queries=rng.normal(size=(200, 4)).astype(np.float32), query_positions=np.arange(200) * 80,
@@ -452,7 +452,7 @@ def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
         rotary=NO_ROTATION,
     )  # fmt: skip
     small = replace(head, keys=head.keys[:500], key_positions=np.arange(500), key_documents=np.zeros(500, dtype=int))
-    plasticity(small, PlasticityOptions(bins=8))  # what is compiled is no memory of the pairs
+    plasticity(small, PlasticityOptions(bins=8))  # compilation is not counted
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     profile = plasticity(head, PlasticityOptions(bins=8))
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
@@ -461,7 +461,7 @@ def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
 
 
 def test_counting_in_single_precision_is_exact() -> None:
-    """Keys that differ by a few last bits: their order by a query is that of double precision, ties included."""
+    """Keys that differ in a few last bits keep the order of double precision for a query, ties included."""
     head = head_with(seed=22, queries=600, keys=120, dimension=16, documents=3)
     keys = head.keys.astype(np.float32)
     keys[60:] = keys[:60] + np.float32(2e-7) * np.sign(head.keys[60:]).astype(np.float32)
@@ -475,9 +475,9 @@ def test_counting_in_single_precision_is_exact() -> None:
     np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [0, 38, -100])  # a head takes values up to 1e12
+@pytest.mark.parametrize("exponent", [0, 38, -100])  # a head accepts values up to 1e12
 def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
-    """Small whole numbers tie often, and their scores are exact in double precision, in every unit of the queries."""
+    """Small integers tie often, and their scores are exact in double precision for every scale of the queries."""
     rng = np.random.default_rng(24)
     whole, keys = rng.integers(-2, 3, size=(700, 4)), rng.integers(-2, 3, size=(60, 4))
     whole[rng.random(700) < 0.1] = 0
@@ -516,7 +516,7 @@ def test_default_precision_is_within_1e_8_of_double(estimator: str) -> None:
 def test_queries_that_single_precision_does_not_suit_are_done_in_double(estimator: str) -> None:
     head = head_with(seed=23, queries=900, keys=200, dimension=8)
     queries = head.queries.astype(np.float32)
-    queries[:, 7] = queries[:, 0] + np.float32(1e-3) * queries[:, 7]  # a copy, but for little
+    queries[:, 7] = queries[:, 0] + np.float32(1e-3) * queries[:, 7]  # a near copy
     head = replace(head, queries=queries, keys=head.keys.astype(np.float32))
     profile = plasticity(head, PlasticityOptions(estimator=estimator))
     wanted = plasticity(head, PlasticityOptions(estimator=estimator, precision="double"))

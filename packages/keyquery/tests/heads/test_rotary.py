@@ -1,4 +1,4 @@
-"""Queries turned to one position: what is left is content, whatever the width of a bin."""
+"""Queries rotated to one position: only content remains, for every bin width."""
 
 import tracemalloc
 from dataclasses import replace
@@ -14,11 +14,11 @@ from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.rotary import NO_ROTATION, Rotary, bin_centres, from_record, from_theta, rotation_records
 
 CONTEXT, BINS, DOCUMENTS, D = 512, 8, 400, 12
-FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # eight of the twelve dimensions
+FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # rotates eight of the twelve dimensions
 KINDS = (
     FAST,
     replace(FAST, layout="interleaved"),
-    replace(FAST, start=4),  # the last dimensions turn
+    replace(FAST, start=4),  # the last dimensions are rotated
     replace(FAST, layout="interleaved", start=2, factor=1.3),
     Rotary(frequencies=(0.7,)),
     NO_ROTATION,
@@ -26,7 +26,7 @@ KINDS = (
 
 
 def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
-    """R(t) from its definition, one plane after the other, the factor left out."""
+    """Return R(t) from its definition, plane by plane, without the factor."""
     turn = np.eye(d)
     m = len(rotary.frequencies)
     for p, frequency in enumerate(rotary.frequencies):
@@ -38,7 +38,7 @@ def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
 
 
 def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
-    """A head whose content does not depend on position: one query per bin and text, within the bin's middle words."""
+    """Return a head with content independent of position: one query per bin and text, in the bin's middle tokens."""
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
     middles = bin_centres(CONTEXT, BINS)
@@ -79,7 +79,7 @@ def test_turn_matches_the_definition_of_the_rotation(rotary):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_plasticity_of_aligned_queries_does_not_depend_on_the_bin_width(rotary):
-    """Content is the same at every position: aligned widths agree to what the draw of positions leaves, .01."""
+    """Content is equal at every position: aligned widths agree up to .01, the effect of drawn positions."""
     exact = profile(made(rotary, 1))
     for width in (2, 8, 64):
         np.testing.assert_allclose(profile(made(rotary, width)), exact, atol=1e-9)
@@ -99,7 +99,7 @@ def test_aligned_and_captured_queries_are_equal_without_rotation(width):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_single_positions_agree_with_brute_force(rotary):
-    """Queries at one position need no turn, and the definition is a loop over pairs."""
+    """Queries at one position need no rotation, and the definition is a loop over pairs."""
     head = made(rotary, 1)
     found = profile(head)
     places = head.query_bins(BINS)
@@ -119,7 +119,7 @@ def test_single_positions_agree_with_brute_force(rotary):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_shift_of_all_positions_leaves_plasticity_unchanged(rotary):
-    """Scores depend on distances alone, and so does plasticity: bins are those of a longer context."""
+    """Scores depend only on distances, as does plasticity: the bins become those of a longer context."""
     shift = CONTEXT // BINS * 3
     here, there = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
     np.testing.assert_allclose(there[3:], here, atol=1e-9)
@@ -131,7 +131,7 @@ def test_single_precision_is_close_to_double():
 
 
 def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
-    """Turned by the opposite angles, or paired otherwise, a wide bin is no narrow one."""
+    """With opposite angles or another pairing, a wide bin differs from a narrow one."""
     head = made(FAST, 64)
     exact = profile(made(FAST, 1))
     for wrong in (

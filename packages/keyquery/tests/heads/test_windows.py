@@ -1,4 +1,4 @@
-"""Heads that see a window or a chunk: keys outside of it compete for no query."""
+"""Heads with a window or chunks: keys outside compete for no query."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: st
 
 @pytest.mark.models
 def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> None:
-    """Sliding layers and layers of full attention of one model are captured and analysed, each as it sees."""
+    """Sliding and full-attention layers of one model are captured and analysed with their own masks."""
     pytest.importorskip("torch")
     from captures_made import captured
     from keyquery.measure.heads.finding import analyse
@@ -95,7 +95,7 @@ def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> N
     assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
     chosen = PlasticityOptions(bins=4, min_queries=10)
     pairs = {head.layer: sum(row["pairs"] for row in analyse(held, head, chosen).bins) for head in held.heads}
-    # 12 texts, 4 bins around 7.5, 23.5, 39.5 and 55.5; of the window of 5 tokens that ends there all 5 are before
+    # 12 texts, 4 bins centred at 7.5, 23.5, 39.5 and 55.5; all 5 tokens of the window are before the centre
     assert pairs[0] == pairs[2] == 12 * 4 * (5 * 4 // 2)
     assert pairs[1] == 12 * sum(n * (n - 1) // 2 for n in (8, 24, 40, 56))
     (held.root / "manifest.json").unlink()

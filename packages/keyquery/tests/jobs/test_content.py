@@ -1,4 +1,4 @@
-"""Keys of jobs: equal content, equal key; any difference, another key; and errors for what has no content."""
+"""Keys of jobs: equal content gives equal keys, different content different keys; unhashable content is an error."""
 
 import enum
 import functools
@@ -31,7 +31,7 @@ def of(value: object) -> str:
 
 
 def marked(value: object) -> str:
-    """A text that differs where values differ, types included; order of mappings apart."""
+    """Return a text that differs if values or types differ, except for the order of mappings."""
     if isinstance(value, list):
         return f"[{','.join(map(marked, value))}]"
     if isinstance(value, dict):

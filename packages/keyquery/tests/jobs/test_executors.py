@@ -1,4 +1,4 @@
-"""Executors by name, what jobs may ask for, and Slurm's side as far as it goes without a Slurm."""
+"""Executors by name, resource requests of jobs, and the Slurm executor as far as testable without Slurm."""
 
 import os
 import subprocess

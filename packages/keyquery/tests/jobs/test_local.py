@@ -1,4 +1,4 @@
-"""The local executor: processes of their own, that die alone, end together, and never outlive the command."""
+"""The local executor: jobs run in separate processes that fail alone, end together, and never outlive the command."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def test_error_in_the_executor_block_ends_jobs_and_their_children(tmp_path: Path
 
 
 def kill_command(task: str, beat: Path, *others: Path) -> None:
-    """Kill a command whose one job runs `task`, once the job and what it begins have left their files."""
+    """Kill a command whose only job runs `task`, once the job and its children have written their files."""
     program = (
         "import jobs_work; from pathlib import Path; from keyquery.jobs.local import LocalExecutor\n"
         f"with LocalExecutor() as executor: executor.submit(jobs_work.{task}, Path({str(beat)!r})).result()"
@@ -90,7 +90,7 @@ def test_job_that_ignores_signals_ends_when_its_command_is_killed(tmp_path: Path
 
 
 def test_job_interpreter_starts_only_after_the_watchdog_knows_it(tmp_path: Path) -> None:
-    """A command that is killed while it tells the watchman leaves none that starts up to find nobody."""
+    """If a command is killed while it notifies the watchman, no orphaned job starts."""
     program = (
         "import os, sys, time, jobs_work\n"
         "from boundpaper.build import watchman\n"

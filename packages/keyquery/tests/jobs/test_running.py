@@ -1,4 +1,4 @@
-"""Running jobs: keyed results, resuming after failures and kills, logs, progress, and errors that list the failures."""
+"""Running jobs: cached results, resuming after failures and kills, logs, progress, and errors that list failures."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, m
     assert not marker.exists()
     place.result.write_bytes(seal.seal_content(content))
     place.load()
-    assert marker.exists()  # what this test would have seen
+    assert marker.exists()  # what the test would observe without the lock
     assert seal.key_path().stat().st_mode & 0o777 == 0o600
 
 
@@ -184,7 +184,7 @@ def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> Non
 
     def interrupt() -> None:
         until(lambda: runs(tally) == Counter(["first", "second"]))
-        # to the thread that waits: a signal that another one takes does not end a wait
+        # sent to the waiting thread: a signal handled by another thread does not end a wait
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()

@@ -1,4 +1,4 @@
-"""What sbatch writes when it takes no jobs becomes a line that says what, and a line that says how to mend it."""
+"""Refusals by sbatch become one line with the cause and one line with a remedy."""
 
 import sys
 from concurrent.futures import Future

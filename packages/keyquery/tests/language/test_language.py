@@ -1,4 +1,4 @@
-"""The small models' language: a frozen world, documents that agree with it, items with the facts experiments need."""
+"""The small models' language: a fixed world, documents that agree with it, and items with the needed facts."""
 
 import itertools
 import random
@@ -44,7 +44,7 @@ def test_fact_depends_on_both_words_of_a_name(name):
             by_word.setdefault(subject[part], []).append(value)
         assert {len(values) for values in by_word.values()} == {4}
         best = sum(max(Counter(values).values()) for values in by_word.values())
-        assert best <= 24  # one word alone would answer at most two thirds
+        assert best <= 24  # always answering one word would be right for at most two thirds
     assert Counter(relation.objects.values()) == dict.fromkeys(relation.pool, 6)
     assert not set(relation.never) & set(relation.objects.values())
 
@@ -60,7 +60,7 @@ def test_training_sequences_have_the_given_length_and_weight_answers():
 
 
 def test_training_documents_agree_with_the_world():
-    """Every answer about a fact in training text is the world's."""
+    """Every answer about a fact in training text is the answer of the world."""
     asked = Counter[str]()
     for seed in range(100):
         text = documents.sequence(world(), random.Random(seed), 400)[0]

@@ -1,4 +1,4 @@
-"""Parts of blocks are found by what they do: attention and MLP are what a block adds, whatever they are called."""
+"""Parts of blocks are found by their effect: attention and MLP are what a block adds, whatever their names."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def causal(kind: str, **more: Any) -> Any:
 
 
 def through(model: Any, layer: int) -> tuple[Any, Any]:
-    """What a block is given and what it hands on, at its layer, with both of its parts silenced."""
+    """Return input and output of a block with both of its parts silenced."""
     block = next(each for each in blocks(model) if each.layer == layer)
     seen: list[Any] = []
 
@@ -52,14 +52,14 @@ PRE_NORM = [name for name in BUILDERS if name not in ("mllama",)]
 
 @pytest.mark.parametrize("name", [*PRE_NORM, "bloom", "mpt", "gptj", "falcon"])
 def test_block_with_attention_and_mlp_removed_is_the_identity(name: str) -> None:
-    """Also where parts add the residual stream by themselves (BLOOM, MPT), and where they run side by side (GPT-J)."""
+    """Also for parts that add to the residual stream themselves (BLOOM, MPT) or run in parallel (GPT-J)."""
     given, handed = through(built(name), 1)
     torch.testing.assert_close(given, handed, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["OPT", "BioGpt", "GPT2", "GPTBigCode", "StableLm", "Cohere", "Phi"])
 def test_parts_of_blocks_are_found_under_other_names(kind: str) -> None:
-    """Two matrices without a module of their own (OPT), layers of one list, parts that share a norm."""
+    """Two matrices without a common module (OPT), layers in one list, parts that share a norm."""
     model = causal(kind)
     given, handed = through(model, 1)
     torch.testing.assert_close(given, handed, rtol=1e-5, atol=1e-5)
@@ -67,7 +67,7 @@ def test_parts_of_blocks_are_found_under_other_names(kind: str) -> None:
 
 
 def test_active_attention_is_found_beside_idle_cross_attention() -> None:
-    """BART's decoder alone: the attention that text runs is told from the one that is idle."""
+    """In BART's decoder alone, the self-attention is distinguished from the unused cross-attention."""
     model = causal("Bart", d_model=32, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48)
     found = blocks(model)
     assert [block.attention is block.module.self_attn for block in found] == [True, True]
@@ -108,7 +108,7 @@ def hybrid(kind: str) -> Any:
 
 @pytest.mark.parametrize(("kind", "words"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
 def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words: str) -> None:
-    """Attention can be acted on; the MLP is refused by name where it is in another block, or beside a Mamba."""
+    """Attention is accepted; an MLP in another block or beside a Mamba is refused by name."""
     model = hybrid(kind)
     layer = blocks(model)[0].layer
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Answers read as a person would, and every kind of wrong number under its own name."""
+"""Answers read as a person would read them, and every kind of wrong number with its name."""
 
 import itertools
 
@@ -25,9 +25,9 @@ def test_judge_counts_the_first_whole_word(text: str, outcome: str) -> None:
 
 def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
     assert chosen_option("It was Negative, not positive", ("positive", "negative")) == "negative"
-    assert chosen_option("new  York", ("new", "new york")) == "new york", "of two at one place the longer"
+    assert chosen_option("new  York", ("new", "new york")) == "new york", "the longer of two options counts"
     assert chosen_option("newer", ("new", "new york")) is None
-    assert is_right("c++ is", "c++", ("c", "c++")) == "right", "options are texts, not patterns"
+    assert is_right("c++ is", "c++", ("c", "c++")) == "right", "options are plain texts, not patterns"
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_number_reads_digit_words_of_the_small_language() -> None:
         ("90713", "40712", "near_miss"),
         ("90813", "40712", "other_number"),
         ("1234", "12234", "run_deletion"),
-        ("1234", "122334", "run_deletion"),  # two runs, one digit each
+        ("1234", "122334", "run_deletion"),  # two runs, each one digit short
         ("124", "12224", "run_deletion"),
-        ("1234", "12344", "run_deletion"),  # also a truncation: the run goes first
-        ("14", "1224", "other_deletion"),  # the run is gone altogether
+        ("1234", "12344", "run_deletion"),  # also a truncation, but a missing run is checked first
+        ("14", "1224", "other_deletion"),  # the run is missing completely
         ("407", "40712", "truncation"),
         ("4", "40712", "truncation"),
         ("4012", "40712", "other_deletion"),

@@ -1,4 +1,4 @@
-"""Recorded attention is the model's own: against eager weights, under windows and left padding."""
+"""Recorded attention equals the model's: compared with eager weights, with windows and left padding."""
 
 import threading
 from typing import Any
@@ -21,7 +21,7 @@ WINDOWED = {"mistral", "ministral", "gemma3", "gpt_oss", "gemma2"}
 
 
 def batch() -> tuple[Any, dict[str, Any]]:
-    """Two rows of tokens, the second padded on the left, and their mask and positions."""
+    """Return two rows of tokens, the second left-padded, with mask and positions."""
     tokens = torch.randint(4, 64, (2, TOKENS), generator=torch.Generator().manual_seed(1))
     mask = torch.ones_like(tokens)
     tokens[1, :PADDING], mask[1, :PADDING] = 0, 0
@@ -29,7 +29,7 @@ def batch() -> tuple[Any, dict[str, Any]]:
 
 
 def extra(name: str, crossed: bool) -> dict[str, Any]:
-    """Image states for the architecture with cross-attention."""
+    """Return image states for the architecture with cross-attention."""
     if not crossed:
         return {}
     states = torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2))
@@ -42,7 +42,7 @@ def extra(name: str, crossed: bool) -> dict[str, Any]:
 
 
 def weights(call: Call) -> Any:
-    """Attention weights written down from the definition: softmax(scaling q.k + mask), with sinks or soft-capping."""
+    """Return attention weights from the definition: softmax(scaling q.k + mask), with sinks or soft-capping."""
     groups = call.query.shape[1] // call.key.shape[1]
     key = call.key.repeat_interleave(groups, dim=1)
     scores = torch.matmul(call.query, key.transpose(2, 3)) * call.scaling
@@ -61,7 +61,7 @@ def weights(call: Call) -> Any:
 
 
 def real(tensor: Any, mask: Any) -> Any:
-    """The rows of (B, ..., T, n) that belong to tokens, not padding."""
+    """Return the rows of (B, ..., T, n) that belong to tokens, not padding."""
     return torch.cat([tensor[row, ..., mask[row].bool(), :].flatten() for row in range(len(mask))])
 
 
@@ -115,7 +115,7 @@ def test_survey_reads_sliding_windows(name: str) -> None:
 
 @pytest.mark.parametrize("trap", ["window", "padding"])
 def test_the_mask_must_be_registered(trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the mask the same forward is wrong, so the tests above can fail."""
+    """Without the mask this forward pass is wrong, so the tests above can fail."""
     model = built("mistral" if trap == "window" else "llama")
     tokens, inputs = batch()
     if trap == "window":
@@ -155,7 +155,7 @@ def test_model_is_restored_after_an_interruption() -> None:
         assert NAME in AttentionInterface._global_mapping
         with recording(other, lambda call: None), pytest.raises(ModelError, match="recorded already"):
             forward(model, torch.arange(4)[None], lambda call: None)
-        assert NAME in AttentionInterface._global_mapping, "the outer recording still needs the name"
+        assert NAME in AttentionInterface._global_mapping, "the outer recording still uses the name"
         model(input_ids=torch.arange(4)[None])
     assert (state(model), state(other)) == before
 
@@ -185,7 +185,7 @@ def test_other_architectures_are_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral"])
 def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -> None:
-    """Keys of a cache, also of one that dropped what left the window, are the plain forward's at their positions."""
+    """Keys of a cache, even one that drops keys outside its window, equal a plain forward pass' by position."""
     model = built(name)
     tokens, inputs = batch()
     plain: list[Call] = []
@@ -222,7 +222,7 @@ def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -
 
 
 def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Call], dict[int, Any]]:
-    """Calls, and the outputs of q_proj as (B, H, T, d)."""
+    """Return calls, and the outputs of q_proj as (B, H, T, d)."""
     made: dict[int, Any] = {}
 
     def keep(index: int) -> Any:
@@ -258,7 +258,7 @@ def test_rotation_keeps_vector_norms() -> None:
 
 
 def test_query_scale_of_ministral3_grows_with_position() -> None:
-    """Norms grow with position by the scale times YaRN's constant factor, and by nothing else."""
+    """Norms grow with position only by the scale times YaRN's constant factor."""
     model = built("ministral3")
     tokens, inputs = batch()
     calls, made = projected(model, tokens, inputs)

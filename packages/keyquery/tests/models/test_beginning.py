@@ -1,4 +1,4 @@
-"""`--bos`: a tokenizer that knows a beginning token and puts it nowhere is told to; others are refused by name."""
+"""`--bos`: a tokenizer with a beginning token that it does not add is told to add it; others are refused by name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A capture from a local model folder to the published layout: what is in it, and how it goes on after a stop."""
+"""A capture from a local model folder to the published layout: its contents, and resuming after a stop."""
 
 import errno
 import hashlib
@@ -35,7 +35,7 @@ CONTEXT, DOCUMENTS = 32, 5
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Model folders and texts that every test here reads."""
+    """Return model folders and texts that the tests share."""
     root = tmp_path_factory.mktemp("models")
     for name in ("llama", "ministral", "ministral3", "mistral", "gpt_neox"):
         saved(name, root / name)
@@ -57,7 +57,7 @@ def options(place: Path, out: Path, name: str = "llama", **changes: Any) -> Capt
 
 
 def contents(root: Path) -> dict[str, str]:
-    """Hashes of everything in a capture."""
+    """Return hashes of all files in a capture."""
     return {
         str(path.relative_to(root)): hashlib.blake2b(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
@@ -143,7 +143,7 @@ def test_interrupted_capture_resumes_to_identical_files(place: Path, tmp_path: P
 def test_killed_capture_resumes_to_identical_files(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SIGKILL in the middle of a document: no half part is taken for a whole one."""
+    """Send SIGKILL in the middle of a document: a partial file is not taken for a complete one."""
     add = parts.DocumentPart.add
 
     def last(self: parts.DocumentPart, name: str, array: Any) -> None:
@@ -165,7 +165,7 @@ def test_killed_capture_resumes_to_identical_files(
 
 
 def test_leftover_parts_beside_a_complete_capture_are_removed(place: Path, tmp_path: Path) -> None:
-    """SIGKILL after the manifest says that all is there, before the parts are removed."""
+    """Send SIGKILL after the manifest is complete, but before the parts are removed."""
     root = capture(options(place, tmp_path / "out"))
     (root / parts.FOLDER).mkdir()
     (root / parts.FOLDER / "000000.npz").write_bytes(b"left")
@@ -198,7 +198,7 @@ def stop(state: CaptureProgress) -> None:
 
 
 def test_resuming_with_other_weights_of_the_same_name_is_refused(place: Path, tmp_path: Path) -> None:
-    """The first run stops, the folder's weights change, the second run must not mix them."""
+    """The first run stops and the folder's weights change; the second run must not mix them."""
     saved("llama", tmp_path / "model")
     asked = options(place, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
     with pytest.raises(KeyboardInterrupt):
@@ -304,7 +304,7 @@ def test_a_full_disk_says_how_to_continue(
 
 
 def test_out_of_memory_says_which_context_fits(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that runs out of memory above 10 tokens: 32 fails, 16 fails, 8 is tried and fits."""
+    """A model runs out of memory above 10 tokens: 32 and 16 fail, then 8 fits."""
     asked = options(place, tmp_path / "out")
     loaded = load(asked.model)
     plain = type(loaded.model).forward
@@ -354,7 +354,7 @@ def test_capture_progress_reports_rate_and_time_left(place: Path, tmp_path: Path
     ("name", "kept"), [("mllama-images", {0, 2}), ("mistral3-images", {0, 1, 2}), ("gemma3-images", {1})]
 )
 def test_text_model_beside_an_image_tower_is_captured(place: Path, tmp_path: Path, name: str, kept: set[int]) -> None:
-    """As published: text alone is captured, cross-attention and sliding layers are left out, all else is exact."""
+    """In published form: only text is captured, cross-attention and sliding layers are left out, the rest is exact."""
     saved(name, tmp_path / name)
     asked = options(
         place, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1

@@ -1,4 +1,4 @@
-"""What a capture keeps beside queries and keys, layers and heads that are named, and several documents at once."""
+"""Further parts of a capture, selected layers and heads, and several documents at once."""
 
 import json
 import tempfile
@@ -53,7 +53,7 @@ def made(place: Path, out: Path, name: str = "llama", **changes: Any) -> Capture
 
 
 def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Tensor]]:
-    """Each part of one document by layer, (H, T, d), from hooks of this test."""
+    """Return each part of one document by layer, (H, T, d), from hooks of this test."""
     loaded = load(ModelSource(str(place / name), dtype="fp32", device="cpu"))
     ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
     seen: dict[str, dict[int, torch.Tensor]] = {part: {} for part in PARTS}
@@ -91,7 +91,7 @@ def test_captured_parts_equal_those_of_the_model(place: Path, tmp_path: Path, na
 
 
 def test_residuals_of_first_and_last_layer_differ(place: Path, tmp_path: Path) -> None:
-    """The stream grows from layer to layer, so that parts of two layers are not one kept twice."""
+    """The residual stream grows from layer to layer, so no part of a layer is stored for two layers."""
     held = made(place, tmp_path / "out", parts=("residual",), rate=8.0)
     first, last = (held.part("residual", head).vectors for head in (held.heads[0], held.heads[-1]))
     assert first.shape == last.shape

@@ -1,4 +1,4 @@
-"""Reading captures in the published layout, with and without a manifest."""
+"""Reading captures in the published layout, with and without manifest."""
 
 import json
 import os
@@ -23,7 +23,7 @@ BUCKETS = Buckets(4096, 16, 64.0)
 
 
 def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.ndarray]:
-    """A capture without a manifest, and what it holds by (layer, side, head)."""
+    """Write a capture without a manifest; return its contents by (layer, side, head)."""
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
     generator = np.random.default_rng(3)
     held: dict[tuple[int, str, int], list[np.ndarray]] = {}
@@ -93,7 +93,7 @@ def test_context_can_be_given(tmp_path: Path) -> None:
 
 
 def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Path) -> None:
-    """Query heads 0, 3, 5 over key heads 0, 1: three a key head gives 0, 1, 1, and four gives 0, 0, 1."""
+    """Query heads 0, 3, 5 over key heads 0, 1: three per key head gives 0, 1, 1, and four gives 0, 0, 1."""
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
         (tmp_path / name).mkdir()
     published(tmp_path / "source")
@@ -151,7 +151,7 @@ def test_capture_is_read_from_the_hub_or_reported(monkeypatch: pytest.MonkeyPatc
 
 def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "WRITERS", 3)
-    monkeypatch.setattr(layout, "BUFFER", 1)  # a row group per 64 rows: several per file
+    monkeypatch.setattr(layout, "BUFFER", 1)  # one row group per 64 rows: several per file
     whole = published(tmp_path / "whole")
     moved: list[Path] = []
 
@@ -262,7 +262,7 @@ LAYER = {
     ],
 )
 def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
-    """What this version does not know it cannot heed, so it does not read past it."""
+    """A key unknown to this version is refused, since it cannot be obeyed."""
     manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})
@@ -282,7 +282,7 @@ def test_a_manifest_without_its_hash_is_refused_until_its_user_seals_it(
         manifest.read(tmp_path)
     assert manifest.main([str(tmp_path)]) == 0
     assert path.read_bytes() == sealed
-    path.write_text(path.read_text().replace('"context": 8', '"context": 16'))  # sealed, and changed since
+    path.write_text(path.read_text().replace('"context": 8', '"context": 16'))  # sealed, then changed
     assert manifest.main([str(tmp_path)]) == 1
     assert "was changed since it was written" in capsys.readouterr().err
     path.write_text(json.dumps({**bare, "setting": {}}))

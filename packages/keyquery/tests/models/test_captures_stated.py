@@ -1,4 +1,4 @@
-"""Rotations that a capture's user states: turned as stated, or refused with what to write."""
+"""Rotations that the user of a capture states: applied as stated, or refused with what to write."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def without_manifest(held: Capture) -> Capture:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A model, what its own capture says of its rotation, and the capture without that."""
+    """Return a model, the rotation stated by its capture, and the capture without it."""
     made = {}
     for name in ("llama", "gpt_neox"):
         folder = tmp_path_factory.mktemp(name)
@@ -76,7 +76,7 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 
 
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
-    """By a narrow twin: also which part of a head turns (GPT-NeoX), and whether from a folder or a file."""
+    """Use a narrow twin: also the rotated part of a head (GPT-NeoX), from a folder or a file."""
     for name, place in (("llama", ""), ("gpt_neox", "config.json")):
         found = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
         assert found == models[name]["said"]
@@ -93,7 +93,7 @@ def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any],
 def test_heads_uses_the_stated_rotation(
     models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command's estimator is the aligned one, and its measurements say by what rotation."""
+    """The command uses the aligned estimator, and its measurements state the rotation."""
     given: dict[str, Any] = {"estimator": None, "pairs": "earlier", "bins": 4, "min_queries": 30, "jobs": 1}
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/datapackage.yaml").write_text("name: measured\ntitle: Measured\nresources: []\n")
@@ -105,7 +105,7 @@ def test_heads_uses_the_stated_rotation(
     assert described["options"]["rotation"][0]["layers"] == [0, 1, 2]
     assert "--rotation rotation.json" in described["command"]
     other = written(tmp_path, {"theta": 9e3, "layout": "half"})
-    with pytest.raises(DataError, match="m"):  # another rotation is another measurement
+    with pytest.raises(DataError, match="m"):  # another rotation makes another measurement
         heads_command(tmp_path, str(models["llama"]["bare"].root), **given, name="m", rotation=other)
 
 
@@ -151,7 +151,7 @@ def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -
 
 
 def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Content with a mean, its positions, and the same turned."""
+    """Return content with a mean, its positions, and the content rotated to them."""
     rng = np.random.default_rng(3)
     content = rng.normal(size=(tokens, d)) + 2 * rng.normal(size=d)
     positions = rng.integers(0, 512, tokens)
@@ -161,7 +161,7 @@ def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 @pytest.mark.parametrize("start", [0, 2])
 def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: int) -> None:
-    """Vectors from anywhere, with a base and a pairing: aligned plasticity is that of the content."""
+    """With a base and a pairing, aligned plasticity of any vectors equals that of their content."""
     rotary = from_theta(100.0, 6, layout=layout, start=start)
     queries, positions, turned = made_head(rotary)
     _keys, key_positions, turned_keys = made_head(rotary, tokens=400)
@@ -171,7 +171,7 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
     known = HeadVectors(queries=turned, keys=turned_keys, rotary=rotary, **where)
     options = PlasticityOptions(precision="double")
     found = plasticity(known, options).profile.values
-    # queries of a bin at its centre c against keys as they are: R(c) x by hand
+    # queries rotated to the bin's centre c, keys unchanged: R(c) x by hand
     for place, centre in enumerate((64, 192, 320, 448)):
         mine = positions * 4 // 512 == place
         by_hand = turned.copy()
@@ -181,7 +181,7 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
 
 
 def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
-    """Another pairing, other frequencies, and vectors that were not turned at all."""
+    """State another pairing, other frequencies, or a rotation for vectors that were not rotated."""
     rotary = from_theta(100.0, 8, layout="interleaved")
     content, positions, turned = made_head(rotary)
     for side, vectors in (("turned", turned), ("plain", content)):
@@ -222,12 +222,12 @@ def llama3(writer: Any) -> None:
 
 
 def plain(writer: Any) -> None:
-    """Nothing more than the base."""
+    """Write only the base."""
 
 
 @pytest.mark.parametrize("more", [plain, linear, yarn, llama3])
 def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable[[Any], None], tmp_path: Path) -> None:
-    """Whatever scales the rotation of the file, R(-t) q_t by the capture's manifest is what the projection gave."""
+    """For every scaling of the file's rotation, R(-t) q_t by the capture's manifest equals the projection's output."""
     gguf_made.made(tmp_path / "made.gguf", more=more)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
 
@@ -257,7 +257,7 @@ def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable
 
 @pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
 def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
-    """The class that is made of the file turns as many, whatever its own default is."""
+    """The class made from the file rotates that many dimensions, whatever its default."""
     config = getattr(transformers, f"{kind}Config")(**SIZES)
     name = kind.lower()
     apply_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)

@@ -1,4 +1,4 @@
-"""Checkpoints of a class of their own: loaded into the plain class as asked, and nothing that counts is left out."""
+"""Checkpoints with a custom class: loaded into the plain class on request, with no weight or setting ignored."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def copy(plain: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def published(copy: Path) -> Path:
-    """Weights of a Llama that were saved by a class of its own, whose code must never run."""
+    """Save weights of a Llama with a custom class, whose code must never run."""
     code = "raise SystemExit('the code of a checkpoint was run')\n"
     for name in ("configuration_dropped.py", "modeling_dropped.py", "tokenization_dropped.py"):
         (copy / name).write_text(code)
@@ -100,7 +100,7 @@ def test_quantized_weights_of_another_class(tmp_path: Path) -> None:
 def test_custom_class_is_not_loaded_as_another_without_load_as(published: Path) -> None:
     with pytest.raises(ModelError, match=r"brings its own code; read it, .* or load its weights into a plain class"):
         load(ModelSource(str(published)))
-    change(published, model_type="llama")  # transformers would take its own Llama without a word
+    change(published, model_type="llama")  # transformers would silently use its own Llama
     with pytest.raises(ModelError, match=r"class of its own \(DroppedLlamaForCausalLM\)"):
         load(ModelSource(str(published)))
 
@@ -163,7 +163,7 @@ def test_config_settings_that_the_class_would_ignore_are_refused(copy: Path, set
     "setting",
     [
         {"softmax_scale": None},
-        {"softmax_scale": 8**-0.5},  # the head dimension is 8: what Llama takes anyway
+        {"softmax_scale": 8**-0.5},  # the head dimension is 8, Llama's default
         {"use_qk_norm": False},
         {"use_rope": True},
         {"no_rope_layers": None},

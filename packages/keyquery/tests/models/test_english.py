@@ -1,4 +1,4 @@
-"""English items: balanced, seeded, of the length asked for to the token, and only what a tokenizer can write."""
+"""English items: balanced, seeded, of the exact number of tokens, and only if the tokenizer can write them."""
 
 import ast
 import collections
@@ -86,7 +86,7 @@ def test_passkey_is_at_the_requested_depth(tokenizer: Any) -> None:
         for item in BOOK.items("passkey", 2, 0, tokenizer, length=1500, depth=depth):
             front = item.prompt[: item.prompt.index(item.facts["key"])]
             place = len(tokenizer(front)["input_ids"]) / 1500
-            assert abs(place - depth) < 0.16, "the head, the question and half a sentence aside"
+            assert abs(place - depth) < 0.16, "the rest is the head, the question and half a sentence"
             assert item.facts["key_at"] <= len(tokenizer(front)["input_ids"])
     spread = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, tokenizer, length=400)]
     assert spread == [0.125, 0.375, 0.625, 0.875]
@@ -98,13 +98,13 @@ def test_digits_occur_only_in_keys() -> None:
         assert len(item.answer) == 5
         assert parse(item, f" {item.answer}.") == "right"
     keys = [item.answer for item in BOOK.items("passkey", 60, 1, of_bytes(), length=400)]
-    assert 15 < sum(bool(re.search(r"(.)\1", key)) for key in keys) < 60, "some keys have runs, some none"
+    assert 15 < sum(bool(re.search(r"(.)\1", key)) for key in keys) < 60, "some keys have runs, others none"
 
 
 def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
     for task, pairs in (("cities", CITIES), ("sports", ATHLETES)):
         assert len(pairs) >= 60
-        assert len(pairs) % 2 == 0, "a second turn gives each subject the other answer"
+        assert len(pairs) % 2 == 0, "the second round swaps each subject's answer"
         assert len({subject for subject, _ in pairs}) == len(pairs)
         known = dict(pairs)
         items = BOOK.items(task, 4 * len(pairs), 0, None)

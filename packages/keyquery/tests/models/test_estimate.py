@@ -1,4 +1,4 @@
-"""Memory before loading: against what a loaded model takes, and against counts that are known."""
+"""Memory estimates before loading: compared with loaded models, and with known counts."""
 
 import re
 from pathlib import Path
@@ -38,9 +38,9 @@ def test_weights_equal_the_loaded_ones(name: str) -> None:
 def test_quantized_weights_equal_the_loaded_ones(
     wide: Path, quantize: str, double: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With their scales, which the library's own count of a footprint leaves out."""
+    """Includes the scales, which the library's memory footprint leaves out."""
     pytest.importorskip("bitsandbytes")
-    monkeypatch.setattr(loading, "check_order", lambda model: None)  # a forward on a CPU packs weights of 4 bits anew
+    monkeypatch.setattr(loading, "check_order", lambda model: None)  # a CPU forward pass packs 4-bit weights again
     source = ModelSource(str(wide), dtype="bf16", quantize=quantize, double=double, device="cpu")
     need = estimate(source, context=32)
     model = load(source, tokenizer=False).model
@@ -61,7 +61,7 @@ def test_quantized_weights_equal_the_loaded_ones(
 
 
 def test_estimate_of_llama_2_7b_matches_known_counts() -> None:
-    """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; by hand what follows from it."""
+    """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; the rest is computed by hand."""
     config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
     need = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
     assert need.parameters == 6_738_415_616
@@ -74,7 +74,7 @@ def test_estimate_of_llama_2_7b_matches_known_counts() -> None:
 
 
 def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
-    """Windows bound it, cross-attention keeps none of the text."""
+    """Windows limit the cache, and cross-attention caches no text."""
     for name in ("llama", "gemma3", "mllama-images"):
         model = load(ModelSource(str(saved(name, tmp_path / name)), device="cpu"), tokenizer=False).model
         with torch.inference_mode():
@@ -82,8 +82,8 @@ def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
         held = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
         there = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in held)
         need = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
-        assert need.weights == model.get_memory_footprint(), "without an image tower where text alone is loaded"
-        # A sliding layer of the library keeps one token less than its window: the next one comes on top.
+        assert need.weights == model.get_memory_footprint(), "no image tower if only text is loaded"
+        # The library's sliding layers keep one token less than the window, before the next token is added.
         assert there <= need.cache <= 1.1 * there, name
 
 
@@ -115,7 +115,7 @@ def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
     with pytest.raises(ModelError, match="--quantize nf4"):
         check_memory(need, 3 * 10**9)
     assert "does not fit, going on as asked" in check_memory(need, 3 * 10**9, anyway=True)
-    assert check_memory(need, need.total) == need.line(need.total), "exactly enough is enough"
+    assert check_memory(need, need.total) == need.line(need.total), "the exact size suffices"
 
 
 def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:

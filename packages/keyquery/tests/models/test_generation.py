@@ -1,4 +1,4 @@
-"""Continuations, answers' probabilities and likelihood, against the library's own and against whole forwards."""
+"""Continuations, answer probabilities and likelihood: compared with the library and with full forward passes."""
 
 import math
 from collections.abc import Iterator
@@ -93,13 +93,13 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
             hook.remove()
 
     greedy(model, tokenizer, [text(6, 1)], 4, prefill=counted("prefill"), decode=counted("decode"))
-    assert entered == ["prefill", "decode", "decode", "decode"], "the last token needs no forward after it"
+    assert entered == ["prefill", "decode", "decode", "decode"], "the last token needs no further forward pass"
     prompts = [text(20, seed) for seed in range(8)]
     runs = [
         greedy(model, tokenizer, prompts, 8, **around)
         for around in ({}, {"prefill": blanked}, {"decode": blanked}, {"prefill": blanked, "decode": blanked})
     ]
-    assert [one.split()[0] for one in runs[0]] == [one.split()[0] for one in runs[2]], "the prompt alone decides it"
+    assert [one.split()[0] for one in runs[0]] == [one.split()[0] for one in runs[2]], "it depends only on the prompt"
     assert [one.split()[0] for one in runs[1]] == [one.split()[0] for one in runs[3]]
     assert len({tuple(run) for run in runs}) == 4
 
@@ -140,7 +140,7 @@ def test_prompts_with_a_common_prefix_are_computed_once(name: str) -> None:
     )
     probabilities = grouped_logprobs(model, tokenizer, groups)
     hook.remove()
-    assert forwards[0] == 3 * 10, "the three beginnings are of one length and run together"
+    assert forwards[0] == 3 * 10, "the three beginnings have one length and run as a batch"
     assert sum(forwards[1:]) < 40
     for group, scores in zip(groups, probabilities, strict=True):
         alone = options_logprobs(model, tokenizer, group)
@@ -215,4 +215,4 @@ def test_likelihood_under_an_intervention_is_that_of_the_changed_model() -> None
             hook.remove()
 
     nats = token_nats(model, ids, prefill=flat)
-    assert torch.allclose(nats, torch.tensor(math.log(64)), rtol=1e-5), "states of zero give every word the same chance"
+    assert torch.allclose(nats, torch.tensor(math.log(64)), rtol=1e-5), "zero states make every word equally likely"

@@ -1,4 +1,4 @@
-"""A capture's folder is sent to the Hub whole or not at all, and only when asked."""
+"""A capture's folder is uploaded to the Hub completely or not at all, and only on request."""
 
 import pytest
 

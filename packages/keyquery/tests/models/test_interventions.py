@@ -1,4 +1,4 @@
-"""Interventions do exactly what they say, where they say it, and leave the model as it was."""
+"""Interventions have exactly the stated effect at the stated site, and leave the model unchanged."""
 
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,10 @@ def logits(model: Any, ids: Any) -> Any:
 
 
 def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], layer: int = LAYER) -> Any:
-    """What a part of one layer hands on, (B, T, D), as the next module receives it."""
+    """Return the output of a part of one layer, (B, T, D), as the next module receives it."""
     block = next(each for each in blocks(model) if each.layer == layer)
     collected: list[Any] = []
-    with applied(model, interventions):  # our hooks come after the interventions'
+    with applied(model, interventions):  # our hooks run after the interventions'
         if site == "heads":
             hook = block.out.register_forward_pre_hook(lambda module, inputs: collected.append(inputs[0]))
         else:
@@ -57,7 +57,7 @@ def mask_of(site: str) -> Any:
 
 
 def expected(plain: Any, each: Intervention) -> Any:
-    """The intervention written as loops over positions and dimensions."""
+    """Return the effect of an intervention, computed by loops over positions and dimensions."""
     new = plain.clone()
     mask = np.ones(plain.shape[2], bool) if each.dims is None else each.dims[LAYER].reshape(-1)
     for place in range(plain.shape[1]) if each.positions is None else each.positions:
@@ -103,7 +103,7 @@ def test_several_interventions_apply_in_order(model: Any) -> None:
     doubled = 2 * plain
     doubled[:, 0] = 0
     wanted = doubled.clone()
-    wanted[:, 1] = doubled.mean(dim=1)  # the mean sees the zero
+    wanted[:, 1] = doubled.mean(dim=1)  # the mean includes the zero
     torch.testing.assert_close(output, wanted, atol=1e-6, rtol=1e-6)
     swapped = seen(model, "v", tokens(), [replaced(each) for each in (mean, double, first)])
     assert not torch.allclose(swapped, output)
@@ -116,9 +116,9 @@ def replaced(each: Intervention) -> Intervention:
 
 
 def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[Any, Any]:
-    """Queries and keys of the layer as the kernel gets them, (B, H, T, d).
+    """Return queries and keys of the layer as its kernel gets them, (B, H, T, d).
 
-    Caught inside the model's own attention function, since one recording at a time is allowed.
+    They are caught inside the model's attention function, since only one recording is allowed at a time.
     """
     from transformers.modeling_utils import AttentionInterface
 
@@ -141,7 +141,7 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
 
 @pytest.mark.parametrize("site", ["q", "k"])
 def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: Any) -> None:
-    """The mean of rotated vectors is not the rotated mean: `where` matters, and each is the definition's."""
+    """The mean of rotated vectors differs from the rotated mean: `where` matters, and each follows its definition."""
     index, mask = ("q", "k").index(site), mask_of(site)
     plain = rotated(model, tokens(), [])[index]
     post = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask}, where="post")
@@ -177,7 +177,7 @@ def test_interventions_before_and_after_the_rotation_are_equal_without_rotation(
 
 @pytest.mark.parametrize("site", ["v", "attention", "heads"])
 def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, site: Any) -> None:
-    """Zero values, heads or output are three ways to say that attention writes nothing (the projection has no bias)."""
+    """Zero values, zero heads and zero output are equivalent if the projection has no bias."""
     with applied(model, [Intervention("attention", "zero")]):
         none = logits(model, tokens())
     with applied(model, [Intervention(site, "zero")]):
@@ -188,13 +188,13 @@ def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, si
 @pytest.mark.parametrize("length", [HEADS, KEYS, 9])
 @pytest.mark.parametrize("name", ["qwen3", "gemma3", "gpt_neox", "gpt_oss", "mistral", "smollm3"])
 def test_positions_and_heads_are_distinguished_in_every_tensor_layout(name: str, length: int) -> None:
-    """Architectures hand vectors on as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
+    """Vectors come as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
     model = built(name)
     ids = tokens(length)
     plain = rotated_any(model, ids, [])
     with_fused = name == "gpt_neox"
     mask = np.zeros((blocks(model)[1].heads, blocks(model)[1].head_dim), bool)
-    mask[1] = True  # all of query head 1
+    mask[1] = True  # everything of query head 1
     each = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
     if with_fused:
         with pytest.raises(ModelError, match=r"computes .q. together with other vectors"), applied(model, [each]):
@@ -207,7 +207,7 @@ def test_positions_and_heads_are_distinguished_in_every_tensor_layout(name: str,
 
 
 def rotated_any(model: Any, ids: Any, interventions: list[Intervention]) -> Any:
-    """Queries (B, H, T, d) of layer 1 as its kernel gets them, through a second recorder."""
+    """Return queries (B, H, T, d) of layer 1 as its kernel gets them, through a second recorder."""
     collected: list[Any] = []
     with (
         recording(model, lambda call: collected.append(call.query.clone()) if call.layer == 1 else None),
@@ -245,7 +245,7 @@ def test_interventions_are_undone_after_an_exception(model: Any) -> None:
 
 
 def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
-    """Logits of the last prompt token and of `steps` given tokens after it, under a key cache."""
+    """Return logits of the last prompt token and of `steps` given tokens after it, with a key cache."""
     from transformers import DynamicCache
 
     cache, collected = DynamicCache(config=model.config), []
@@ -260,7 +260,7 @@ def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -
 
 
 def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
-    """In the prefill only, later tokens are made by the whole model from keys and values that were changed."""
+    """Later tokens are computed by the unmodified model from changed keys and values."""
     ids, each = tokens(), Intervention("mlp", "zero")
     from contextlib import nullcontext
 
@@ -278,7 +278,7 @@ def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
 
 
 def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> None:
-    """A step of one token has its own position 0, which is not the text's: it must be left alone."""
+    """A decode step of one token is at its own index 0, which is not the text's position 0."""
     each = Intervention("mlp", "zero", positions=(0,))
     output = continued(model, tokens(), *phases(model, [each], decode=True))
     with applied(model, [each]):
@@ -309,7 +309,7 @@ def test_knockout_equals_an_explicit_attention_mask(kernel: str) -> None:
         wanted = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
     torch.testing.assert_close(scores, wanted, atol=1e-5, rtol=1e-5)
     changed = (scores - logits(model, ids)).abs().amax(dim=2) > 1e-6
-    assert changed[0].tolist() == [False] * 7 + [True] * 2  # the last token sees the seventh
+    assert changed[0].tolist() == [False] * 7 + [True] * 2  # the last token attends to the seventh
     assert changed[1].tolist() == [False] * 5 + [True] * 4
 
 
@@ -366,7 +366,7 @@ def test_records_of_different_interventions_differ() -> None:
 
 
 def test_interventions_work_on_four_bit_weights(tmp_path: Path) -> None:
-    """Interventions act on what quantized layers give out, in their compute type."""
+    """Interventions act on the outputs of quantized layers, in their compute type."""
     pytest.importorskip("bitsandbytes")
     model = load(ModelSource(str(saved("llama-wide", tmp_path)), dtype="bf16", quantize="nf4", device="cpu")).model
     before = logits(model, tokens())

@@ -1,4 +1,4 @@
-"""Loading: precision as asked, and one clear line for each way that it can fail."""
+"""Loading: requested precision, and one clear line for each possible failure."""
 
 import builtins
 import importlib
@@ -53,7 +53,7 @@ def test_model_is_loaded_in_the_precision_asked_for(folder: Path, asked: str, go
 
 @pytest.mark.parametrize("kind", ["nf4", "fp4", "int8"])
 def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
-    """The type is what was asked, and recorded attention equals the quantized model's own."""
+    """The type is the requested one, and recorded attention equals the quantized model's."""
     pytest.importorskip("bitsandbytes")
     pytest.importorskip("accelerate")
     loaded = load(ModelSource(str(wide), dtype="fp32", quantize=kind, device="cpu"))
@@ -87,7 +87,7 @@ def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
     exact: list[Call] = []
     forward(plain, tokens, exact.append, **inputs)
     error = (calls[0].query[0] - exact[0].query[0]).norm() / exact[0].query[0].norm()
-    assert 1e-4 < error < 0.3, "quantized, and still the same model"
+    assert 1e-4 < error < 0.3, "quantized, but nearly the same outputs"
 
 
 def test_every_layer_is_surveyed_when_quantized(wide: Path) -> None:
@@ -145,7 +145,7 @@ def test_weights_of_another_size(copy: Path) -> None:
 
 
 def test_load_report_of_transformers_is_not_printed(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It has ten lines and more, before the one that says how to mend it."""
+    """The report has ten or more lines, before the line with the remedy."""
     change(copy, num_hidden_layers=4)
     with caplog.at_level(logging.WARNING), pytest.raises(ModelError):
         load(ModelSource(str(copy)))
@@ -168,7 +168,7 @@ def test_ignored_weights_are_reported_in_one_line(copy: Path, capsys: pytest.Cap
     [("config.json", "hidden_act"), ("tokenizer_config.json", "tokenizer_class"), ("tokenizer.json", "version")],
 )
 def test_duplicate_json_key_is_refused(copy: Path, name: str, key: str) -> None:
-    """The library would take the last of them in silence."""
+    """The library would silently use the last duplicate."""
     path = copy / name
     path.write_text(path.read_text().replace(f'"{key}":', f'"{key}": "odd", "{key}":', 1))
     with pytest.raises(ModelError, match=rf"{name}: the key '{key}' is there twice"):
@@ -184,7 +184,7 @@ def test_broken_tokenizer_is_refused(copy: Path, odd: dict[str, object]) -> None
 
 
 def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
-    """A Qwen3 checkpoint labelled Llama would run without its q/k norms."""
+    """A Qwen3 checkpoint labelled as Llama would run without its q/k norms."""
     saved("qwen3", tmp_path)
     change(tmp_path, model_type="llama", architectures=["LlamaForCausalLM"])
     with pytest.raises(ModelError, match=r"would ignore although they change attention \(first: .*k_norm"):
@@ -226,11 +226,11 @@ def test_weights_are_spread_over_all_gpus(folder: Path, device: str, monkeypatch
 
 
 class GatedRepoError(Exception):
-    """As the Hub's library names it."""
+    """Named like the Hub library's error."""
 
 
 class LocalEntryNotFoundError(Exception):
-    """As the Hub's library names it."""
+    """Named like the Hub library's error."""
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_missing_library_error_gives_install_command(name: str, extra: str, monk
 
 
 def test_models_package_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading captures, options and draws must work where torch is absent."""
+    """Reading captures, options and draws must work without torch."""
     import subprocess
 
     code = (
@@ -302,7 +302,7 @@ def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:
 
 
 def test_fingerprint_covers_whole_weight_files_and_the_tokenizer(copy: Path) -> None:
-    """A byte in the middle of a large file counts, and so do tokens; what is written about a model does not."""
+    """A byte in the middle of a large file changes it, as do tokens, but not the model card."""
     large = copy / "model-00002.safetensors"
     content = bytearray(6 << 20)
     large.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Position encodings: known rotations, blindness that is measured, and a model that is always put back."""
+"""Position encodings: known rotations, measured insensitivity to positions, and a model that is always restored."""
 
 import math
 from contextlib import suppress
@@ -37,7 +37,7 @@ def logits(model: Any, tokens: torch.Tensor = TOKENS) -> torch.Tensor:
 
 
 def remade(model: Any, kind: str, **options: Any) -> Any:
-    """The same weights in a model that is built with the changed configuration."""
+    """Return a model with the same weights, built with a changed configuration."""
     twin = type(model)(configured(model.config, kind, **options)).eval()
     twin.load_state_dict(model.state_dict())
     return twin
@@ -61,7 +61,7 @@ def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> N
 
 
 def test_shifting_all_positions_does_not_change_rope_logits() -> None:
-    """Rotation sees differences only, which is why half a text is moved and not all of it."""
+    """Rotation depends on differences only; therefore half a text is shifted, not all of it."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     with torch.inference_mode():
@@ -73,7 +73,7 @@ def test_shifting_all_positions_does_not_change_rope_logits() -> None:
 
 
 def test_a_gap_is_not_taken_for_another_text() -> None:
-    """Tokens after the gap still see those before it."""
+    """Tokens after the gap still attend to tokens before it."""
     model = built("llama")
     other = TOKENS.clone()
     other[0, 0] = 40
@@ -97,7 +97,7 @@ def test_hooks_equal_configurations(name: str, kind: str, factor: float) -> None
 
 
 def test_interpolation_divides_positions() -> None:
-    """Under PI by 4, tokens at positions 0, 4, 8 rotate as at 0, 1, 2: known without the library's code."""
+    """With PI by 4, positions 0, 4, 8 rotate like 0, 1, 2, computed without the library's code."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     places = torch.arange(24)[None]
@@ -109,7 +109,7 @@ def test_interpolation_divides_positions() -> None:
 
 
 def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
-    """Frequencies that turn over 32 times in the trained length stay, those below once are divided."""
+    """Frequencies with over 32 turns in the trained length stay, those with less than one turn are divided."""
     config = transformers.LlamaConfig(
         hidden_size=128, num_attention_heads=1, num_hidden_layers=1, intermediate_size=8, max_position_embeddings=4096
     )
@@ -127,7 +127,7 @@ def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
     assert torch.allclose(angles[turns < 0.8], own[turns < 0.8] / 8, rtol=1e-4)
     with encoding(model, "yarn", factor=8, length=64):
         short = torch.atan2(*reversed(module(torch.zeros(1), one)))[0, 0, :64]
-    assert (short < angles - 1e-6).any(), "trained on less, more frequencies are slowed"
+    assert (short < angles - 1e-6).any(), "a shorter training length slows more frequencies"
 
 
 def test_identity_rotation_is_recognised_as_position_blind() -> None:
@@ -146,13 +146,13 @@ def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
     model = built("llama")
     with pytest.raises(ModelError, match=r"depends on positions: moving half a text by 1000 changes its logits by \d"):
         check_position_blind(model)
-    model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module was built before
+    model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module already existed
     with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):
         positional_of(model)
 
 
 def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
-    """One layer that rotates by itself is invisible to the rotary module, not to the logits."""
+    """A layer that rotates by itself does not show in the rotary module, but in the logits."""
     model = remade(built("llama"), "drope")
     attention = model.model.layers[1].self_attn
     spare = built("llama").model.rotary_emb
@@ -210,7 +210,7 @@ def test_generation_under_a_key_cache_uses_the_encoding() -> None:
 
 
 def test_encoding_applies_per_layer_type() -> None:
-    """Gemma 3: DroPE in all layers; interpolation leaves sliding windows alone."""
+    """Gemma 3: DroPE affects all layers; interpolation leaves sliding windows unchanged."""
     config = built("gemma3").config
     dropped = configured(config, "drope").rope_parameters
     assert {each["factor"] for each in dropped.values()} == {NEVER}
@@ -273,13 +273,13 @@ def test_learned_positions_count_as_no_rotation() -> None:
 
 @pytest.mark.parametrize("name", ["granitemoehybrid", "openai-gpt"])
 def test_models_without_any_rotation_are_told_by_running_them(name: str) -> None:
-    """A configuration may have a base though nothing turns (Granite 4); positions may be learned under another name."""
+    """A configuration may state a base although nothing rotates (Granite 4); learned positions may have other names."""
     assert positional_of(architectures.built(name)) == "none"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
-    """Only differences of positions count where attention rotates, and positions themselves where sines are added."""
+    """Attention with rotation depends on differences of positions, added sinusoids depend on positions."""
     model = architectures.built(name)
     assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))
@@ -303,7 +303,7 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
 
 @pytest.mark.parametrize("name", ["bloom", "mpt", "falcon"])
 def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias(name: str) -> None:
-    """A rotary module is not what it lacks: none would help."""
+    """The error is not about a missing rotary module, since adding one would not help."""
     model = built(name)
     assert may_rotate(model)
     for look in (rotary_modules, positional_of, lambda made: encoding(made, "drope").__enter__()):

@@ -1,4 +1,4 @@
-"""Queries and keys before the rotary embedding: equal to what the projections give, or refused."""
+"""Queries and keys before rotation: equal to the outputs of the projections, or refused."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.models
 
 
 def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]]]:
-    """Calls, and queries and keys before rotation, by layer."""
+    """Return calls, and queries and keys before rotation, by layer."""
     calls: list[Call] = []
     pairs: list[tuple[Any, Any]] = []
     ids = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(3))
@@ -33,7 +33,7 @@ def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]
 
 
 def constant(model: Any) -> None:
-    """Make the rotation the identity."""
+    """Make the rotation of a model the identity."""
 
     def hook(module: Any, inputs: Any, output: Any) -> Any:
         return torch.ones_like(output[0]), torch.zeros_like(output[1])
@@ -46,7 +46,7 @@ def constant(model: Any) -> None:
 @pytest.mark.parametrize("tokens", [12, 3])
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "smollm3", "gpt_neox", "gpt_oss"])
 def test_unrotated_vectors_equal_a_forward_without_rotation(name: str, tokens: int) -> None:
-    """In the first layer a model whose rotation is the identity has the same inputs."""
+    """In the first layer, a model with the identity as rotation has the same inputs."""
     calls, pairs = unrotated(built(name), tokens)
     still = built(name)
     constant(still)
@@ -77,7 +77,7 @@ def test_query_scale_of_ministral3_is_not_in_the_projection() -> None:
 
 
 def test_queries_of_a_fused_projection_are_rotated_back() -> None:
-    """Phi-3 makes q, k and v at once."""
+    """Phi-3 computes q, k and v in one projection."""
     torch.manual_seed(0)
     model = transformers.AutoModelForCausalLM.from_config(transformers.Phi3Config(**SIZES)).eval()
     made: list[Any] = []
@@ -90,7 +90,7 @@ def test_queries_of_a_fused_projection_are_rotated_back() -> None:
 
 
 def test_scaled_partial_rotation_is_undone_on_its_dimensions_only() -> None:
-    """YaRN scales cosines and sines, which is divided out of the dimensions that it turns and no others."""
+    """YaRN scales cosines and sines; the scale is divided out of rotated dimensions only."""
     torch.manual_seed(0)
     yarn = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 8}
     sizes = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}
@@ -123,7 +123,7 @@ def llama4(**more: Any) -> Any:
 
 @pytest.mark.parametrize("norm", [False, True])
 def test_complex_rotation_with_a_norm_behind_it_is_undone(norm: bool) -> None:
-    """Llama 4 turns neighbours by complex numbers, may normalise after that, and scales queries without positions."""
+    """Llama 4 rotates neighbours as complex numbers, may normalise afterwards, and scales queries without positions."""
     model = llama4(use_qk_norm=norm, attn_temperature_tuning=True, floor_scale=4, attn_scale=0.5)
     made: dict[int, Any] = {}
     for layer in (0, 2):
@@ -153,7 +153,7 @@ LATENT = {
 @pytest.mark.parametrize("kind", ["DeepseekV2", "DeepseekV3"])
 @pytest.mark.parametrize("rank", [None, 12])
 def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int | None) -> None:
-    """Of latent attention the decoupled part turns alone: scores of tokens at one position are those before it."""
+    """In latent attention only the decoupled part rotates: scores at equal positions are those before rotation."""
     torch.manual_seed(0)
     sizes = {**SIZES, **LATENT, "q_lora_rank": rank, "rope_parameters": ROPE}
     config = getattr(transformers, f"{kind}Config")(**sizes)
@@ -169,7 +169,7 @@ def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int |
 
 
 def with_norms_of_their_own(kind: str) -> Any:
-    """A model whose norms weigh dimensions differently."""
+    """Return a model whose norms weight dimensions differently."""
     torch.manual_seed(0)
     model = transformers.AutoModelForCausalLM.from_config(getattr(transformers, f"{kind}Config")(**HEADS_OF_8)).eval()
     with torch.no_grad():
@@ -180,7 +180,7 @@ def with_norms_of_their_own(kind: str) -> Any:
 
 
 def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
-    """NanoChat turns the other way and normalises after that, without weights: what comes before is had."""
+    """NanoChat rotates in the other direction and then normalises without weights, which can be undone."""
     model = with_norms_of_their_own("NanoChat")
     made: list[Any] = []
     model.model.layers[0].self_attn.q_proj.register_forward_hook(lambda *given: made.append(given[2]))
@@ -192,7 +192,7 @@ def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
 
 
 def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
-    """HunYuan's norm hands on rotated vectors, weighted by dimension, which are not taken for those before it."""
+    """HunYuan's norm weights rotated vectors by dimension, which must not be taken for vectors before rotation."""
     with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* cannot be had in layer 0; an experiment that"):
         unrotated(with_norms_of_their_own("HunYuanDenseV1"), 12)
 

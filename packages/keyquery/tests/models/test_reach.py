@@ -1,4 +1,4 @@
-"""A model with learned positions refuses by name what reaches beyond them."""
+"""A model with learned positions refuses, by name, texts beyond its positions."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ LEARNED: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", LEARNED)
 def test_text_longer_than_the_learned_positions_is_refused(kind: str, tmp_path: Path) -> None:
-    """Torch says `index out of range in self` on the CPU, and ends the process on a GPU."""
+    """Torch would say `index out of range in self` on the CPU, and abort the process on a GPU."""
     made = getattr(transformers, kind)(LEARNED[kind]).eval()
     loaded = load(ModelSource(str(models_tiny.saved_model(made, tmp_path)), device="cpu"))
     model = loaded.model

@@ -1,4 +1,4 @@
-"""Forwards that leave out blocks which an intervention does not reach give the logits of whole ones, bit by bit."""
+"""Forward passes that skip blocks before an intervention give exactly the logits of full passes."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
                 assert torch.equal(logits(model, acting, **inputs), whole)
             assert len(ran) == len(parts) - place
             assert not torch.equal(whole, usual)
-    assert torch.equal(logits(model, [], **inputs), usual), "the model is as before"
+    assert torch.equal(logits(model, [], **inputs), usual), "the model is unchanged"
 
 
 def continued(model: Any, acting: list[Intervention], count: int) -> torch.Tensor:
@@ -88,7 +88,7 @@ def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later block reads what an earlier one left beside the residual stream; and a layer that is no block."""
+    """A later block reads a side output of an earlier block; another layer is not a block."""
     model = planted_model()
     first, last = (blocks(model)[place].mlp for place in (0, -1))
     left: list[Any] = []
@@ -112,7 +112,7 @@ def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.M
     for _ in range(2):
         with skip_stored_blocks(model, 3):
             logits(model, [])
-    assert ran == [1, 1], "no more is kept than there is room for"
+    assert ran == [1, 1], "no more is cached than allowed"
 
 
 def test_losses_reuse_known_states_of_an_identified_model() -> None:

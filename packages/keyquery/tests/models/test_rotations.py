@@ -1,4 +1,4 @@
-"""The rotation of every layer, read from random models of each kind: layers that cannot be read are refused by name."""
+"""The rotation of every layer, read from random models of each kind: unreadable layers are refused by name."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ FOUR = {"num_hidden_layers": 4}
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model, and what its rotation is: layout, first turned dimension, pairs; layers without rotation."""
+    """A kind of model with its rotation: layout, first rotated dimension, pairs; layers without rotation."""
 
     name: str
     changes: dict[str, Any]
@@ -52,7 +52,7 @@ class Kind:
         torch.manual_seed(0)
         model = made(config(**BASE | self.changes)).eval()
         with torch.no_grad():
-            for part in model.parameters():  # norms that differ by dimension, weights of ordinary size
+            for part in model.parameters():  # norms differ by dimension, weights have typical size
                 part.copy_(torch.randn_like(part) * (0.2 if part.ndim > 1 else 0.3) + (part.ndim == 1))
         return model
 
@@ -117,7 +117,7 @@ def names(kind: Kind) -> str:
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
 def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
-    """Layout, place and number of pairs are the architecture's own; layers without rotation are told from others."""
+    """Layout, offset and number of pairs match the architecture; layers without rotation are recognised."""
     model = kind.model()
     if precision == "bfloat16":
         model = model.to(torch.bfloat16)
@@ -134,7 +134,7 @@ def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
 def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
-    """Queries of the first layer depend on word and position alone: turned to one position they are the same."""
+    """First-layer queries depend on word and position only: rotated to one position they are equal."""
     model = kind.model()
     [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
     assert isinstance(rotary, Rotary)
@@ -147,14 +147,14 @@ def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     [queries] = seen
     if scale is not None:
         queries = queries / scale.at(np.array(PLACES))[None, :, None]
-    assert np.abs(queries - queries[:, -1:]).max() > 0.1 * np.abs(queries).max()  # they differ as captured
+    assert np.abs(queries - queries[:, -1:]).max() > 0.1 * np.abs(queries).max()  # as captured they differ
     for head in queries:
         turned = rotary.turned(head, PLACES[-1] - np.array(PLACES))
         np.testing.assert_allclose(turned, np.broadcast_to(head[-1], head.shape), atol=3e-4 * np.abs(head).max())
 
 
 def test_length_dependent_frequencies_are_those_of_the_text_length():
-    """Dynamic NTK and long RoPE turn short texts otherwise than long ones."""
+    """Dynamic NTK and long RoPE rotate short texts differently from long ones."""
     for kind in (KINDS[2], KINDS[5]):
         model = kind.model()
         short, long, again = (rotations(model, context)[0] for context in (32, CONTEXT, 32))
@@ -164,7 +164,7 @@ def test_length_dependent_frequencies_are_those_of_the_text_length():
 
 
 def test_a_norm_behind_the_rotation_is_refused_by_name():
-    """Its weights differ by dimension, so that turning does not pass through it."""
+    """The norm's weights differ by dimension, so it does not commute with the rotation."""
     found = rotations(Kind("HunYuanDenseV1", WIDE).model(), CONTEXT)
     for reason in found.values():
         assert isinstance(reason, str)
@@ -175,7 +175,7 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
 
 
 def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):
-    """A layer that turns by other angles than its cosines and sines say: here, twice as fast."""
+    """A layer rotates by other angles than its cosines and sines give: here, twice as fast."""
     model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
     twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", twice)

@@ -1,4 +1,4 @@
-"""Which tokens and heads are drawn, and that the draws do not depend on what came before."""
+"""Drawn tokens and heads, and independence of each draw from earlier ones."""
 
 import random
 
@@ -41,7 +41,7 @@ def test_draws_depend_on_seed_document_head_and_kind_only() -> None:
     others = [tokens(buckets, 1, 5, 2, "q"), tokens(buckets, 0, 4, 2, "q"), tokens(buckets, 0, 5, 1, "q")]
     others.append(tokens(buckets, 0, 5, 2, "k"))
     assert all(not np.array_equal(one, other) for other in others)
-    # independent: the overlap of two draws of 256 out of 4,096 is 16 on average
+    # independent draws of 256 out of 4,096 overlap by 16 on average
     assert len(set(one) & set(others[3])) < 45
 
 

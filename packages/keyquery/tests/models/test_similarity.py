@@ -1,4 +1,4 @@
-"""Similarity by an embedding model: a random one whose vectors are computed by hand."""
+"""Similarity by an embedding model: a random model whose vectors are computed by hand."""
 
 import pytest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.models
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory):
-    """A folder that sentence-transformers loads: a random model that pools the last token."""
+    """Return a folder that sentence-transformers loads: a random model that pools the last token."""
     from sentence_transformers.sentence_transformer import modules
 
     folder = tmp_path_factory.mktemp("embedder")
@@ -28,7 +28,7 @@ def embedder(tmp_path_factory):
 
 
 def vector(*tokens):
-    """The last token's final state, of unit length."""
+    """Return a function that gives the last token's final state, of unit length."""
     model = built("llama")
     with torch.no_grad():
         states = model(torch.tensor([[1, *tokens]]), output_hidden_states=True).hidden_states[-1]

@@ -1,4 +1,4 @@
-"""Attention statistics by tiles: equal to those of the whole matrix, and right where the answer is known."""
+"""Attention statistics by tiles: equal to those of the full matrix, and correct where the answer is known."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -30,7 +30,7 @@ def calls(model: Any, tokens: int = TOKENS) -> list[Call]:
 
 
 def attentions(model: Any) -> list[Any]:
-    """The model's own weights, float64 (H, T, T), layer by layer."""
+    """Yield the model's attention weights, float64 (H, T, T), by layer."""
     model.set_attn_implementation("eager")
     with torch.inference_mode():
         logits = model(input_ids=ids(), use_cache=False, output_attentions=True).attentions
@@ -38,7 +38,7 @@ def attentions(model: Any) -> list[Any]:
 
 
 def dense(weights: Any, window: int | None) -> dict[str, Any]:
-    """The statistics written down from the whole matrix."""
+    """Return the statistics computed from the full matrix."""
     tokens = weights.shape[-1]
     gap = np.arange(tokens)[:, None] - np.arange(tokens)
     visible = (gap >= 0) & (gap < (window or tokens))
@@ -67,7 +67,7 @@ def dense(weights: Any, window: int | None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("llama-wide", "ministral")])
 def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
-    """Grouped queries, windows, soft-capping, learned sinks, q/k norms, scaled queries: all as the model has them."""
+    """For grouped queries, windows, soft-capping, learned sinks, q/k norms and scaled queries."""
     model = built(name)
     expected = attentions(built(name))
     own = [call for call in calls(model) if not call.cross]
@@ -84,7 +84,7 @@ def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
 
 
 def test_explicit_and_implicit_masks_give_equal_statistics() -> None:
-    """Eager models bring an additive mask, others none."""
+    """Eager models pass an additive mask, others none."""
     model = built("llama")
     plain = calls(model)[0]
     assert plain.mask is None
@@ -110,13 +110,13 @@ def test_uniform_attention_equals_the_null() -> None:
     np.testing.assert_allclose(even.entropy_share, 1, rtol=1e-6)
     np.testing.assert_allclose(even.self, harmonic, rtol=1e-6)
     np.testing.assert_allclose(even.local, (np.minimum(counts - 1, 5) / counts)[1:].mean(), rtol=1e-6)
-    assert (even.top == 0).all(), "the earliest of equals"
+    assert (even.top == 0).all(), "ties go to the earliest key"
     uneven = attention_statistics(calls(model)[0])
     assert (np.abs(uneven.first - harmonic) > 1e-3).any()
 
 
 def test_null_of_uniform_attention_accounts_for_the_window() -> None:
-    """The null knows that later rows cannot see the first token."""
+    """The null accounts for later rows that cannot attend to the first token."""
     model = built("mistral")
     model.model.layers[0].self_attn.q_proj.weight.data.zero_()
     even = attention_statistics(calls(model)[0], query_block=7, key_tile=5)
@@ -144,7 +144,7 @@ def test_window_without_an_explicit_mask_is_applied() -> None:
 
 @pytest.mark.parametrize("window", [None, 300])
 def test_single_pass_over_a_long_text_equals_tiles(window: int | None) -> None:
-    """Several blocks of rows, pieces of keys and, beyond 4096 keys, runs: the same numbers and heaviest keys."""
+    """Several row blocks, key pieces and, beyond 4096 keys, runs give the same numbers and heaviest keys."""
     drawn = torch.Generator().manual_seed(0)
     call = replace(
         calls(built("llama"))[0],
@@ -172,7 +172,7 @@ def test_infinite_or_undefined_scores_are_refused(value: float) -> None:
 
 
 def copying(tokens: int, target: int | None) -> Call:
-    """One layer where each query's score is far higher on one key: position `target`, or the one just before."""
+    """Return a layer in which each query's score is far higher at one key: `target`, or the key just before."""
     eye = torch.eye(tokens)
     wanted = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
     query = (200 * eye[wanted])[None, None].repeat(1, 4, 1, 1)
@@ -199,7 +199,7 @@ def test_attention_on_the_previous_token_gives_local_share_one() -> None:
 
 
 def test_tied_keys_resolve_to_the_earliest() -> None:
-    """Rounding of the last bits decides nothing: the earliest of the heaviest keys is the heaviest, in any tiling."""
+    """Rounding has no effect: the earliest of the heaviest keys is returned in any tiling."""
     call = replace(copying(17, 3), options={"scaling": 1.0})
     key = call.key.clone()
     key[:, :, 9] = key[:, :, 3] * (1 + 1e-7)  # the same word again, heavier by 2e-5 nats
@@ -211,7 +211,7 @@ def test_tied_keys_resolve_to_the_earliest() -> None:
 
 
 def test_query_heads_read_the_key_head_of_their_group() -> None:
-    """With keys of the second key head zero, heads 2 and 3 are even, and heads 0 and 1 are not."""
+    """With zero keys in the second key head, heads 2 and 3 attend uniformly, heads 0 and 1 do not."""
     call = copying(16, 0)
     key = call.key.clone()
     key[:, 1] = 0
@@ -220,7 +220,7 @@ def test_query_heads_read_the_key_head_of_their_group() -> None:
 
 
 def test_memory_is_linear_in_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tensor of T x T is ever made."""
+    """No tensor of size T x T is ever allocated."""
     largest = 0
 
     class Watch(torch.overrides.TorchFunctionMode):
@@ -240,7 +240,7 @@ def test_memory_is_linear_in_length(monkeypatch: pytest.MonkeyPatch) -> None:
     largest = 0
     with Watch():
         attention_statistics(call)
-    assert 64 * 512 <= largest <= 512 * 512 < given / 2  # the scores of 64 rows; the keys of one head
+    assert 64 * 512 <= largest <= 512 * 512 < given / 2  # the scores of 64 rows, and the keys of one head
 
 
 def test_calls_that_statistics_cannot_treat_are_refused() -> None:
@@ -270,7 +270,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
 
 
 def test_blocked_key_gets_no_attention() -> None:
-    """A knockout of one key leaves the others' shares, and the first token's reach is its own."""
+    """Blocking one key keeps the proportions of the others; the first token's reach is measured separately."""
     call = calls(built("llama"))[0]
     seen = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
     seen[..., 6:, 5] = False

@@ -1,4 +1,4 @@
-"""Captures with weights read from disk: the same files, and in less memory than the weights take."""
+"""Captures with weights streamed from disk: equal files, and less memory than the weights need."""
 
 import os
 import subprocess
@@ -96,16 +96,16 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(streaming._StreamedFile, "get_tensor", counted)
     totals = []
-    for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is read for its checks as well
+    for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is also read for checks
         reads.clear()
         seen: list[Counter[str]] = []
         options = asked(place, "llama", tmp_path / str(batch), stream=True, batch=batch)
         capture(options, lambda state, seen=seen: seen.append(Counter(reads)))  # type: ignore[misc]
         for before, after, count in zip(seen[1:3], seen[2:], later, strict=True):
-            assert max((after - before).values(), default=0) == count, "no weight is read more often"
+            assert max((after - before).values(), default=0) == count, "each weight is read this often"
             assert {after[name] - before[name] for name in reads if ".layers.0." in name} == {count}
         totals.append(reads["model.layers.0.mlp.up_proj.weight"])
-    assert totals[0] - totals[1] == 2, "one forward of three documents in place of three"
+    assert totals[0] - totals[1] == 2, "one forward pass of three documents instead of three"
     assert contents(tmp_path / "1") == contents(tmp_path / "3")
 
 
@@ -113,7 +113,7 @@ def test_streamed_blocks_are_not_kept_in_memory(place: Path, caplog: pytest.LogC
     loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
     held = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
     assert held == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
-    assert "meta device" not in caplog.text, "what the library logs of it is not for users"
+    assert "meta device" not in caplog.text, "the library's log is not shown to users"
 
 
 def test_non_finite_weight_on_disk_is_refused(place: Path, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_unsupported_streaming_options_are_refused(place: Path, tmp_path: Path) 
 
 
 def test_streaming_captures_a_model_larger_than_the_memory_limit(place: Path, tmp_path: Path) -> None:
-    """Weights of 124 MB, where 48 MB are left: an ordinary capture is refused, a streamed one gives the same files."""
+    """Weights of 124 MB with 48 MB left: an ordinary capture is refused, a streamed one gives the same files."""
     sizes = SIZES | {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 31}
     folder, room = tmp_path / "large", 48 << 20
     saved_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)), folder)
@@ -142,7 +142,7 @@ def test_streaming_captures_a_model_larger_than_the_memory_limit(place: Path, tm
     assert estimate(source, context=32).weights > 2 * room > 20 * estimate(source, context=32, stream=True).weights
 
     given = [folder, place / "llama", place / "texts", tmp_path / "limited", room]
-    kept = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}  # weights as small as these go back to the system too
+    kept = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}  # return the memory of small weights to the system, too
     command = [sys.executable, "-c", LIMITED, *map(str, given)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
     assert done.stdout.split() == ["1", "0"], done.stderr[-2000:]

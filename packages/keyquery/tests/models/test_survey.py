@@ -1,4 +1,4 @@
-"""One forward's measurements: planted massive values, values, spikes and writes come out; disk gives back the same."""
+"""Measurements of one forward pass: planted massive values, values, spikes and writes are found, and stored exactly."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ def zero(module: Any) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
 def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
-    """What attention and MLP add, read off hooks, is the whole update of the residual stream."""
+    """Outputs of attention and MLP, read by hooks, sum to the whole update of the residual stream."""
     seen = survey_text(built(name), ids(), text="one")
     assert seen.first.shape == (3, 4)
     assert seen.norms_q.shape[:2] == (3, 4)
@@ -61,7 +61,7 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
     seen = survey_text(model, ids())
     with torch.inference_mode():
         states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
-    lengths = states[2].norm(dim=-1).numpy()  # after layer 1; the last of the list is normed
+    lengths = states[2].norm(dim=-1).numpy()  # state after layer 1; the last state is normed
     assert seen.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
     assert seen.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
     assert seen.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
@@ -84,7 +84,7 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
 
 
 def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
-    """Rows of the query and key projections, scaled a hundredfold: before the rotation just these dimensions grow."""
+    """Scale rows of the query and key projections by 100: before rotation only these dimensions grow."""
     model = built("llama")
     plain = survey_text(model, ids())
     model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
@@ -102,7 +102,7 @@ def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
 
 
 def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
-    """Queries of zero weigh evenly, so the effective write is the null times the chosen value's norm, per key head."""
+    """Zero queries attend uniformly, so the effective write is the null times the value's norm, per key head."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
     zero(attention.q_proj)
@@ -123,7 +123,7 @@ def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
 
 
 def test_a_planted_spike_is_found() -> None:
-    """An MLP that writes to position 0 alone makes the first token's norm, and is seen to."""
+    """An MLP that writes only at position 0 makes the first token's norm, and is found."""
     model = built("llama")
 
     def plant(module: Any, inputs: Any, output: Any) -> Any:
@@ -141,7 +141,7 @@ def test_a_planted_spike_is_found() -> None:
     assert seen.cosine_mlp[1, 1] > 0.99
     assert seen.unexplained.max() < ROUNDING
     all_tokens, content = seen.hidden_entropy[2, :, 0]
-    assert all_tokens < 0.2 * plain.hidden_entropy[2, 0, 0], "one direction holds nearly everything"
+    assert all_tokens < 0.2 * plain.hidden_entropy[2, 0, 0], "one direction has nearly all variance"
     assert content == pytest.approx(plain.hidden_entropy[2, 1, 0], rel=1e-4)
     assert all_tokens < content
 
@@ -152,12 +152,12 @@ def test_survey_measures_the_model_under_interventions() -> None:
         seen = survey_text(model, ids())
     assert (seen.mlp_norm[1] == 0).all()
     assert (seen.share[1] == 1).all()
-    assert np.isnan(seen.cosine_mlp[1]).all(), "a vector of zeros has no direction"
+    assert np.isnan(seen.cosine_mlp[1]).all(), "a zero vector has no direction"
     assert (seen.attention_norm[2] == 0).all()
     assert (seen.share[2] == 0).all()
     with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
         still = survey_text(model, ids())
-    assert np.isnan(still.share).all(), "nothing is added, so nothing has a share"
+    assert np.isnan(still.share).all(), "nothing is added, so there are no shares"
     np.testing.assert_allclose(still.residual_first, still.residual_first[0])
 
 
@@ -180,7 +180,7 @@ def test_survey_reports_whether_the_first_token_is_bos() -> None:
 
 
 def test_scaled_residual_updates_are_detected() -> None:
-    """Granite multiplies what it adds, so module outputs are not the update."""
+    """Granite scales outputs before adding them, so module outputs are not the update."""
     import transformers
 
     from models_tiny import SIZES
@@ -193,7 +193,7 @@ def test_scaled_residual_updates_are_detected() -> None:
 
 @pytest.mark.parametrize(("quantize", "dtype"), [("nf4", "fp32"), (None, "bf16")])
 def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: str | None, dtype: str) -> None:
-    """4-bit weights on the CPU, and half-precision activations, measure the same things a little off."""
+    """4-bit weights on the CPU and half-precision activations give nearly equal measurements."""
     if quantize:
         pytest.importorskip("bitsandbytes")
         pytest.importorskip("accelerate")

@@ -1,4 +1,4 @@
-"""Named text sets: disjoint parts that stay as they are, what is read, and the line that installs an absent one."""
+"""Named text sets: fixed disjoint parts, the texts read, and the install command for an absent set."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def names(place: str) -> set[str]:
 
 
 def test_parts_of_a_text_set_are_disjoint_and_cover_it() -> None:
-    """Every document of the library is in one part, by its name alone, in about the shares that are said."""
+    """Every document is in one part, chosen by its name, in about the stated shares."""
     parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
     whole = names("code")
     assert sum(map(len, parts.values())) == len(whole) == len(set.union(*parts.values()))

@@ -1,4 +1,4 @@
-"""Texts: what is read from where, and what is said when it cannot serve."""
+"""Texts: sources that can be read, and errors for unusable ones."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
     assert count_texts(source) == 3
     parts = list(documents(source, Words(), 3, skip_short=True))
-    assert [(one.number, one.name) for one in parts] == [(0, "x"), (2, "7")], "numbers are places in the source"
+    assert [(one.number, one.name) for one in parts] == [(0, "x"), (2, "7")], "numbers are positions in the source"
     assert parts[0].digest != parts[1].digest
 
 

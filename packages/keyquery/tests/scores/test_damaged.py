@@ -1,4 +1,4 @@
-"""Files of scores and predictions that came from elsewhere are told apart in a line."""
+"""Damaged files of scores and predictions from elsewhere give a one-line error."""
 
 import copy
 import json
@@ -52,7 +52,7 @@ def test_deeply_nested_results_are_refused(tmp_path):
 
 def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
     def fetched(*asked):
-        raise AssertionError("the samples were fetched for predictions that nobody can read")
+        raise AssertionError("samples were fetched for unreadable predictions")
 
     monkeypatch.setattr(lbp_data, "load_samples", fetched)
     for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):

@@ -1,4 +1,4 @@
-"""JSON lines of whoever wrote them: what cannot be kept is told by file and line, wherever such files are read."""
+"""JSON lines from any program: values that cannot be kept are reported by file and line by every reader."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def asked(path):
 
 
 def needles(path):
-    """The samples of the harness beside its results."""
+    """Write the harness's samples beside its results; return the results' path."""
     beside = path.with_name("samples_ruler_qa_squad_x.jsonl")
     beside.write_bytes(path.read_bytes())
     return results._mean_of_any_reference(path.with_name("results_x.json"), "ruler_qa_squad", 4096, 0.5)

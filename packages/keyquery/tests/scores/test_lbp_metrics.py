@@ -1,4 +1,4 @@
-"""Every metric of LongBench Pro on answers scored by hand, in both languages, and what is no answer."""
+"""Every metric of LongBench Pro on answers scored by hand, in both languages, and empty answers."""
 
 import math
 
@@ -78,18 +78,18 @@ BY_HAND = [
     # NDCG at 3 lines
     ("T1.1", GOLD, "alpha\nbeta\ngamma", 1),
     ("T1.2", GOLD, "gamma\nbeta\nalpha", (1 + 2 / LOG2_3 + 3 / 2) / IDEAL),
-    ("T1.1", GOLD, "beta", 2 / IDEAL),  # what is not listed counts nothing, wherever ties would put it
-    ("T1.1", GOLD, "x\ny\nz\nalpha", 0),  # found below the cut
+    ("T1.1", GOLD, "beta", 2 / IDEAL),  # unlisted answers count nothing, even for ties
+    ("T1.1", GOLD, "x\ny\nz\nalpha", 0),  # found, but below the cut-off
     ("T1.1", GOLD, "x\nalpha", 3 / LOG2_3 / IDEAL),
-    ("T1.1", GOLD, "alpha\nalpha\nbeta", (3 + 2 / LOG2_3) / IDEAL),  # a repeated line counts once, at its last place
+    ("T1.1", GOLD, "alpha\nalpha\nbeta", (3 + 2 / LOG2_3) / IDEAL),  # a repeated line counts once, at its last position
     ("T1.2", ["only"], "only", 1),
     ("T1.2", ["only"], "other\nonly", 0),
-    # pairs in the right order over predicted pairs
+    # correctly ordered pairs over predicted pairs
     ("T2.1", GOLD, "alpha\nbeta\ngamma", 1),
     ("T2.2", GOLD, "gamma\nbeta\nalpha", 0),
     ("T2.2", GOLD, "alpha\ngamma\nbeta", 2 / 3),
-    ("T6.3", GOLD, "alpha\nbeta\ngamma\nx", 3 / 6),  # three more pairs hold a line that is not gold
-    ("T6.3", GOLD, "alpha\nbeta", 1),  # over predicted pairs: the missing one costs nothing
+    ("T6.3", GOLD, "alpha\nbeta\ngamma\nx", 3 / 6),  # three more pairs contain a line that is not gold
+    ("T6.3", GOLD, "alpha\nbeta", 1),  # divided by predicted pairs: the missing pair costs nothing
     ("T2.1", GOLD, "alpha", 0),
     ("T2.1", ["only"], "only\nx", 0),
     ("T2.1", GOLD, "alpha\nx\nalpha", 0),
@@ -103,11 +103,11 @@ BY_HAND = [
     ("T5.2", GOLD, "alpha\nx", 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3)),
     ("T6.2", GOLD, "alpha\nalpha\nbeta", 2 * 1 * (2 / 3) / (1 + 2 / 3)),
     ("T7.1", GOLD, "x\ny", 0),
-    ("T7.2", GOLD, "alpha\n\nbeta\ngamma", 2 * (3 / 4) * 1 / (3 / 4 + 1)),  # an empty line inside is a line
+    ("T7.2", GOLD, "alpha\n\nbeta\ngamma", 2 * (3 / 4) * 1 / (3 / 4 + 1)),  # an empty line between others is a line
     ("T7.3", ["[3]"], "[3]", 1),
     ("T9.1", GOLD, "gamma", 2 * 1 * (1 / 3) / (1 + 1 / 3)),
-    ("T9.2", GOLD, "alpha, beta, gamma", 0),  # one line, not three
-    # gold lines present, surplus free
+    ("T9.2", GOLD, "alpha, beta, gamma", 0),  # one line instead of three
+    # share of gold lines present; extra lines are free
     ("T6.1", GOLD, "x\ngamma\ny\nalpha", 2 / 3),
     ("T8.1", GOLD, "gamma\nbeta\nalpha", 1),
     ("T8.2", ["42"], "the total is 42", 0),
@@ -137,12 +137,12 @@ def test_chinese_lines_are_compared_literally():
 @pytest.mark.parametrize(
     ("reference", "prediction", "shared", "of_reference", "of_prediction"),
     [
-        ("the cat sat on the mat", "the cat on the mat", 4, 5, 4),  # different words, so that "the" counts once
-        ("one two. three four", "three four. one two", 4, 4, 4),  # sentences find each other in any order
+        ("the cat sat on the mat", "the cat on the mat", 4, 5, 4),  # distinct words, so that "the" counts once
+        ("one two. three four", "three four. one two", 4, 4, 4),  # sentences are matched in any order
         ("one two three", "three two one", 1, 3, 3),
         ("one two three four", "one x two. four x three four", 4, 4, 5),  # two sentences together
         ("a b a c", "b a c a d", 3, 3, 4),
-        ("one. two", "one . . two", 2, 2, 3),  # what stands between two full stops is an empty word
+        ("one. two", "one . . two", 2, 2, 3),  # the text between two full stops is an empty word
         ("one two", "three", 0, 2, 1),
     ],
 )
@@ -171,7 +171,7 @@ def test_english_summaries_are_scored_by_rouge_l_of_words():
 
 
 def test_summary_is_the_whole_text_including_the_answer_mark():
-    """What stands before the mark, and the mark itself, count as in the benchmark's own scoring."""
+    """Text before the mark, and the mark itself, count as in the benchmark's scoring."""
     gold = ["a dog ran"]
     assert score("T4.1", gold, "A dog\n[Answer] ran", "English") == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
     assert score("T4.1", gold, "A dog ran\n[Answer]", "English") == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
@@ -182,7 +182,7 @@ def test_chinese_summaries_are_segmented_into_words():
     gold, text = ["我们今天在北京学习"], "我们明天在北京学习"
     # jieba: we | today | in | Beijing | study against we | tomorrow | in | Beijing | study
     assert score("T4.1", gold, text, "Chinese") == pytest.approx(4 / 5)
-    assert score("T4.1", gold, text, "English") == 0  # no blanks, so one word against another
+    assert score("T4.1", gold, text, "English") == 0  # no spaces, so one word against another
 
 
 def test_summary_score_is_half_rouge_and_half_similarity_when_given():
@@ -303,7 +303,7 @@ def test_interval_is_that_of_the_mean_over_samples():
 
 
 def test_bootstrap_resamples_within_lengths():
-    # all of one length right, all of the others wrong: no resample within lengths can change the mean
+    # one length all right, the others all wrong: resampling within lengths cannot change the mean
     samples = grid(tasks=("T3.1",), each=10)
     answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
     cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "overall")
@@ -342,7 +342,7 @@ def test_interval_over_few_samples_is_stratified_by_length():
     ]
     cells = row(lbp_scores.aggregate(scores, samples), "T3.1")
     first, second = (scores.loc[scores["length"] == one, "score"] for one in ("8k", "16k"))
-    # two lengths of equal size: twice their mean is a sum, of which Welch's test gives the interval
+    # two lengths of equal size: Welch's test gives the interval of their sum, twice the mean
     expected = stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
     assert (cells["ci_low"], cells["ci_high"]) == pytest.approx((50 * expected.low, 50 * expected.high))
 

@@ -1,4 +1,4 @@
-"""RULER's scores by hand, and needles in noise: budget, depths, seeds."""
+"""RULER's scores by hand, and needles in noise: token budget, depths, seeds."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_summary_rows_hold_averages_and_effective_length():
     shorter = sum((7 - weight) * score for weight, score in enumerate(scores.values(), 1)) / 21
     assert row(table, "weighted_longer")["value"] == pytest.approx(longer)
     assert row(table, "weighted_shorter")["value"] == pytest.approx(shorter)
-    assert row(table, "effective_length")["value"] == 32768, "the longest above, though 16k is not"
+    assert row(table, "effective_length")["value"] == 32768, "the longest length above, although 16k is not"
     assert "a shorter length is not above" in row(table, "effective_length")["reason"]
     assert row(table, "effective_length_unbroken")["value"] == 8192, "85.6 is not above 85.6"
     assert set(table.loc[table["slice"] == "summary", "unit"]) == {"percent", "tokens"}
@@ -96,14 +96,14 @@ def test_incomplete_set_of_tasks_has_no_mean_but_a_reason():
 
 def test_intervals_hold_the_mean_and_narrow_with_samples():
     assert score_interval(0.0, 40)[0] == 0.0
-    assert score_interval(0.0, 40)[1] == pytest.approx(8.76, abs=0.01), "Wilson, none of 40"
+    assert score_interval(0.0, 40)[1] == pytest.approx(8.76, abs=0.01), "Wilson's interval, 0 of 40"
     assert score_interval(12.5, 40) == pytest.approx((5.46, 26.11), abs=0.01), "Wilson, 5 of 40"
     low, high = score_interval(63.3, 40)
     assert low < 63.3 < high
     table = tabulate(cells({"4k": 50.0}), TASKS, MEAN)
     one, all_of_them = row(table, "vt", "4k"), row(table, MEAN, "4k")
     half = one["ci_high"] - one["value"]
-    assert all_of_them["ci_high"] - 50 == pytest.approx(half / 13**0.5), "13 tasks, each as uncertain"
+    assert all_of_them["ci_high"] - 50 == pytest.approx(half / 13**0.5), "13 tasks of equal uncertainty"
     assert all_of_them["n"] == 13 * 500
 
 
@@ -120,7 +120,7 @@ def byte_level():
 
 @pytest.fixture(scope="module")
 def word_level():
-    """Words and single digits, as tokenizers with one token a digit have them."""
+    """Return a tokenizer of words and single digits, like tokenizers with one token per digit."""
     transformers = pytest.importorskip("transformers")
     from tokenizers import Tokenizer, decoders
     from tokenizers.models import WordLevel

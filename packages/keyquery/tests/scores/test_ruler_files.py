@@ -1,4 +1,4 @@
-"""RULER on the command line: result files of the harness become a measurement, and bad ones a line."""
+"""RULER on the command line: result files of the harness become a measurement, invalid files a one-line error."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_result_files_per_length_form_one_table_and_are_replaced_only_with_repla
         for tokens in TOKENS
     ]
     assert bench("--results", *files).exit_code == 0
-    assert bench("--results", *files).exit_code == 0, "the same again is no conflict"
+    assert bench("--results", *files).exit_code == 0, "equal results are no conflict"
     other = written(tmp_path / "other.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
     done = bench("--results", other)
     assert done.exit_code == 1
@@ -79,7 +79,7 @@ def test_result_files_per_length_form_one_table_and_are_replaced_only_with_repla
 
 
 def test_question_scores_count_any_accepted_wording(tmp_path):
-    """As RULER scores questions; the harness gives the share of the wordings, here a third and none."""
+    """RULER's scoring of questions; the harness gives the share of accepted wordings, here a third and none."""
     path = tmp_path / "results_1.json"
     path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
     answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
@@ -100,7 +100,7 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
     rows = table(lab)
     assert value(rows, "qa_1", "4k") == ""
     assert value(rows, "qa_2", "4k") == 50
-    assert value(rows, MEAN, "4k") == "", "a mean needs every task"
+    assert value(rows, MEAN, "4k") == "", "a mean needs all tasks"
 
 
 @pytest.mark.parametrize(

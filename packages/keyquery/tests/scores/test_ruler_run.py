@@ -1,4 +1,4 @@
-"""RULER on the command line: the harness as a program, and a random model run over needles."""
+"""RULER on the command line: run the harness as a program, and a random model on needles."""
 
 import json
 import stat
@@ -48,7 +48,7 @@ for name in names:
 
 @pytest.fixture
 def harness(tmp_path):
-    """A program that takes the options of the harness and writes its files, each score a quarter."""
+    """Return a program that takes the harness's options and writes its files, with each score a quarter."""
     path = tmp_path / "lm_eval"
     path.write_text(HARNESS.format(python=sys.executable, template=str(REAL)))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -57,7 +57,7 @@ def harness(tmp_path):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A random model of 2048 positions that reads bytes."""
+    """Save a random model of 2048 positions that reads bytes."""
     pytest.importorskip("torch")
     from keyquery.scores.ruler.smoke import make_network
 
@@ -194,7 +194,7 @@ def test_runs_are_refused_with_a_reason(lab, tiny):
     assert "its settings are unknown" in needled(tiny).output
     (folder / "needles.settings.json").write_text(json.dumps(with_hash({"seed": 1})))
     assert "other settings" in needled(tiny).output
-    assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "kept as it was"
+    assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "unchanged"
     (folder / "needles.jsonl").write_text("{\n" + json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink()
     assert needled(tiny).exit_code == 1

@@ -1,4 +1,4 @@
-"""A model and a language in which a statement's truth is, by its weights, the product of question and answer."""
+"""A model and a language in which a statement is true if, by its weights, question and answer features match."""
 
 import random
 from collections.abc import Sequence
@@ -8,22 +8,22 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-import models_tiny  # keeps the Hub out
+import models_tiny  # no access to the Hub
 from keyquery.measure.subject import Subject
 from keyquery.tasks.items import Item
 from models_tiny import word_tokenizer
 
-SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true of one half, of the other, of none
+SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true for one half, for the other half, never
 NAMES = [f"s{number}" for number in range(SUBJECTS)]
 UP, DOWN, NEVER = ([f"{sign}{number}" for number in range(OBJECTS)] for sign in "udn")
 FILLER = [f"f{number}" for number in range(FILLERS)]
 VOCABULARY = ["<pad>", "<s>", "</s>", "<unk>", "is", "tag", ".", *NAMES, *UP, *DOWN, *NEVER, *FILLER]
 WIDTH = 16
-SIDE, SHOWN, TRUTH, NOBODY, SEEN = range(5)  # dimensions of the residual stream with a meaning
+SIDE, SHOWN, TRUTH, NOBODY, SEEN = range(5)  # dimensions of the residual stream with a planted meaning
 
 
 class Statements:
-    """A book of nothing but statements."""
+    """A book that contains only statements."""
 
     name = "planted"
 
@@ -50,17 +50,17 @@ class Statements:
             shown = rng.choice(NEVER if group == "answer" and not truth else pool)
             words = [*rng.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
-            if self.objects:  # of which the model, all of whose words are as likely, says the first
+            if self.objects:  # all words are equally likely, and the model picks the first
                 facts |= {"true": (UP if up else DOWN)[0], "objects": [UP[0], DOWN[0]]}
             questions.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
         return questions
 
 
 def subject() -> Subject:
-    """The model with its tokenizer and its book.
+    """Return the model with its tokenizer and its book.
 
-    Block 0 spreads attention evenly and writes the subject's side into `SEEN`; block 1 multiplies that with the side of
-    the object that is shown, since silu(a) b - silu(-a) b = a b, and writes it into `TRUTH`; block 2 does nothing.
+    Block 0 attends uniformly and writes the subject's side into `SEEN`; block 1 multiplies this by the side of the
+    shown object, since silu(a) b - silu(-a) b = a b, and writes the product into `TRUTH`; block 2 does nothing.
     """
     config = transformers.LlamaConfig(
         vocab_size=len(VOCABULARY), hidden_size=WIDTH, intermediate_size=2, num_hidden_layers=3,
@@ -76,7 +76,7 @@ def subject() -> Subject:
         words = model.model.embed_tokens.weight
         words[:, SEEN + 1 :] = 0.2 * torch.randn(
             len(VOCABULARY), WIDTH - SEEN - 1
-        )  # words differ in what means nothing
+        )  # words differ in the other dimensions
         for number, name in enumerate(NAMES):
             words[VOCABULARY.index(name), SIDE] = 1.0 if number % 2 == 0 else -1.0
         for pool, sign in ((UP, 1.0), (DOWN, -1.0)):
@@ -95,12 +95,12 @@ def subject() -> Subject:
 
 
 def words(begin: bool = True) -> Any:
-    """The tokenizer of the tiny models' words, w4 to w63, with or without a beginning token."""
+    """Return the word tokenizer of the tiny models, w4 to w63, with or without a beginning token."""
     return word_tokenizer(models_tiny.WORDS, begin)
 
 
 def byte_level(texts: Sequence[str]) -> Any:
-    """A byte-level tokenizer trained on some texts, whose tokens keep the space in front of a word."""
+    """Return a byte-level tokenizer trained on some texts, whose tokens include the space before a word."""
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()

@@ -1,11 +1,11 @@
-"""Every experiment on a small random model of every causal architecture of transformers: what runs, what is refused.
+"""Run every experiment on a small random model of every causal architecture of transformers, and tabulate outcomes.
 
     python packages/keyquery/tests/support/architecture_experiments.py [TYPE...]
 
-Each model is saved to a folder, loaded from it as any user's is, and asked in the language of the small models.
-Finished cells are kept in `out/architectures`, so that a stopped run goes on. The whole writes
-docs/architecture-experiments.csv and .md; of types that are named, the cells are printed. A model has a process of its
-own, which a crash ends alone.
+Each model is saved to a folder, loaded like any user's model, and tested in the language of the small models.
+Finished cells are kept in `out/architectures`, so that a stopped run can resume. A full run writes
+docs/architecture-experiments.csv and .md; with TYPEs, their cells are printed. Each model runs in a separate process,
+which may crash alone.
 """
 
 import csv
@@ -38,12 +38,12 @@ from keyquery.measure.subject import CARD, Options
 from keyquery.models import libraries
 from keyquery.opened import Model, load
 
-SECONDS = 400  # of one cell, on a machine with other work
+SECONDS = 400  # seconds per cell, on a machine with other work
 NAMES = (*EXPERIMENTS, *BY_NAME)
-LENGTH = 64  # tokens that the models count as trained on, and positions that they have
+LENGTH = 64  # training length of the models, and number of their positions
 OPTIONS = Options(texts=2, tokens=32, items=1)
-DOCUMENTS = 36  # of a capture: as many queries a bin, 30 of which are needed
-# Of each experiment the parts that another architecture could change, each as small as it goes
+DOCUMENTS = 36  # queries per bin of a capture, 30 of which are needed
+# by experiment: the parts that depend on the architecture, as small as possible
 SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"swept_items": 0} for name in ("bos_value", "layer_ablation", "sinks")},
     "anchoring": {"train": 24, "test": 8},
@@ -58,12 +58,12 @@ PAGE = Path("docs/architecture-experiments.md")
 CLASS = re.compile(r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*")
 RUNS, REFUSED, FAILED, NOT_BUILT = "runs", "refused", "failed", "not built"
 FIRST = "llama"
-LOADING = "loading"  # in place of an experiment, where the model cannot be loaded at all
+LOADING = "loading"  # entry instead of an experiment, if the model cannot be loaded
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of one experiment on one architecture, and why; what `failed` is a fault to be mended."""
+    """Outcome of one experiment on one architecture, and its reason; `failed` is a bug to fix."""
 
     type: str
     experiment: str
@@ -72,7 +72,7 @@ class Cell:
 
 
 def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
-    """Run experiments on a small model of a type, one after another."""
+    """Yield the outcomes of all experiments on a small model of a type."""
     captured.DOCUMENTS = DOCUMENTS
     head_ablation.DRAWS = 1
     try:
@@ -91,7 +91,7 @@ def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
 
 
 def _smallest(kind: str) -> Any:
-    """The model with two layers, or with as many as the page of architectures has where two lack a kind of layer."""
+    """Return the model with two layers, or as many as the page of architectures has if two lack a kind of layer."""
     from keyquery.language.words import WORDS
 
     named = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")
@@ -100,7 +100,7 @@ def _smallest(kind: str) -> Any:
         few = architectures.small(kind, **words, **LAYERS)
         if _kinds(few) == _kinds(architectures.small(kind)):
             return architectures.built(kind, **words, **LAYERS)
-    except Exception:  # lists of layers that do not fit two, in code of any architecture
+    except Exception:  # an architecture may have lists that do not fit two layers
         pass
     return architectures.built(kind, **words)
 
@@ -111,7 +111,7 @@ def _kinds(config: Any) -> set[str]:
 
 
 def _reopened(model: Any, folder: Path) -> Model:
-    """The model saved with the tokenizer of the small language, and loaded again."""
+    """Save the model with the tokenizer of the small language, and load it again."""
     from keyquery.language.tokenizer import build_tokenizer
 
     model.save_pretrained(folder)
@@ -121,7 +121,7 @@ def _reopened(model: Any, folder: Path) -> Model:
 
 
 def _run(name: str, model: Model, root: Path) -> None:
-    """One experiment; DataError with the reason of its rows when none of them has a value."""
+    """Run one experiment; raise DataError with the rows' reason if none has a value."""
     if name == geometry.__name__.rpartition(".")[2]:
         geometry.write(root, model.subject, OPTIONS, replace=True)
         return
@@ -131,7 +131,7 @@ def _run(name: str, model: Model, root: Path) -> None:
 
 
 def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
-    """What became of a step that takes SECONDS at most."""
+    """Return the outcome of a step that may take SECONDS."""
     try:
         with architectures._limited(SECONDS):
             step()
@@ -150,7 +150,7 @@ def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
 
 
 def _plain(kind: str, text: str) -> str:
-    """A reason in one line, without the names that its row has already and the folder of this run."""
+    """Return a reason in one line, without names given in its row and without the folder of this run."""
     text = re.sub(r"^(\S*/)?" + re.escape(kind) + r"[\w-]*: ", "", " ".join(text.split()))
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text)
     text = re.sub(r"\S*/tmp\S*/", "", text)
@@ -167,15 +167,15 @@ def _append(kind: str, names: Sequence[str], kept: Path) -> None:
 
 
 def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
-    """The cells of types, those that a file has and, made now, those that it lacks."""
+    """Return the cells of all types: those stored in a file, and missing ones, computed now."""
     kept = kept.absolute()
     kept.parent.mkdir(parents=True, exist_ok=True)
     libraries.torch.set_num_threads(1)
     os.sched_setaffinity(
         0, {random.choice(sorted(os.sched_getaffinity(0)))}
-    )  # no experiment starts processes of its own
-    os.chdir(tempfile.mkdtemp())  # outside of any project
-    list(cells(FIRST))  # what is imported and compiled here, each process has at once
+    )  # experiments must not start processes of their own
+    os.chdir(tempfile.mkdtemp())  # outside any project
+    list(cells(FIRST))  # imported and compiled here, so that each forked process has it
     context = multiprocessing.get_context("fork")
     held = _held(kept)
     for kind in kinds:
@@ -209,7 +209,7 @@ def _held(kept: Path) -> dict[tuple[str, str], Cell]:
 
 
 def main() -> None:
-    """Fill the table and write it, or print the cells of the types that are named."""
+    """Complete the table and write it, or print the cells of given types."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
@@ -223,7 +223,7 @@ def main() -> None:
 
 
 def table(found: Iterable[Cell]) -> str:
-    """The cells as CSV."""
+    """Return the cells as CSV."""
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(("type", "experiment", "outcome", "reason"))
@@ -232,7 +232,7 @@ def table(found: Iterable[Cell]) -> str:
 
 
 def page(found: Sequence[Cell]) -> str:
-    """The page of the table, as Markdown: a row per architecture, a column per experiment, reasons by their numbers."""
+    """Return the table as a Markdown page: a row per architecture, a column per experiment, numbered reasons."""
     by_type: dict[str, dict[str, Cell]] = {}
     for cell in found:
         by_type.setdefault(cell.type, {})[cell.experiment] = cell
@@ -302,7 +302,7 @@ def page(found: Sequence[Cell]) -> str:
 
 
 def _said(cell: Cell) -> str:
-    """A reason without the names of classes and layers, which differ by architecture; empty where it runs."""
+    """Return a reason without class and layer names, which differ by architecture; empty if the experiment runs."""
     text = CLASS.sub("a class", cell.reason)
     text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)
     return re.sub(r"\blayers? \d+(, \d+)*\b", "layers", text).replace("|", "/").replace("<", "&lt;")

@@ -1,9 +1,9 @@
-"""Every causal architecture of the installed transformers, built small with random weights, and what can be had of it.
+"""Build every causal architecture of the installed transformers small, with random weights, and test what works.
 
     python packages/keyquery/tests/support/architectures.py       # writes docs/architectures.md
 
-No weights are fetched. A model is captured right when in every layer, over a whole text, softmax(scaling q.k) over the
-tokens that the layer is said to see, times the values, is what the layer's own kernel gave.
+No weights are downloaded. A capture is correct if in every layer, over a whole text, softmax(scaling q.k) over the
+tokens that the layer can attend to, times the values, equals the output of the layer's kernel.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-TOKENS = 40  # longer than the windows and chunks of the small models
+TOKENS = 40  # longer than windows and chunks of the small models
 SECONDS = 300  # of one architecture
-MOST = 30_000_000  # parameters of a model that counts as small
+MOST = 30_000_000  # most parameters of a small model
 COMMAND = "python packages/keyquery/tests/support/architectures.py"
 
-# Settings of a configuration that has them, by name
+# Values of settings, for configurations that have them
 SIZES: dict[str, Any] = {
     **dict.fromkeys(("hidden_size", "n_embd", "d_model", "embedding_size", "word_embed_proj_dim", "hidden_dim"), 64),
     **dict.fromkeys(("hc_hidden_size", "emb_dim", "dim", "dim_model", "encoder_hidden_size", "altup_hidden_size"), 64),
@@ -71,7 +71,7 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 16),
     **{"mamba_d_ssm": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "laurel_rank": 8},
 }
-BY_WINDOW = ("gemma3", "gemma3_text", "ministral")  # whose first layer that sees everything comes late
+BY_WINDOW = ("gemma3", "gemma3_text", "ministral")  # whose first full-attention layer comes late
 LOCAL = ["sliding_attention", "full_attention"] * 2
 ROPE = {"rope_type": "default", "rope_theta": 1e4}
 FULL = {"num_key_value_heads": 4, "num_experts_per_token": 2, "shared_experts_intermediate_size": 16}
@@ -91,7 +91,7 @@ APART = {  # why no configuration builds a type here
     "blt": "loading a small one from its folder took more than 400 s",
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
-# Further settings of a type, where the sizes above do not go together
+# More settings by type, where the sizes above are inconsistent
 OWN: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1, 3]},
     **{name: {"layer_types": LOCAL} for name in BY_WINDOW},
@@ -120,7 +120,7 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "kimi_linear": {"num_experts_per_token": 2, "num_key_value_heads": 4},
 }
-# What is tried in turn until a model is built and runs
+# Settings tried in turn until a model is built and runs
 TRIES: tuple[dict[str, Any], ...] = (
     {}, {"num_key_value_heads": 4}, {"head_dim": 16}, {"head_dim": 16, "num_key_value_heads": 4},
     {"head_dim": 8, "num_key_value_heads": 4}, {"num_experts_per_tok": 1},
@@ -130,7 +130,7 @@ TRIES: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Found:
-    """What can be had of an architecture."""
+    """What works with an architecture."""
 
     type: str
     built: str = ""
@@ -142,7 +142,7 @@ class Found:
 
 
 def small(kind: str, **more: Any) -> Any:
-    """The configuration of a model type at small sizes; its own default says which settings it has."""
+    """Return the configuration of a model type at small sizes; its default decides which settings exist."""
     transformers = libraries.transformers
     default = transformers.AutoConfig.for_model(kind)
     return transformers.AutoConfig.for_model(kind, **_sized(default, OWN.get(kind, {}) | more))
@@ -160,7 +160,7 @@ def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
 
 
 def built(kind: str, **settings: Any) -> PreTrainedModel:
-    """A small model of a type with random weights, the same each time; `settings` go before those of `SIZES`."""
+    """Return a small model of a type with fixed random weights; `settings` override `SIZES`."""
     torch, transformers = libraries.torch, libraries.transformers
     first: Exception | None = None
     if kind in APART:
@@ -186,7 +186,7 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
 
 
 def _roughen(model: PreTrainedModel) -> None:
-    """Let norms and biases differ by dimension, as trained ones do: ones and zeros hide what they are applied to."""
+    """Make norms and biases differ by dimension, as in trained models: ones and zeros would hide them."""
     torch = libraries.torch
     with torch.no_grad():
         for each in model.parameters():
@@ -195,7 +195,7 @@ def _roughen(model: PreTrainedModel) -> None:
 
 
 def look(kind: str) -> Found:
-    """Build a model type small, and say what can be had of it."""
+    """Build a small model of a type, and return what works with it."""
     try:
         model = built(kind)
     except ModelError as error:
@@ -256,7 +256,7 @@ def _told(step: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """A reason without the names that its row has already."""
+    """Return a reason without names given in its row."""
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text.strip().splitlines()[0])
     text = text.partition("; it cannot be captured")[0].partition("; models of the Llama")[0]
     text = re.sub(r" \(off by .*?\)", "", text.partition(", so queries and keys before")[0])
@@ -264,19 +264,19 @@ def _short(text: str) -> str:
 
 
 def types() -> list[str]:
-    """Model types that transformers has a class for causal language of."""
+    """Return the model types with a causal language model class in transformers."""
     return sorted(libraries.need("transformers.models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 
 
 def row(found: Found) -> str:
-    """The row of an architecture in the table that it belongs to."""
+    """Return the row of an architecture in its table."""
     if found.built or found.refused:
         return f"| `{found.type}` | {found.built or found.refused} |"
     return f"| `{found.type}` | {found.layers} | {found.rotation} | {found.before} | {found.parts} |"
 
 
 def page(found: list[Found]) -> str:
-    """The page of all architectures, as Markdown."""
+    """Return the Markdown page of all architectures."""
     right = [each for each in found if not each.built and not each.refused]
     refused = [each for each in found if each.refused]
     absent = [each for each in found if each.built]
@@ -319,12 +319,12 @@ def page(found: list[Found]) -> str:
 
 
 class _TooLong(BaseException):
-    """The time of an architecture is over; no `except Exception` of its code takes it."""
+    """The time for an architecture is over; a BaseException, so that its code does not catch it."""
 
 
 @contextmanager
 def _limited(seconds: int) -> Iterator[None]:
-    """Raise _TooLong in this block after so many seconds."""
+    """Raise _TooLong in this block after `seconds`."""
 
     def late(*rest: Any) -> None:
         raise _TooLong(f"took more than {seconds} s")
@@ -339,7 +339,7 @@ def _limited(seconds: int) -> Iterator[None]:
 
 
 def main() -> None:
-    """Look at every architecture, or those named, and write the page (or print the rows)."""
+    """Examine every architecture, or the given ones, and write the page (or print the rows)."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")

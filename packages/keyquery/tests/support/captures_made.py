@@ -1,4 +1,4 @@
-"""Captures of small models that tests make to order."""
+"""Captures of small models made for tests."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from keyquery.models.texts import TextSource
 def captured(
     model: Path, folder: Path, words: Callable[[int], str], context: int = 64, texts: int = 6, **more: Any
 ) -> Capture:
-    """A capture in a folder of texts by number, all of whose tokens are kept unless `rate` says otherwise."""
+    """Capture texts of given lengths in a folder, and return the capture; tokens are kept at `rate`, 1 by default."""
     folder.mkdir(exist_ok=True)
     (folder / "t.jsonl").write_text("\n".join(json.dumps({"text": words(seed)}) for seed in range(texts)))
     source = ModelSource(str(model), dtype="fp32", device="cpu")

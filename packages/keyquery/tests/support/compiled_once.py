@@ -1,4 +1,4 @@
-"""A lock around numba's compiler: of several processes that need a function, one compiles it and the others load it."""
+"""A lock around numba's compiler: one process compiles a function, and the others load it."""
 
 import fcntl
 from pathlib import Path
@@ -9,7 +9,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 
 def compile_alone(folder: Path) -> None:
-    """Let this process compile only while no other one does that shares the cache `folder`."""
+    """Let this process compile only while no other process that shares the cache `folder` compiles."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / "one-compiles.lock").open("w")
     compiled, depth = numba_dispatcher.Dispatcher.compile, 0
@@ -17,7 +17,7 @@ def compile_alone(folder: Path) -> None:
     def alone(dispatcher: Any, signature: Any) -> Any:
         nonlocal depth
         with global_compiler_lock:
-            if not depth:  # what a function calls is compiled within it
+            if not depth:  # called functions are compiled within the caller
                 fcntl.flock(stream, fcntl.LOCK_EX)
             depth += 1
             try:

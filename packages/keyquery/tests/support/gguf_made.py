@@ -1,4 +1,4 @@
-"""A small Llama in a GGUF file, made by the test that reads it: four-bit weights, and a tokenizer of words."""
+"""A small Llama in a GGUF file, made by the test that reads it: 4-bit weights and a word tokenizer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,21 +9,21 @@ import numpy as np
 
 WIDTH, INNER, HEADS, KEY_HEADS, LAYERS = 64, 96, 4, 2, 2
 BASE = 10_000.0
-SPACE = "\u0120"  # as byte-level tokenizers write it
+SPACE = "\u0120"  # as written by byte-level tokenizers
 ENDS = "abcdefghij"
 WORDS = ["<unk>", "<s>", "</s>", SPACE, "w", *ENDS, *(f"w{end}" for end in ENDS), *(f"{SPACE}w{end}" for end in ENDS)]
 MERGES = [*(f"w {end}" for end in ENDS), *(f"{SPACE} w{end}" for end in ENDS)]
 
 
 def rotated(weight: np.ndarray, heads: int) -> np.ndarray:
-    """Rows of a projection as llama.cpp keeps them: the two halves of a head's dimensions interleaved."""
+    """Return rows of a projection in llama.cpp's order: both halves of a head's dimensions interleaved."""
     return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
 
 
 def made(
     path: Path, seed: int = 0, architecture: str = "llama", more: Callable[[Any], None] = lambda writer: None
 ) -> dict[str, np.ndarray]:
-    """Write the file, and what `more` adds to it; return what its weights stand for, by the names of transformers."""
+    """Write the file, with additions by `more`; return the weights that it encodes, by transformers' names."""
     rng = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("a made model")
@@ -57,7 +57,7 @@ def made(
         packed = gguf.quantize(rotated(values, heads) if heads else values, kind)
         writer.add_tensor(name, packed, raw_dtype=kind)
         whole = gguf.dequantize(packed, kind)
-        if heads:  # back to the order of transformers
+        if heads:  # back to transformers' order
             whole = whole.reshape(heads, -1, 2, shape[1]).swapaxes(1, 2).reshape(shape)
         stands[known] = whole
 
@@ -84,7 +84,7 @@ def made(
 
 
 def shape(**more: Any) -> dict[str, Any]:
-    """The configuration of transformers that the file stands for."""
+    """Return the transformers configuration that the file encodes."""
     return {
         "vocab_size": len(WORDS), "hidden_size": WIDTH, "intermediate_size": INNER, "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS, "num_key_value_heads": KEY_HEADS, "max_position_embeddings": 128,

@@ -1,4 +1,4 @@
-"""Heads for tests, and attention plasticity one pair at a time, written from the definitions."""
+"""Heads for tests, and attention plasticity computed pair by pair from the definitions."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from keyquery.rotary import NO_ROTATION
 
 
 def head_with(seed: int = 0, **changes: Any) -> Head:
-    """A head with correlated vectors that drift, several documents of unequal length, shuffled rows."""
+    """Return a head with correlated, drifting vectors, documents of unequal length, and shuffled rows."""
     given = {"queries": 240, "keys": 60, "dimension": 6, "documents": 4, "context": 800, "buckets": 8, "drift": 1.0}
     given |= changes
     rng = np.random.default_rng(seed)
@@ -34,12 +34,12 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
 
 
 def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:
-    """Profile, pairs, exclusions and per-pair records of every bin, by scalar loops."""
+    """Return profile, pairs, exclusions and per-pair records of every bin, computed by scalar loops."""
     return references(head, [estimator], pairs, bins, least)[estimator]
 
 
 def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, least: int) -> dict[str, dict[str, Any]]:
-    """What `reference` gives, by estimator: which keys compete is the same for all of them."""
+    """Return the results of `reference` by estimator; all estimators share the competing keys."""
     query_bin = [int(t) * bins // head.context for t in head.query_positions]
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
     documents, positions = head.key_documents.tolist(), head.key_positions.tolist()
@@ -96,7 +96,7 @@ def eligible(
 
 
 def sees(head: Head, tau: float, position: int) -> bool:
-    """Whether a query at tau sees a key before it, by the head's window or chunks."""
+    """Return whether a query at tau can attend to an earlier key, by the head's window or chunks."""
     if head.window is None:
         return True
     if head.chunks:
@@ -105,7 +105,7 @@ def sees(head: Head, tau: float, position: int) -> bool:
 
 
 def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of the queries at tau."""
+    """Return mean and covariance of the queries at tau."""
     if estimator in ("aligned_full", "bucket_full", "empirical", "bucket_diag"):
         queries = head.queries[own].astype(np.float64)
         covariance = np.cov(queries, rowvar=False)

@@ -1,4 +1,4 @@
-"""Functions that the tests run as jobs: in a module of their own, so that other processes can import them."""
+"""Functions that tests run as jobs: in a separate module, so that other processes can import them."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ from waiting import until
 
 
 class Stubborn(Exception):
-    """An exception that does not survive pickling."""
+    """An exception that cannot be unpickled."""
 
     def __init__(self, first: int, second: int) -> None:
         super().__init__(f"{first} is not {second}")
@@ -23,7 +23,7 @@ class Stubborn(Exception):
 
 @dataclass(frozen=True)
 class Shard:
-    """Which of how many."""
+    """A shard's index and the number of shards."""
 
     part: int
     of: int
@@ -34,7 +34,7 @@ def square(number: int) -> int:
 
 
 def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None = None) -> str:
-    """Leave a line for every run, so that a test can count them."""
+    """Append a line for every run, so that a test can count runs."""
     with tally.open("a") as stream:
         stream.write(f"{name}\n")
     if wait_for is not None:
@@ -44,16 +44,16 @@ def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None 
 
 
 def beating(path: Path) -> None:
-    """Go on for ever, and say in a file who does."""
+    """Run forever, and write the process id to a file."""
     subprocess.Popen([sys.executable, "-c", BEAT, f"{path}.grandchild"])
     exec(compile(BEAT, "beat", "exec"), {"path": str(path)})
 
 
 def deaf(path: Path) -> None:
-    """Hear of nothing for ever, as a job that imports a library does for a while, and say in a file who does."""
+    """Ignore everything forever, like a job importing a library, and write the process id to a file."""
     path.with_suffix(".draft").write_text(str(os.getpid()))
     path.with_suffix(".draft").rename(path)
-    ctypes.PyDLL(None).pause()  # no other thread of this process runs meanwhile
+    ctypes.PyDLL(None).pause()  # no other thread of this process runs during the sleep
 
 
 BEAT = """
@@ -115,7 +115,7 @@ def unkept() -> object:
 
 
 class Touch:
-    """What makes a file when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

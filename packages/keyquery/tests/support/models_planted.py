@@ -1,4 +1,4 @@
-"""Tiny Llama models whose weights are set so that an experiment's answer is known, and subjects made of them."""
+"""Tiny Llama models with planted weights, so that an experiment's answer is known, and subjects made of them."""
 
 import random
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ BOS = 1
 
 @dataclass(frozen=True)
 class PlantedBook:
-    """Questions of random words with yes and no in turns, a key in filler, and texts of random words."""
+    """Questions of random words with alternating yes and no, a key in filler, and texts of random words."""
 
     name: str = "planted"
     given: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
@@ -59,25 +59,25 @@ def _words(rng: random.Random, count: int) -> list[str]:
 
 
 def tokenizer(bos: bool = True) -> Any:
-    """A word-level tokenizer, with or without a beginning token in front."""
+    """Return a word-level tokenizer, with or without a leading beginning token."""
     return word_tokenizer({word: place for place, word in enumerate(ALL_WORDS)}, bos)
 
 
 def model(layers: int = 3, **changes: Any) -> Any:
-    """A Llama model with grouped queries (4 heads on 2 key heads of 8 dimensions) and random weights."""
+    """Return a Llama with grouped queries (4 heads on 2 key heads of 8 dimensions) and random weights."""
     torch.manual_seed(0)
     sizes = {**SIZES, "num_hidden_layers": layers, **changes}
     return transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
 
 
 def subject(made: Any, *, bos: bool = True, **changes: Any) -> Subject:
-    """A subject in memory of a planted model, with texts and prompts of 24 tokens."""
+    """Return an in-memory subject of a planted model, with texts and prompts of 24 tokens."""
     given: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
     return Subject(model=made, tokenizer=tokenizer(bos), **(given | changes))
 
 
 def tidy(rows: list[Row]) -> None:
-    """Fail if a row is there twice, or lacks its number and a reason."""
+    """Fail if a row occurs twice, or has neither a number nor a reason."""
     keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
     assert len(set(keys)) == len(keys)
     table = frame(rows, "rope", "fp32")
@@ -86,7 +86,7 @@ def tidy(rows: list[Row]) -> None:
 
 
 def massive(made: Any, layer: int, side: str, head: int, dim: int, factor: float = 60.0) -> Any:
-    """Make one dimension of queries or keys large by one row of the projection."""
+    """Make one dimension of queries or keys large by scaling a row of the projection."""
     with torch.no_grad():
         weight = getattr(made.model.layers[layer].self_attn, f"{side}_proj").weight
         weight[head * made.model.layers[layer].self_attn.head_dim + dim] *= factor
@@ -101,7 +101,7 @@ def without_attention(made: Any, layer: int) -> Any:
 
 
 def only_at_beginning(made: Any) -> Any:
-    """Reserve the first dimension of the residual stream for the beginning token: nothing else reads or writes it."""
+    """Reserve the first dimension of the residual stream for the beginning token; nothing else reads or writes it."""
     with torch.no_grad():
         made.model.embed_tokens.weight[:, 0] = 0.0
         made.model.embed_tokens.weight[BOS, 0] = 1.0
@@ -117,9 +117,9 @@ def only_at_beginning(made: Any) -> Any:
 
 
 def spiking(made: Any, layer: int, size: float = 1e5) -> Any:
-    """Have the MLP of one layer write a large vector for the beginning token and nothing for others.
+    """Make the MLP of one layer write a large vector for the beginning token and nothing for others.
 
-    Its one neuron reads the dimension that only the beginning token has.
+    The MLP's only neuron reads the dimension reserved for the beginning token.
     """
     only_at_beginning(made)
     with torch.no_grad():
@@ -132,7 +132,7 @@ def spiking(made: Any, layer: int, size: float = 1e5) -> Any:
 
 
 def writing_from_beginning(made: Any, layer: int, size: float = 3.0) -> Any:
-    """Give only the beginning token a value in one layer; attention there is even."""
+    """Give only the beginning token a value in one layer, whose attention is uniform."""
     only_at_beginning(made)
     with torch.no_grad():
         attention = made.model.layers[layer].self_attn

@@ -1,4 +1,4 @@
-"""Tiny random-weight models of many architectures, for the tests of the models room."""
+"""Tiny random models of many architectures, for the tests of `keyquery.models`."""
 
 import json
 import os
@@ -23,7 +23,7 @@ SIZES: dict[str, Any] = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "max_position_embeddings": 64,
-    "initializer_range": 0.3,  # attention that is far from even
+    "initializer_range": 0.3,  # makes attention far from uniform
     "pad_token_id": 0,
     "bos_token_id": 1,
     "eos_token_id": 2,
@@ -145,7 +145,7 @@ def _gemma3_with_vision() -> Any:
     )
 
 
-# Checkpoints with an image tower, as Llama 3.2 11B, Ministral 3 and Gemma 3 are published
+# Checkpoints with an image tower, like the published Llama 3.2 11B, Ministral 3 and Gemma 3
 WITH_IMAGES: dict[str, Callable[[], Any]] = {
     "mllama-images": _mllama_with_vision,
     "mistral3-images": _mistral3,
@@ -154,26 +154,26 @@ WITH_IMAGES: dict[str, Callable[[], Any]] = {
 
 
 def built(name: str) -> Any:
-    """A model by its architecture, the same weights each time, ready to run."""
+    """Return a model by its architecture's name, with fixed weights, ready to run."""
     torch.manual_seed(0)
     model = (BUILDERS | UNSUPPORTED | WITH_IMAGES)[name]()
     return model.eval()
 
 
 def saved(name: str, folder: Path) -> Path:
-    """A model by its architecture and a word-level tokenizer in a folder, as a user has them."""
+    """Save a model by its architecture's name with a word-level tokenizer; return the folder."""
     return saved_model(built(name), folder)
 
 
 def saved_model(model: Any, folder: Path) -> Path:
-    """A model and a word-level tokenizer in a folder."""
+    """Save a model and a word-level tokenizer; return the folder."""
     model.save_pretrained(folder)
     word_tokenizer(WORDS).save_pretrained(folder)
     return folder
 
 
 def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
-    """A word-level tokenizer, with or without a beginning token in front."""
+    """Return a word-level tokenizer, with or without a leading beginning token."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -195,6 +195,6 @@ def change(folder: Path, **values: Any) -> None:
 
 
 def text(words: int, seed: int) -> str:
-    """A text of `words` tokens, and one more for the start."""
+    """Return a text of `words` tokens, plus one for the start."""
     picks = torch.randint(4, VOCABULARY, (words,), generator=torch.Generator().manual_seed(seed))
     return " ".join(f"w{pick}" for pick in picks.tolist())

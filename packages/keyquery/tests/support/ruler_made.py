@@ -1,4 +1,4 @@
-"""Result files of the harness, made to order, and the command that reads them."""
+"""Result files of the harness made for tests, and the command that reads them."""
 
 import csv
 import json
@@ -12,11 +12,11 @@ from keyquery.scores.ruler import results as ruler_results
 from keyquery.scores.ruler.scores import TASKS, length_tokens
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
-REAL = Path(__file__).parent / "ruler_results.json"  # made by the harness itself, facts of the machine taken out
+REAL = Path(__file__).parent / "ruler_results.json"  # written by the harness, without facts of the machine
 
 
 def bench(*arguments, model="some/Planted-1B"):
-    """Run `bench ruler` as the command line does: its errors become a line and an exit code."""
+    """Run `bench ruler` as the command line does: errors become a line and an exit code."""
     return CliRunner().invoke(command_line(project), ["bench", "ruler", "--model", str(model), *map(str, arguments)])
 
 
@@ -34,7 +34,7 @@ NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
 
 
 def results(scores, *, asked=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
-    """What the harness writes, with the keys of the file `REAL`; scores by task and tokens, 0 to 1."""
+    """Return results as the harness writes them, with the keys of `REAL`; scores by task and length, 0 to 1."""
     asked = asked or sorted({int(tokens) for by in scores.values() for tokens in by})
     original = original or 500 * len(asked)
     names = {NAMES[task]: by for task, by in scores.items()}
@@ -65,7 +65,7 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
 
 
 def written(path, content):
-    """The file, and beside it the samples of its questions, each with one reference, right as often as it says."""
+    """Write the results, and beside them samples with one reference each, right as often as the scores say."""
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     for name in (NAMES[task] for task in ruler_results.QUESTIONS):
         scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}

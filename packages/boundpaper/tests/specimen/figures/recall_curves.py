@@ -6,7 +6,7 @@ from boundpaper.figures import Axis, Figure, Line, Panel
 
 
 def figure(recall_by_length: pd.DataFrame) -> Figure:
-    """Draw a line per reader."""
+    """Plot one line per reader."""
     series = [
         Line(entity=str(reader), x=part["length"], y=part["value"], origin="reported", marks=True)
         for reader, part in recall_by_length.groupby("reader", sort=False)

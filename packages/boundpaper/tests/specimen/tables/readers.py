@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(readers: pd.DataFrame) -> Table:
-    """One row per reader."""
+    """Return one row per reader."""
     return Table(
         rows=readers,
         columns=[

@@ -1,4 +1,4 @@
-"""Halves: the mean loss of the first and of the second half of each text."""
+"""Mean loss of the first and of the second half of each text."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SETTINGS: dict[str, Any] = {"halves": ["first", "second"]}
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure the loss by half; one row per text and half, in nats a token."""
+    """Measure the loss by half: one row per text and half, in nats per token."""
     texts = subject.texts(options)
     asked = [[text.id, text.seed] for text in texts]
 

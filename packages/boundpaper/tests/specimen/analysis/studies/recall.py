@@ -1,4 +1,4 @@
-"""Recall by length, by place and by training seed."""
+"""Recall by length, position and training seed."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.statistics import frame, welch_t, wilson_interval
 
 
 def recall_drop(recall_by_length: pd.DataFrame, readers: pd.DataFrame) -> pd.DataFrame:
-    """Recall at the shortest and the longest length, the drop between them, and the largest rise on the way."""
+    """Return recall at the shortest and longest length, the drop between them, and the largest rise."""
     rows = []
     for reader, part in recall_by_length.groupby("reader", sort=False):
         values = part.sort_values("length")["value"]
@@ -24,7 +24,7 @@ def recall_drop(recall_by_length: pd.DataFrame, readers: pd.DataFrame) -> pd.Dat
 
 
 def recall_shares(recall_places: pd.DataFrame, readers: pd.DataFrame) -> pd.DataFrame:
-    """Share of words recalled by place, percent, with Wilson's interval."""
+    """Return the percentage of words recalled by position, with Wilson's interval."""
     rows = []
     for _, row in recall_places.iterrows():
         low, high = wilson_interval(int(row["recalled"]), int(row["asked"]))
@@ -39,7 +39,7 @@ def recall_shares(recall_places: pd.DataFrame, readers: pd.DataFrame) -> pd.Data
 
 
 def recall_tests(recall_seeds: pd.DataFrame) -> pd.DataFrame:
-    """Large reader against small one over training seeds, Welch's t."""
+    """Compare the large with the small reader over training seeds by Welch's t."""
     large, small = (recall_seeds.loc[recall_seeds["reader"] == name, "value"] for name in ("reader-l", "reader-s"))
     test = welch_t(
         large,

@@ -1,4 +1,4 @@
-"""The readers compared over their trainings."""
+"""Comparison of the readers over their training seeds."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, pvalue
 
 
 def table(recall_tests: pd.DataFrame) -> Table:
-    """One row per test."""
+    """Return one row per test."""
     return Table(
         rows=recall_tests.assign(what="large less small"),
         columns=[

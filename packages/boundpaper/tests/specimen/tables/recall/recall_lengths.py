@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 
 def table(recall_by_length: pd.DataFrame, readers: pd.DataFrame) -> Table:
-    """One row per reader, one column per length."""
+    """Return one row per reader and one column per length."""
     wide = recall_by_length.pivot(index="reader", columns="length", values="value")
     lengths = [int(length) for length in wide.columns]
     wide.columns = [f"at_{length}" for length in lengths]

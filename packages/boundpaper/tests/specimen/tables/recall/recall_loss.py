@@ -1,4 +1,4 @@
-"""What each reader loses from the shortest to the longest text."""
+"""Loss of recall from the shortest to the longest text, by reader."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 
 def table(recall_drop: pd.DataFrame) -> Table:
-    """One row per reader."""
+    """Return one row per reader."""
     return Table(
         rows=recall_drop,
         columns=[

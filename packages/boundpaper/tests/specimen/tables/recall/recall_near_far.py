@@ -1,4 +1,4 @@
-"""Recall near and far with intervals."""
+"""Recall of near and far words, with intervals."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(recall_shares: pd.DataFrame) -> Table:
-    """One row per reader and place."""
+    """Return one row per reader and position."""
     return Table(
         rows=recall_shares,
         columns=[

@@ -1,4 +1,4 @@
-"""What the document on recall states."""
+"""Statements of the document on recall."""
 
 import pandas as pd
 
