@@ -288,7 +288,7 @@ def test_figure_is_rebuilt_only_when_its_data_change(tmp_path):
     pdf.write_bytes(b"%PDF other")
     assert "bound/figures/one.pdf: edited by hand" in run(root, "build", code=1)
     (root / "figures/one.pdf").write_bytes(b"%PDF mine")
-    assert "figures/one.pdf: another picture of this name is there" in run(root, "flatten", "-o", "plain", code=1)
+    assert "figures/one.pdf: another picture has this name" in run(root, "flatten", "-o", "plain", code=1)
     for old, new, words in (
         ("WIDTH", ", width=190", "fig:one is 190 mm wide, but the text is 165: use width="),
         ("def figure", "def table", "figures/one.py: no function figure; write `def figure("),

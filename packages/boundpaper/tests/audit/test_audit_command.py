@@ -72,7 +72,7 @@ def test_audit_without_findings_reports_what_was_read(folder):
     ("arguments", "words"),
     [
         (["absent.md"], "absent.md: no such file"),
-        (["a.rst"], "a.rst: .rst cannot be read; give .md"),
+        (["a.rst"], "a.rst: .rst is not supported; give .md"),
         (["a.md", "--only", "totl"], "total"),
         (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
         (["b.md"], "b.md:1: not UTF-8"),

@@ -401,7 +401,7 @@ def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) ->
 @pytest.mark.parametrize("text", ["\\label{a}\n\\label{a}\n", "<< table('a') >>\n<< table('a') >>\n"])
 def test_preview_reports_a_sentence_that_a_chapter_repeats(tmp_path: Path, text: str) -> None:
     put(tmp_path, "paper/chapters/one.tex.j2", text)
-    with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* paper/chapters/one.tex.j2:1 already"):
+    with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* already .* paper/chapters/one.tex.j2:1"):
         preview.compile_chapter(tmp_path, "one")
 
 

@@ -167,7 +167,7 @@ def test_overfull_box_message_names_its_page_and_remedies() -> None:
     [
         ("Undefined control sequence.", "misspelt"),
         ("LaTeX Error: File `x.sty' not found.", "doctor"),
-        ("Missing $ inserted.", "outside of $...$"),
+        ("Missing $ inserted.", "outside $...$"),
         ("Extra alignment tab has been changed to \\cr.", "\\&"),
         ("Package pgfplots Error: Sorry.", "plot"),
         ("Something that nobody knows.", ""),

@@ -206,7 +206,7 @@ def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
     threads = [threading.Thread(target=command) for _ in range(2)]
     for thread in threads:
         thread.start()
-    until(lambda: place.log.exists() and "is at the same job" in place.tail())
+    until(lambda: place.log.exists() and "is running the same job" in place.tail())
     gate.touch()
     for thread in threads:
         thread.join()
