@@ -62,7 +62,7 @@ def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
     assert len(note["documents"]) == DOCUMENTS
     again = capture(lab, tmp_path / "capture")
     assert again.exit_code == 0, again.output
-    assert "captured already" in again.stderr
+    assert "already captured" in again.stderr
     files = here("heads", str(tmp_path / "capture"), "--jobs", "1")
     assert files.exit_code == 0, files.output
     assert "12 heads" in files.stderr

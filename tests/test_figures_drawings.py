@@ -28,7 +28,7 @@ def test_lost_value_or_text_is_noticed_by_the_check(seed, monkeypatch):
     monkeypatch.undo()
     made = make(seed)
     made.texts.append("an extra text")
-    assert judge(made)[1] == ["the text 'a text that nobody drew' is lost"]
+    assert judge(made)[1] == ["the text 'an extra text' is lost"]
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)

@@ -87,7 +87,7 @@ def test_an_edited_result_is_computed_again(built):
     kept = path.read_text()
     path.write_text(kept.replace("0.6224", "0.7224"))
     done = run(built, "table", "ap_drop")
-    assert "artifacts/results/captured_models.csv changed since it was built" in done.stderr
+    assert "artifacts/results/captured_models.csv changed since it was last built" in done.stderr
     assert path.read_text() == kept
 
 

@@ -111,7 +111,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
         return work.TrainedModel(which, TrainingOutcome(weights, 1, 0, 0.5, False))
 
     monkeypatch.setattr(export, "load_or_train", untrained)
-    with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):
+    with pytest.raises(ModelError, match=r"no row for b400-s1-A.*--seed 1 --base 400 --arm A"):
         export.export_subjects(tmp_path, recipe)
     (tmp_path / "artifacts").mkdir(exist_ok=True)
     (tmp_path / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())

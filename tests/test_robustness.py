@@ -208,7 +208,7 @@ def test_tolerance_must_be_a_number(value):
             "error: the output, or a cache or temporary file below out/: the disk is full; free some space",
         ),
         (PermissionError(13, "Permission denied", "x.csv"), "error: x.csv: Permission denied"),
-        (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 lacks '\\u2212'"),
+        (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 cannot encode '\\u2212'"),
     ],
 )
 def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):

@@ -266,7 +266,7 @@ def test_exhibits_show_losses_and_equal_tokens():
     curves = distillation.distillation_curves(measured(), SUBJECTS)
     drawn = figure.figure(curves)
     assert "10 of 80 steps" in drawn.caption
-    assert [rule.label for rule in drawn.panels[0].rules] == ["teacher", "before any step"]
+    assert [each.text for each in drawn.panels[0].annotations] == ["teacher", "before any step"]
     assert [rule.at for rule in drawn.panels[0].rules] == [3.5, 6.5]
     assert tex(drawn, "distillation_curves")
     text = render(table.table(distillation.distillation_outcomes(curves)), "distillation_outcomes", "markdown")

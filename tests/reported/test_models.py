@@ -422,7 +422,7 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
     del settings["texts_hash"]
     settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
     path.write_text(json.dumps(held | {"settings": settings}))
-    with pytest.raises(DataError, match=r"manifest\.json: has no hash .blake2. of its content"):
+    with pytest.raises(DataError, match=r"manifest\.json: has no hash of its content under the key .blake2."):
         capturing.is_finished(options)
     manifest.seal_manifest(path.parent)
     assert capturing.is_finished(options)

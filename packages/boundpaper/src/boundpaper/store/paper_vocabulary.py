@@ -1,7 +1,7 @@
 """Read a paper's vocabulary: printed names of keys in its data, and looks in its figures.
 
-`paper/vocabulary.yaml` and every part of it are optional; the engine contains no metrics, models or looks of a
-particular paper. A step that reads the file depends on it.
+`paper/vocabulary.yaml` and every part of it are optional; the engine contains no metric, subject or look of one
+paper. A step that reads the file depends on it.
 """
 
 import functools
@@ -91,7 +91,7 @@ class Vocabulary:
     entities : mapping of str to mapping of str to str
         Looks in figures by entity, as in `boundpaper.figures.style.Style`.
     named : tuple of NamedTable
-        Source tables with the names of the paper's subjects, such as models.
+        Source tables with the names of the paper's subjects.
     families : mapping
         The tables that define the looks of families in figures; empty for none.
     """
