@@ -30,7 +30,7 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
         sway=of(one, "sway", "first")["value"], swayed=swayed["value"],
     ).reset_index()  # fmt: skip
     rows["kind"] = rows["positional"].map(KINDS)
-    causes = null_causes[null_causes["quantity"] == "plasticity"].set_index(["case", "depth", *cells])["change"]
+    causes = null_causes.query("quantity == 'plasticity'").set_index(["case", "depth", *cells])["change"].sort_index()
     rows = rows.join(pd.DataFrame({name: causes[place] for name, place in CASES.items()}), on=cells)
     seeds = int(rows["seeds"].iloc[0])
     return Table(

@@ -31,7 +31,7 @@ def effect_overview(
     """The effects that the chapters cite, by scale, each with its interval and the verdict of its claim.
 
     `shown_effects` says where each stands: in a result, the row whose columns have the values of `place`. A `factor` of
-    -1 or -100 makes a loss a change; `printed` counts the values behind a ratio.
+    -1 or -100 makes a loss a change; `values` counts the printed values behind a ratio.
 
     One row per effect: correlations, changes in percentage points, differences of mean log-perplexity in nats, and
     ratios, whose intervals are those that rounding leaves open. An interval that a test gives beyond what is possible
@@ -56,7 +56,7 @@ def effect_overview(
                 **{"verdict": str(verdicts[claim]), "estimate": factor * float(row[column]), "low": low, "high": high},
                 "interval": "95 %" if tested else "rounding",
                 "unit": str(row["unit"]) if tested else "printed value",
-                "n": int(row["n"] if tested else effect["printed"]),
+                "n": int(row["n"] if tested else effect["values"]),
             }
         )
     return pd.DataFrame(rows)
