@@ -5,17 +5,17 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed, signed, text
 
 KINDS = {"rope": "rotation", "none": "no rotation"}
-CASES = {"first layer": ("written", "first"), "last layer": ("written", "last")}
-CASES |= {"no attention": ("silenced", "all"), "early queries": ("early queries", "all")}
+CASES = {"first": ("written", "first"), "last": ("written", "last")}  # layer
+CASES |= {"silent": ("silenced", "all"), "early": ("early queries", "all")}
 
 
 def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
     """One row per size and positional kind, at one position, and the change by layer and by what is taken away."""
     single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     cells = ["size", "positional"]
-    of = null_levels[single & (null_levels["quantity"] == "plasticity")].set_index(["place", *cells]).sort_index()
-    change = of.loc["change"].rename(columns={"value": "change", "low": "change_low", "high": "change_high"})
-    rows = change.assign(level=of.loc["first"]["value"]).reset_index()
+    of = null_levels[single & (null_levels["quantity"] == "plasticity")].set_index(cells)
+    level = of.loc[of["place"] == "first", "value"]
+    rows = of[of["place"] == "change"].assign(level=level).reset_index()
     rows["kind"] = rows["positional"].map(KINDS)
     causes = null_causes.query("quantity == 'plasticity'").set_index(["case", "depth", *cells])["change"].sort_index()
     rows = rows.join(pd.DataFrame({name: causes[place] for name, place in CASES.items()}), on=cells)
@@ -26,8 +26,8 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
             Column("size", "Layers x width", text),
             Column("kind", "Positions", text),
             Column("level", "first", fixed(3), group="Plasticity, one position"),
-            Column("change", "change", signed(3), ci=("change_low", "change_high"), group="Plasticity, one position"),
-            *(Column(name, name, signed(3), group="By layer", missing="not measured") for name in CASES),
+            Column("value", "change", signed(3), ci=("low", "high"), group="Plasticity, one position"),
+            *(Column(name, name, signed(3), group="Parts", missing="not measured") for name in CASES),
         ],
         size="footnotesize",
         caption=(
@@ -35,6 +35,6 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
             "length of the texts, and the last of four less the first. Unit: one network."
         ),
         short="Networks with random weights",
-        note="Intervals: Student's over initialisations. No attention: its output is 0 in every layer. Early queries: "
-        "those of the first training length, late.",
+        note="Intervals: Student's over initialisations. Change of parts: in the first and the last layer; silent: "
+        "with the output of attention 0 in every layer; early: with queries of the first training length, late.",
     )
