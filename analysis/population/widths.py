@@ -138,7 +138,8 @@ def null_layer_means(model: PreTrainedModel) -> list[Row]:
     for attention in ("written", "silenced"):
         if attention == "silenced":
             for block in blocks(model):
-                block.out.weight.data.zero_()
+                for parameter in block.out.parameters():
+                    parameter.data.zero_()
         for place, heads in _heads_with_queries(model, (1,)):
             known = {"attention": attention, "layer": place["layer"]}
             rows += [{**known, "queries": "own", **row} for row in _exchange_rows(heads[1], 1)]

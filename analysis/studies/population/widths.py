@@ -106,7 +106,10 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
                     change = (late[name] - early[name]) / (early[name] if name in SIZES else 1.0)
                     low, high = over_seeds(change.to_numpy(dtype=np.float64))
                     told = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
-                    ends = {"first": float(early[name].mean()), "last": float(late[name].mean())}
+                    ends: dict[str, float | None] = {
+                        "first": float(early[name].mean()),
+                        "last": float(late[name].mean()),
+                    }
                     ends |= {"change": float(change.mean()), "low": low, "high": high}
                     rows.append(told | ends | {"seeds": len(change)})
     return pd.DataFrame(rows)
