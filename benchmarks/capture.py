@@ -98,7 +98,7 @@ def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
     def captured() -> None:
         with recording(model, recorder), parts.DocumentPart(folder / "timed", 0) as part:
             part.describe({"number": 0})
-            recorder.begin({0: part})
+            recorder.begin({0: part}, [tokens.shape[1]])
             recorder.forward(model, tokens)
             recorder.end()
 

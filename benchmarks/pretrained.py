@@ -75,7 +75,7 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
         recorder, place = VectorRecorder(layers, every, Buckets(ids.shape[1]), 0), next(number)
         with recording(model, recorder), parts.DocumentPart(root, place) as part:
             part.describe({"number": place})
-            recorder.begin({place: part})
+            recorder.begin({place: part}, [ids.shape[1]])
             run_forward(model, ids)
             recorder.end()
         return None

@@ -173,7 +173,7 @@ def test_declaration_becomes_a_claim_at_its_line(tmp_path, monkeypatch):
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
     step = load(tmp_path, FactReader(tmp_path)).steps["claim:c004_it"]
     assert (step.file, step.line, step.function) == ("analysis/claims/made_declared.py", 15, "c004_it")
-    assert step.fault.startswith("analysis/claims/made_declared.py:15: claim:c004_it reads 'deep', but no artifact has this name")
+    assert step.fault.startswith("analysis/claims/made_declared.py:15: claim:c004_it reads 'deep', but no artifact")
     assert set(step.artifacts) == {"table", "own"}
     monkeypatch.syspath_prepend(tmp_path / "analysis/claims")
     frames = {

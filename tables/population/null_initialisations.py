@@ -10,8 +10,7 @@ CASES |= {"silent": ("silenced", "all"), "early": ("early queries", "all")}
 
 
 def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
-    """Return one row per size and positional encoding, at one position and in the widest bins."""
-    widest = int(null_levels["width"].max())
+    """Return one row per size and positional encoding, at one position, with changes by layer and by part removed."""
     single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     cells = ["size", "positional"]
     of = null_levels[single & (null_levels["quantity"] == "plasticity")].set_index(cells)
