@@ -51,7 +51,7 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 def relations_held(table: ReadTable) -> list[relations.ColumnRelation]:
     """Return relations that hold in every row of a table with at least two rows."""
-    return [each for each in relations.held_in(table) if not each.broken and len(each.kept) > 1]
+    return [each for each in relations.accepted(table) if not each.broken and len(each.kept) > 1]
 
 
 def plant_slip(
@@ -74,7 +74,7 @@ def plant_slip(
     seen = new.turned() if sideways else new
     named = {(each.name, each.index): each for each in seen.columns}
     columns = tuple(named[key] for each in relation.columns if (key := (each.name, each.index)) in named)
-    fares = len(columns) == len(relation.columns) and relations.fares(
+    fares = len(columns) == len(relation.columns) and relations.fit_relation(
         seen, relation.formula, columns, total=relation.total
     )
     return new, not fares or line not in fares.kept, cells[column].strip()
@@ -86,7 +86,7 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     free: Counter[str] = Counter()
     for document in documents:
-        for table in (each.parted() for each in document.tables):
+        for table in (each.split_counts() for each in document.tables):
             before = {str(each) for each in relations.check(replace(document, tables=[table]))}
             for relation in relations_held(table):
                 for _ in range(draws):
@@ -110,7 +110,7 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     """Plant one slip in each document that has a relation, and print how many alarms name the changed cell."""
     rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
-        tables = [each.parted() for each in document.tables]
+        tables = [each.split_counts() for each in document.tables]
         sites = [(place, each) for place, table in enumerate(tables) for each in relations_held(table)] * 3
         made = ((place, plant_slip(tables[place], each, rng)) for place, each in rng.sample(sites, len(sites)))
         place, chosen = next(((place, each) for place, each in made if each and each[1]), (0, None))

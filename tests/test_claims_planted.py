@@ -5,7 +5,7 @@ import random
 import pytest
 
 from boundpaper.claims import planted as module
-from boundpaper.claims.planted import ProjectInMemory, Typo, choose_typos, plant_typo, what_detects
+from boundpaper.claims.planted import ProjectInMemory, Typo, choose_typos, detector, plant_typo
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.documents import judged_sources
@@ -46,10 +46,10 @@ def test_typo_in_a_judged_number_is_detected_and_elsewhere_refused():
     frame = store.read(ROOT, "nope_models")
     row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
     before = frame["printed"].iloc[row - 1]
-    by = what_detects(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
+    by = detector(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
     assert by.partition(".")[0] in project.claims or by.endswith("(refused)")
     with pytest.raises(DataError, match="prints"):
-        what_detects(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
+        detector(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
 
 
 def test_typo_beyond_the_table_constraints_is_refused():
@@ -57,11 +57,11 @@ def test_typo_beyond_the_table_constraints_is_refused():
     row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
     before = frame["printed"][row - 1]
     beyond = Typo("004", "drope_figures", row, before, "300", "digit")
-    assert what_detects(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
+    assert detector(ProjectInMemory(ROOT), beyond) == "drope_figures (refused)"
 
 
 def test_command_with_another_seed_prints_but_writes_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(module, "what_detects", lambda project, each: "c000_made")
+    monkeypatch.setattr(module, "detector", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table has the typos of one seed"))
     assert module.main(["5", "7"]) == 0
     said = capsys.readouterr().out

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from boundpaper.claims.worded_numbers import spelled, stated_number
+from boundpaper.claims.worded_numbers import stated_number, worded_number
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from conftest import ROOT
@@ -20,7 +20,7 @@ SOURCES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv"
     ],
 )  # fmt: skip
 def test_spelled_numbers_are_read_from_text(text, number):
-    assert spelled(text) == number
+    assert worded_number(text) == number
 
 
 def test_stated_number_prefers_the_text_and_refuses_other_words():
@@ -34,5 +34,7 @@ def test_stated_number_prefers_the_text_and_refuses_other_words():
 def test_typed_numbers_agree_with_their_texts(name):
     frame = store.read(ROOT, name)
     typed = frame[frame["as_number"].notna()] if "as_number" in frame.columns else frame.iloc[:0]
-    pairs = [(row["printed"], spelled(str(row["printed"])), float(row["as_number"])) for _, row in typed.iterrows()]
+    pairs = [
+        (row["printed"], worded_number(str(row["printed"])), float(row["as_number"])) for _, row in typed.iterrows()
+    ]
     assert [pair for pair in pairs if pair[1] is not None and pair[1] != pair[2]] == []

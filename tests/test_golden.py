@@ -6,7 +6,7 @@
 import pandas as pd
 import pytest
 
-from boundpaper.build.changes import at_revision, names_at
+from boundpaper.build.changes import at_revision, files_at
 from boundpaper.build.job import Job
 from boundpaper.store.canonical import agree
 from claims_memory import graph
@@ -108,7 +108,7 @@ def test_every_golden_file_has_its_exhibit():
 
 def test_committed_results_agree_with_what_the_studies_compute(shipped):
     folder = "artifacts/results"
-    committed = names_at(ROOT, "HEAD", folder, ".csv")
+    committed = files_at(ROOT, "HEAD", folder, ".csv")
     assert committed == {path.stem for path in (shipped / folder).glob("*.csv")}
     for name in sorted(committed):
         old = at_revision(ROOT, "HEAD", f"{folder}/{name}.csv")

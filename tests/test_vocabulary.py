@@ -7,7 +7,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.build.new_paper import new_paper
 from boundpaper.claims.copies import _quantity_name
-from boundpaper.claims.worded_numbers import spelled
+from boundpaper.claims.worded_numbers import worded_number
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures.style import PALETTE, display, family_looks, style, styles
 from boundpaper.store.families import families
@@ -61,7 +61,7 @@ def test_words_are_read_from_the_vocabulary(beans):
     assert (printed_word("metric", "grown_cm"), printed_word("lamp", "neon")) == ("growth", "neon light")
     assert list(words("lamp")) == ["sun", "neon"]
     assert metric_names(read(beans(BEANS))) == {"grown_cm": "growth"}, "no formula, and no common word"
-    assert [spelled(text) for text in ("a twin pot", "ten pots", "no pot", "steepest")] == [2, 10, None, None]
+    assert [worded_number(text) for text in ("a twin pot", "ten pots", "no pot", "steepest")] == [2, 10, None, None]
     with pytest.raises(DataError, match=r"no words for the lamp 'nion': did you mean neon\? .*, words.lamp"):
         printed_word("lamp", "nion")
     with pytest.raises(DataError, match=r"no words for the keys of 'lamps': .*; did you mean 'lamp'\?"):

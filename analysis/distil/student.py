@@ -70,7 +70,7 @@ class Teacher:
 
     def __init__(self, model: PreTrainedModel, recipe: DistilRecipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
-        self.held_out = {name: [self._said(tokens) for tokens in texts] for name, texts in self._held()}
+        self.held_out = {name: [self._with_logits(tokens) for tokens in texts] for name, texts in self._held()}
         self._kept: dict[tuple[int, int], Tensor] = {}
 
     def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
@@ -79,7 +79,7 @@ class Teacher:
         key = seed, step
         if key not in self._kept:
             self._kept = {old: said for old, said in self._kept.items() if step - old[1] < self.recipe.every}
-            self._kept[key] = self._said(tokens)[1]
+            self._kept[key] = self._with_logits(tokens)[1]
         return tokens, self._kept[key]
 
     def _held(self) -> list[tuple[str, list[Tensor]]]:
@@ -87,7 +87,7 @@ class Teacher:
         held = self.windows.held_out.items()
         return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in held]
 
-    def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def _with_logits(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the tokens and the teacher's logits for them."""
         with need("torch").no_grad():
             return tokens, logits(self.model, tokens, self.recipe.precision)

@@ -76,7 +76,7 @@ def write_model_folder(
     transformers = need("transformers", "to write a model's folder")
     model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
     model.load_state_dict(made.trained.weights)
-    facts = _facts(name, made, recipe, sum(part.numel() for part in model.parameters()))
+    facts = _card_facts(name, made, recipe, sum(part.numel() for part in model.parameters()))
     written = []
     with temporary() as there:
         model.save_pretrained(there)
@@ -89,7 +89,7 @@ def write_model_folder(
     return [*written, folder / CARD, folder / FACTS]
 
 
-def _facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:
+def _card_facts(name: str, made: TrainedModel, recipe: PopulationRecipe, parameters: int) -> dict[str, Any]:
     """Return the facts of a model; the card and experiments (language, length, seed) read them."""
     which = made.which
     return {

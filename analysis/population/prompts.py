@@ -65,14 +65,14 @@ def other_task_questions(seed: int, length: int | None, contexts: int = 8, items
     Every fact has an open question, whether held out of the second phase or not; other kinds have `items` questions.
     """
     rng = random.Random(f"population/others/{seed}/{length}")
-    asks = [*_facts(rng, items), *_review_questions(rng, items), *_copy_questions(rng, items)]
+    asks = [*_fact_questions(rng, items), *_review_questions(rng, items), *_copy_questions(rng, items)]
     if length is None:
         return [Context(["<s>"], asks)]
     rng.shuffle(asks)
     return [Context(["<s>", *_filler_words(rng, length - 1)], asks[place::contexts]) for place in range(contexts)]
 
 
-def _facts(rng: random.Random, items: int) -> list[Question]:
+def _fact_questions(rng: random.Random, items: int) -> list[Question]:
     made: list[Question] = []
     whole = base.world()
     for relation in whole.relations:

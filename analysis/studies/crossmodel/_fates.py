@@ -79,7 +79,7 @@ class ConclusionInputs:
             raise DataError(f"bin_conclusions, {row.conclusion}: no capture {absent[0]!r}; see bin_bounds for names")
         return names
 
-    def _ends(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    def _end_rhos(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Return rho at the first and at the last position."""
         known = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
         one, two = known.get(places, places.replace(" ", ", ")).split(", ")
@@ -99,7 +99,7 @@ class ConclusionInputs:
     def _seen_factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
         names = [name for side in sides for name in side]
         if row.compares in ("fall", "fall of random weights"):
-            first, last = self._ends(row.places, names)
+            first, last = self._end_rhos(row.places, names)
             return float((last / first).min()), self.seen["along" if row.compares == "fall" else "random"]
         if row.compares in ("rise", "no rise"):
             deciles = agreement(self._deciles(names))
@@ -153,20 +153,25 @@ class ConclusionInputs:
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
         """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
-        ends = [self._ends(row.places, [name for name in side if self._has(row.places, name)]) for side in sides]
+        ends = [
+            self._end_rhos(row.places, [name for name in side if self._has_values(row.places, name)]) for side in sides
+        ]
         if row.compares == "no difference":
             return 1.0  # any difference would undo it
-        order = np.sign(np.subtract(*(_drop(*end, 0.0).mean() for end in ends)))
+        order = np.sign(np.subtract(*(_plasticity_drop(*end, 0.0).mean() for end in ends)))
 
         def turned(factor: float) -> bool:
-            drops = (_drop(*end, power * np.log(factor)).mean() for end, power in zip(ends, (-0.5, 0.5), strict=True))
+            drops = (
+                _plasticity_drop(*end, power * np.log(factor)).mean()
+                for end, power in zip(ends, (-0.5, 0.5), strict=True)
+            )
             return bool(np.sign(np.subtract(*drops)) != order)
 
         return _least(turned)
 
-    def _has(self, places: str, name: str) -> bool:
+    def _has_values(self, places: str, name: str) -> bool:
         """Return whether a capture has values at both positions."""
-        return bool(np.isfinite(self._ends(places, [name])).all())
+        return bool(np.isfinite(self._end_rhos(places, [name])).all())
 
     def _factor_that_removes(self, row: Any, names: list[str]) -> float | None:
         """Return the factor at which some choice of captures removes a relation, or creates an unobserved one.
@@ -186,8 +191,10 @@ class ConclusionInputs:
             return _relation(
                 lambda powers: _plastic(level, powers), outcome, len(names), row.compares[:3] == "no ", basis
             )
-        ends = self._ends(row.places, names)
-        return _relation(lambda powers: _drop(*ends, powers), outcome, len(names), row.compares[:3] == "no ", basis)
+        ends = self._end_rhos(row.places, names)
+        return _relation(
+            lambda powers: _plasticity_drop(*ends, powers), outcome, len(names), row.compares[:3] == "no ", basis
+        )
 
     def _factor_between_phases(self) -> float | None:
         """Return the factor between phases at which plasticity follows position as closely as position times bias."""
@@ -222,7 +229,7 @@ def _plastic(rho: FloatArray, powers: FloatArray | float) -> FloatArray:
     return np.asarray(2 / np.pi * np.arccos(np.clip(rho / np.exp(powers), -1.0, 1.0)))
 
 
-def _drop(first: FloatArray, last: FloatArray, powers: FloatArray | float) -> FloatArray:
+def _plasticity_drop(first: FloatArray, last: FloatArray, powers: FloatArray | float) -> FloatArray:
     """Return first minus last plasticity, if buckets keep exp(powers) times as much at the last place."""
     return np.asarray(_plastic(first, 0.0) - _plastic(last, powers))
 

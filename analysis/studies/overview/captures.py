@@ -71,7 +71,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     cross-attention, or the networks differ in size.
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
-    layers = {key: int(_facts(models, key)["layers"]) for key in (CROSSED, PLAIN)}
+    layers = {key: int(_model_row(models, key)["layers"]) for key in (CROSSED, PLAIN)}
     own = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
     if len(kinds) != layers[CROSSED] or len(own) != layers[PLAIN]:
         raise DataError(
@@ -81,7 +81,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     text_layer = {layer: place for place, layer in enumerate(own)}
     drawn = {key: _drawn_heads(key, capture_settings, models) for key in (CROSSED, PLAIN)}
     crossed = {(text_layer[layer], head) for layer, head in drawn[CROSSED] if layer in text_layer}
-    heads = layers[PLAIN] * int(_facts(models, PLAIN)["query_heads"])
+    heads = layers[PLAIN] * int(_model_row(models, PLAIN)["query_heads"])
     counts = {
         "kept_crossed": len(crossed),
         "kept_plain": len(drawn[PLAIN]),
@@ -92,7 +92,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     return pd.DataFrame({"quantity": list(counts), "value": [float(each) for each in counts.values()]})
 
 
-def _facts(table: pd.DataFrame, model: str) -> dict[str, Any]:
+def _model_row(table: pd.DataFrame, model: str) -> dict[str, Any]:
     """Return the row of a model, by column."""
     (row,) = table[table["model"] == model].to_dict("records")
     return {str(name): value for name, value in row.items()}
@@ -100,7 +100,7 @@ def _facts(table: pd.DataFrame, model: str) -> dict[str, Any]:
 
 def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
     """Return the layers and heads that the capture of a model drew."""
-    facts, setting = _facts(models, model), _facts(capture_settings, model)
+    facts, setting = _model_row(models, model), _model_row(capture_settings, model)
     every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
     return frozenset(random.Random(int(setting["seed"])).sample(every, int(setting["heads_sampled"])))
 

@@ -43,7 +43,7 @@ def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int])
         test = permutation_p(rho, _correlation_by_order(x, y, count), blocks)
         slope, low, high, note = _mixed_model_slope(table["x"], table["y"], table["seed"])
         row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
-        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(count, note)})
+        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(count, note)})
     return _corrected_table(rows)
 
 
@@ -63,11 +63,13 @@ def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         slope, low, high, note = _mixed_model_slope(values, part["damage"], part["model"], part["layer"])
         found = effect_columns(seeds)
         row |= {"rho": found["difference"], **{name: found[name] for name in _OF_SEEDS}}
-        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
+        rows.append(
+            {**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(len(seeds), note)}
+        )
     return _corrected_table(rows)
 
 
-def _few(seeds: int, note: str) -> str:
+def _note_on_seeds(seeds: int, note: str) -> str:
     """Return the note of a row; with only one seed, also say that there is no interval."""
     return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
 

@@ -55,10 +55,16 @@ def pretrained_disruption(
             rows.append(
                 {
                     **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
-                    **{"dims": _value(own, "dims"), "removed": _value(own, "removed_share"), "value": each["value"]},
+                    **{
+                        "dims": _metric_value(own, "dims"),
+                        "removed": _metric_value(own, "removed_share"),
+                        "value": each["value"],
+                    },
                     **({"less": less["value"], "low": less.get("low"), "high": less.get("high")} if less else {}),
-                    **({"p": _value(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}),
-                    **{"texts": int(each["n"]), "note": _note(each, target, whole)},
+                    **(
+                        {"p": _metric_value(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}
+                    ),
+                    **{"texts": int(each["n"]), "note": _empty_cell_note(each, target, whole)},
                 }
             )
     if not rows:
@@ -71,7 +77,7 @@ def pretrained_disruption(
     return made.assign(masks=made["masks"].fillna(0).astype(int))
 
 
-def _value(part: pd.DataFrame, metric: str) -> float | None:
+def _metric_value(part: pd.DataFrame, metric: str) -> float | None:
     values = part.loc[part["metric"] == metric, "value"]
     return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
@@ -81,7 +87,7 @@ def _n(part: pd.DataFrame) -> int:
     return 0 if counts.empty else int(counts.iloc[0])
 
 
-def _note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:
+def _empty_cell_note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:
     """Return why cells of a row are empty."""
     if pd.isna(each["value"]):
         return str(each["reason"])

@@ -67,7 +67,9 @@ def pretrained_beginning(
             continue
         common = {"model": model, "display_name": name}
         texts = {
-            read.name: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
+            read.name: {
+                start: _values_by_text(tables[read.table], model + ending, read) for start, ending in STARTS.items()
+            }
             for read in BY_TEXT
         }
         for key, (after, before) in ROTATION.items():
@@ -131,7 +133,7 @@ def pretrained_sweeps(
     return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
 
 
-def _texts(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
+def _values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
     """Return the values by text; raises DataError if there are none."""
     values = values_by_text(table, model, read)
     if values.empty:

@@ -28,7 +28,7 @@ def distillation_keys(
     Raises DataError if no student has rows.
     """
     rows: list[dict[str, Any]] = []
-    for pair, column, ratio, items in _asked(context_length, subjects):
+    for pair, column, ratio, items in _right_by_prompt(context_length, subjects):
         tokens = round(ratio * _position_count(pretrained_models, pair))
         share, n = float(items.mean()), len(items)
         low, high = wilson_interval(round(share * n), n)
@@ -45,7 +45,7 @@ def distillation_key_tests(
     `study` is the pair, `comparison` has the form `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a
     pair. Raises DataError if no student has rows, or two models had different prompts.
     """
-    asked = {(pair, column, ratio): items for pair, column, ratio, items in _asked(context_length, subjects)}
+    asked = {(pair, column, ratio): items for pair, column, ratio, items in _right_by_prompt(context_length, subjects)}
     tests: list[Estimate] = []
     for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in asked}):
         tokens = round(ratio * _position_count(pretrained_models, pair))
@@ -60,7 +60,7 @@ def distillation_key_tests(
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
 
 
-def _asked(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[str, str, float, pd.Series]]:
+def _right_by_prompt(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[str, str, float, pd.Series]]:
     """Return pair, column, ratio of lengths, and 1 or 0 by prompt."""
     answers = context_length[context_length["metric"] == "passkey_right"]
     found = []

@@ -76,7 +76,9 @@ def pretrained_retrieval_parts(
                 continue
             tokens = round(float(match["ratio"]) * positions)
             rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **cells})
-        wrong = [_wrong(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()]
+        wrong = [
+            _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()
+        ]
         lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
         tested = [row["p"] for row in wrong if row.get("p") is not None]
         adjusted = iter(holm_p(tested))
@@ -94,7 +96,7 @@ def pretrained_retrieval_parts(
     return made.sort_values(["model", "part", "tokens", "which"], ignore_index=True)
 
 
-def _wrong(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
+def _wrong_key_row(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
     """Compare all wrong keys of a length with the right key; empty if there are no wrong keys."""
     own = sum(n for kind, _, n in kinds if kind == EXACT)
     others = [(value, n) for kind, value, n in kinds if kind != EXACT]

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from adopting import MAIN, begun, committed, pdf_text, program, run
-from boundpaper.adopt.export import _unboxed, document_words
+from boundpaper.adopt.export import _without_boxes, document_words
 
 CITED = MAIN.replace("The bean", r"As \cite{bean2020} says, the bean").replace(
     r"\end{document}", "\\bibliographystyle{plain}\\bibliography{refs}\n\\end{document}"
@@ -128,4 +128,6 @@ def test_html_by_latexml_holds_every_number(tmp_path):
 def test_boxes_of_the_author_are_kept_when_generated_boxes_are_resolved() -> None:
     own = "\\sbox8{Beans}\n\\usebox8 grow 9 cm.\n"
     made = "\\sbox8{\\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}}\nTable: \\usebox8\n"
-    assert _unboxed(own + made + own) == (own + "Table: \\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}\n" + own)
+    assert _without_boxes(own + made + own) == (
+        own + "Table: \\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}\n" + own
+    )

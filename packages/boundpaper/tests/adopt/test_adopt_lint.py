@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.adopt.cells import cells_of_texts
-from boundpaper.adopt.lint import NumberFinding, NumberIndex, boundable, candidates
+from boundpaper.adopt.cells import cells_in_texts
+from boundpaper.adopt.lint import NumberFinding, NumberIndex, bindable_cells, candidates
 from boundpaper.adopt.numerals import typed_numbers
 from boundpaper.adopt.source import LatexFile
 
@@ -63,7 +63,7 @@ def test_lint_ignores_layout_names_years_and_references(text):
 
 def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
     [numeral] = typed_numbers(_source(text), "val")
-    found = candidates(numeral, NumberIndex.of(boundable(cells_of_texts({"t": ("t.csv", data.encode())}, {}))))
+    found = candidates(numeral, NumberIndex.of(bindable_cells(cells_in_texts({"t": ("t.csv", data.encode())}, {}))))
     return NumberFinding(numeral, tuple(found))
 
 
@@ -76,7 +76,7 @@ def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
 )  # fmt: skip
 def test_number_that_fits_exactly_one_cell_is_safe_to_bind(text, key):
     finding = _finding(text)
-    assert finding.safe
+    assert finding.is_certain
     assert finding.candidates[0].key == key
 
 
@@ -92,16 +92,16 @@ def test_number_that_fits_exactly_one_cell_is_safe_to_bind(text, key):
 def test_number_with_an_uncertain_match_is_not_safe_to_bind(text, why):
     finding = _finding(text)
     assert len(finding.candidates) == 1, why
-    assert not finding.safe, why
+    assert not finding.is_certain, why
 
 
 def test_number_that_fits_two_cells_or_a_list_is_not_safe_to_bind():
     two = _finding("0.831", "k,v\na,0.8314\nb,0.8309\n")
     assert len(two.candidates) == 2
-    assert not two.safe
+    assert not two.is_certain
     [numeral] = typed_numbers(_source("4.516"), "val")
-    cells = boundable(cells_of_texts({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
-    assert not NumberFinding(numeral, tuple(candidates(numeral, NumberIndex.of(cells)))).safe
+    cells = bindable_cells(cells_in_texts({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
+    assert not NumberFinding(numeral, tuple(candidates(numeral, NumberIndex.of(cells)))).is_certain
 
 
 def test_row_key_is_no_candidate_for_a_number():

@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.claims import Verdict
 from boundpaper.claims.copies import Copies, Repeats
-from boundpaper.claims.repeats import Repeat, inherited, mark_repeat
+from boundpaper.claims.repeats import Repeat, mark_repeat, with_origins
 from boundpaper.claims.terms import Artifact
 from boundpaper.errors import SpecError
 from boundpaper.store.frames import parsed
@@ -21,7 +21,7 @@ def row(claim, verdict, repeats="", **more):
 
 
 def settled(*rows):
-    return {each["claim"]: each for each in inherited(rows)}
+    return {each["claim"]: each for each in with_origins(rows)}
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_repeat_of_several_origins_inherits_the_worst_verdict_through_chains():
 
 def test_unknown_origin_suggests_the_nearest_and_a_circular_repeat_is_refused():
     with pytest.raises(SpecError, match=r"repeats 'c004_later', which is not a row .* did you mean c004_later_layers"):
-        inherited([row("x", "holds", "c004_later"), row("c004_later_layers", "holds")])
+        with_origins([row("x", "holds", "c004_later"), row("c004_later_layers", "holds")])
     with pytest.raises(SpecError, match="in a circle: a -> b -> a"):
-        inherited([row("a", "holds", "b"), row("b", "holds", "a")])
+        with_origins([row("a", "holds", "b"), row("b", "holds", "a")])
 
 
 def test_verdict_without_origin_is_returned_unchanged():

@@ -105,13 +105,15 @@ def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_he
 def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any) -> None:
     """Also with grouped queries: only one query head is removed, the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
-    without_head = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
+    without_head = head_ablation._condition_rows(
+        subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1
+    )
     by_hand = planted.model(layers=2)
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
     names = ("baseline", planted.subject(by_hand))
-    wanted = head_ablation._rows(names[1], OPTIONS, BASELINE, "", None)
-    usual = head_ablation._rows(subject, OPTIONS, BASELINE, "", None)
+    wanted = head_ablation._condition_rows(names[1], OPTIONS, BASELINE, "", None)
+    usual = head_ablation._condition_rows(subject, OPTIONS, BASELINE, "", None)
     tokens = [text.tokens for text in subject.texts(OPTIONS)]
     nats = []
     for made in (by_hand, planted.model(layers=2)):

@@ -60,7 +60,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
     count, keys = 0, {}
     for name, file in cells.data_files(folder).items():
         try:
-            one = cells.cells_of_texts({name: (file, cells.content_of(root / file, file))}, {})
+            one = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
         except DataError as error:
             kept.append(f"!{file}")
             words.append(f"left out: {error}")
@@ -92,12 +92,12 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
 
 def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
     """Return the `[page]` table of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
-    from boundpaper.adopt.probe import measure_page
+    from boundpaper.adopt.probe import page_measures
     from boundpaper.store import files
 
     try:
         with files.temporary() as scratch:
-            page, other = measure_page(main, scratch)
+            page, other = page_measures(main, scratch)
     except DataError as error:
         return "", [f"the page was not measured ({error}); write its sizes under [page] if you need them"]
     family = page.font or other
@@ -113,7 +113,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 def _main_file(root: Path) -> tuple[str, ...]:
     r"""Find the main file: the file in the topmost folder that has `\documentclass` and a body."""
     found: dict[int, list[str]] = defaultdict(list)
-    for path in _files_below(root, (".tex", ".ltx")):
+    for path in _files_ending(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
         kind = _CLASS.search(text)
         if kind and r"\begin{document}" in text and kind[1].strip() not in ("subfiles", "standalone"):
@@ -134,7 +134,7 @@ def _main_file(root: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _files_below(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
+def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return files with one of these endings, except those in hidden folders and in folders of installed programs."""
     found = []
     for path in sorted(root.rglob("*")):
@@ -149,7 +149,7 @@ def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
     """Return patterns that match the data files; each pattern is a folder and a file ending."""
     patterns: dict[str, None] = {}
     away = []
-    for path in _files_below(root, cells.SUFFIXES):
+    for path in _files_ending(root, cells.SUFFIXES):
         name = path.relative_to(root).as_posix()
         size = path.stat().st_size
         pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
@@ -194,7 +194,7 @@ def _as_toml_list(texts: tuple[str, ...], always: bool = False) -> str:
     return quoted[0] if len(quoted) == 1 and not always else "[" + ", ".join(quoted) + "]"
 
 
-def carry_out(planned: InitPlan) -> list[str]:
+def write_plan(planned: InitPlan) -> list[str]:
     """Write the planned files, and build; return the names of the written files."""
     from boundpaper.adopt.folder import read
     from boundpaper.store import files

@@ -141,14 +141,14 @@ def load_data(folder: Folder) -> Data:
     """
     texts = {}
     for name, file in data_files(folder).items():
-        texts[name] = file, content_of(folder.root / file, file)
+        texts[name] = file, read_content(folder.root / file, file)
     for name in folder.keys:
         if name not in texts:
             raise SpecError(f"{ADOPTED}: tables: no table {name!r} in the data{or_known(name, texts)}")
-    return cells_of_texts(texts, folder.keys)
+    return cells_in_texts(texts, folder.keys)
 
 
-def cells_of_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
+def cells_in_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
     """Return the cells of files already in memory; `texts` maps a table's name to (file, content)."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
@@ -167,7 +167,7 @@ def cells_of_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Se
     return Data(cells, grids, tables)
 
 
-def content_of(path: Path, file: str) -> bytes:
+def read_content(path: Path, file: str) -> bytes:
     """Return the content of a data file; raise DataError if it cannot be read or its ending does not match its type."""
     from boundpaper.store.text_file import text_of
 
@@ -257,7 +257,7 @@ def _table_of_rows(
     slugs = [_slug(column) for column in header]
     grid: dict[str, dict[str, DataCell]] = {}
     for number, row in enumerate(rows, 2):
-        mark = ",".join(_slug(_text(row[place])) for place in places) if places else str(number - 1)
+        mark = ",".join(_slug(_cell_text(row[place])) for place in places) if places else str(number - 1)
         if mark in grid:
             raise DataError(
                 f"{file}: {', '.join(chosen)} do not identify each row ({mark} again in row {number}); "
@@ -266,7 +266,9 @@ def _table_of_rows(
         before = f"{name}/{mark}/" if chosen else f"{name}/"
         place = f"row {number}"
         grid[mark] = {
-            column: DataCell(before + short, text := _text(value), _number(text, value), file, f"{place}, {column}")
+            column: DataCell(
+                before + short, text := _cell_text(value), _number(text, value), file, f"{place}, {column}"
+            )
             for column, short, value in zip(header, slugs, row, strict=True)
         }
     return DataTable(name, file, tuple(header), chosen, grid)
@@ -280,13 +282,13 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
         return ()
     words, counts = [], []
     for index, column in enumerate(header):
-        texts = [_text(row[index]) for row in rows]
+        texts = [_cell_text(row[index]) for row in rows]
         if all(texts) and not any(map(_NUMBER.fullmatch, texts)):
             words.append(column)
         elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
             counts.append(column)
     choices = [*words, *counts]
-    marks = {column: [_slug(_text(row[header.index(column)])) for row in rows] for column in choices}
+    marks = {column: [_slug(_cell_text(row[header.index(column)])) for row in rows] for column in choices}
     choices = [column for column in choices if len(set(marks[column])) > 1]
     for size in range(1, 5):
         for chosen in islice(combinations(choices, size), 200):
@@ -311,7 +313,7 @@ def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
     """Return the leaf values in the content of a JSON file by path."""
     found: dict[str, DataCell] = {}
     for path, value in _walk_leaves(content, ()):
-        text = _text(value)
+        text = _cell_text(value)
         address = "/".join((name, *map(_slug, path)))
         place = ".".join(path)
         if address in found:
@@ -332,7 +334,7 @@ def _walk_leaves(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[st
         yield path, content
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if isinstance(value, str):
         return value.strip()
     if value is None or value != value:

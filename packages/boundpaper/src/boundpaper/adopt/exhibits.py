@@ -65,7 +65,7 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     return _with_cite_command(made, folder)
 
 
-def packages_of(made: str) -> list[str]:
+def needed_packages(made: str) -> list[str]:
     """Return the packages that a table's LaTeX needs, except citation packages, which the author chooses."""
     packages = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
     return [each for each in (packages[1].split(", ") if packages else ()) if each != "natbib"]

@@ -39,7 +39,7 @@ def zip_for_arxiv(folder: Folder) -> bytes:
     code = "\n".join(each.code for each in paper.sources)
     kept = {each.path for each in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
     included = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
-    for path in flatten.needed_files(folder):
+    for path in flatten.latex_inputs(folder):
         if path.suffix in PICTURES:
             kept |= {path} if path.stem in included else set()
         elif path.suffix not in (".tex", ".ltx", ".dat"):
@@ -57,7 +57,7 @@ def zip_for_editor(folder: Folder, since: str) -> bytes:
     changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
     new = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
     names = {folder.root / name.decode() for name in (changed + new).split(b"\0") if name}
-    kept = {path for path in flatten.needed_files(folder) if path in names}
+    kept = {path for path in flatten.latex_inputs(folder) if path in names}
     return _zip_files(folder, kept | {path for path in folder.generated.rglob("*") if path.is_file()})
 
 
@@ -87,7 +87,7 @@ def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
         raise SpecError(f"{main}: absent at {asked}; name a revision that has it")
-    return marked_pdf(scratch, main)
+    return latexdiff_pdf(scratch, main)
 
 
 def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
@@ -113,10 +113,10 @@ def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
     for place in ("old", "new"):
         text = scratch / place / "thesis.tex"
         text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
-    return marked_pdf(scratch, "thesis.tex")
+    return latexdiff_pdf(scratch, "thesis.tex")
 
 
-def marked_pdf(scratch: Path, main: str) -> bytes:
+def latexdiff_pdf(scratch: Path, main: str) -> bytes:
     """Return the PDF of a main file in `new`; latexdiff marks the differences from the same file in `old`."""
     for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
         file = source.read(text, text.name)  # latexdiff splits \cmidrule(lr){2-3}, on which LaTeX never ends
@@ -190,7 +190,7 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
     """
     for text in texts:
         file = source.read(text, text.name)
-        new = _unboxed(_STARRED.sub(r"\1}", file.text))
+        new = _without_boxes(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
             path = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if (
@@ -207,7 +207,7 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
             text.write_bytes(file.encoded(new))
 
 
-def _unboxed(text: str) -> str:
+def _without_boxes(text: str) -> str:
     """Put each table where its box is used, since pandoc drops boxes; leave a box without a table unchanged."""
     first, *boxes = text.split("\\sbox8{")
     for box in boxes:

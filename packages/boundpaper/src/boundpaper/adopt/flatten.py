@@ -106,7 +106,7 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
             raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}; move it there to flatten")
         names[path] = path.relative_to(folder.paper)
     with files.new_folder(target) as draft:
-        for path in needed_files(folder):
+        for path in latex_inputs(folder):
             place = draft / path.relative_to(folder.paper)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
@@ -121,7 +121,7 @@ PARTS = frozenset({
 })  # fmt: skip
 
 
-def needed_files(folder: Folder) -> list[Path]:
+def latex_inputs(folder: Folder) -> list[Path]:
     """Return files in the main file's folder that LaTeX may read, except `bound/`, hidden files and LaTeX's output."""
     made = {f"{Path(main).stem}.pdf" for main in folder.mains}
     found = []

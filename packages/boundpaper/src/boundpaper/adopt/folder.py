@@ -102,7 +102,7 @@ def read(root: Path) -> Folder:
     Raises SpecError that names the fault when the file is not valid TOML, or has an unknown or misplaced key.
     """
     settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
-    _require_known(settings, _TYPES, "")
+    _require_keys(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
             raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
@@ -110,13 +110,13 @@ def read(root: Path) -> Folder:
         for each, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
                 raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
-            _require_known(inner, words, f"{name}.{each}: ")
+            _require_keys(inner, words, f"{name}.{each}: ")
     page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
     require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
-    _require_known(lint, _LINT, "lint: ")
-    mains = _texts(settings.get("main", []), "main")
-    if not mains or not _texts(settings.get("data", []), "data"):
+    _require_keys(lint, _LINT, "lint: ")
+    mains = _string_list(settings.get("main", []), "main")
+    if not mains or not _string_list(settings.get("data", []), "data"):
         raise SpecError(f"{ADOPTED}: set main, the main file, and data, patterns of the files with numbers")
     for main in mains:
         if not (root / main).is_file():
@@ -126,17 +126,18 @@ def read(root: Path) -> Folder:
     return Folder(
         root=root,
         mains=mains,
-        data=_texts(settings["data"], "data"),
+        data=_string_list(settings["data"], "data"),
         macro=_read_macro(settings.get("macro", "val")),
         cells=settings.get("cells", MOST_CELLS),
         keys={
-            name: _texts(each.get("key", []), f"tables.{name}.key") for name, each in settings.get("tables", {}).items()
+            name: _string_list(each.get("key", []), f"tables.{name}.key")
+            for name, each in settings.get("tables", {}).items()
         },
         values={name: _read_text(each, f"values.{name}") for name, each in settings.get("values", {}).items()},
         rows={name: _read_rows(name, each) for name, each in settings.get("rows", {}).items()},
         page=PageMeasures(**page),
         names=_read_patterns(lint.get("names", []), "lint.names"),
-        ignored=_texts(lint.get("ignore", []), "lint.ignore"),
+        ignored=_string_list(lint.get("ignore", []), "lint.ignore"),
     )
 
 
@@ -146,7 +147,7 @@ def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
         raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
     return TabularRows(
         _read_text(settings["table"], f"rows.{name}.table"),
-        _texts(settings["columns"], f"rows.{name}.columns"),
+        _string_list(settings["columns"], f"rows.{name}.columns"),
         {column: str(value) for column, value in where.items()},
         _read_text(settings.get("sort", ""), f"rows.{name}.sort"),
     )
@@ -158,13 +159,13 @@ def _read_macro(name: str) -> str:
     return name
 
 
-def _require_known(settings: Mapping[str, Any], words: Any, where: str) -> None:
+def _require_keys(settings: Mapping[str, Any], words: Any, where: str) -> None:
     for name in settings:
         if name not in words:
             raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")
 
 
-def _texts(value: Any, name: str) -> tuple[str, ...]:
+def _string_list(value: Any, name: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
         raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a string or a list of strings")
@@ -172,7 +173,7 @@ def _texts(value: Any, name: str) -> tuple[str, ...]:
 
 
 def _read_patterns(value: Any, name: str) -> tuple[str, ...]:
-    for pattern in (given := _texts(value, name)):
+    for pattern in (given := _string_list(value, name)):
         if wrong := fault(pattern):
             raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {wrong}")
     return given

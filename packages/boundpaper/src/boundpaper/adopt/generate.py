@@ -60,7 +60,10 @@ class AdoptedPaper:
         """
         files = source.sources(folder)
         return cls(
-            folder, files, cells.load_data(folder), [use for each in files for use in source.uses(each, folder.macro)]
+            folder,
+            files,
+            cells.load_data(folder),
+            [use for each in files for use in source.uses_in(each, folder.macro)],
         )
 
     def value(self, key: str) -> str:
@@ -101,10 +104,10 @@ class AdoptedPaper:
         asked: dict[str, None] = {}
         for use in self.uses:
             if use.command in ("table", "tabular"):
-                from boundpaper.adopt.exhibits import packages_of
+                from boundpaper.adopt.exhibits import needed_packages
 
                 with suppress(ThesisError):
-                    asked |= dict.fromkeys(packages_of(self.printed(use)))
+                    asked |= dict.fromkeys(needed_packages(self.printed(use)))
             elif use.command == "figure":
                 asked["graphicx"] = None
         return list(asked)
@@ -128,14 +131,16 @@ class AdoptedPaper:
         address, colon, form = key.partition(":")
         if re.search(r"#\d", form):
             raise SpecError(f"the format of {key} is an argument of a macro; write it out")
-        pattern = re.compile("".join(r"[^/]+" if part.startswith("#") else re.escape(part) for part in _split(address)))
+        pattern = re.compile(
+            "".join(r"[^/]+" if part.startswith("#") else re.escape(part) for part in _split_address(address))
+        )
         found = [each for each in self.data.cells if pattern.fullmatch(each)]
         if not found:
             raise SpecError(f"no cell matches {address}; each #1 replaces one part of an address")
         return [each + colon + form for each in found]
 
 
-def _split(address: str) -> list[str]:
+def _split_address(address: str) -> list[str]:
     return re.split(r"(#\d)", address)
 
 
@@ -144,14 +149,14 @@ def formatted_cell(cell: DataCell, form: str) -> str:
     if not cell.text:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
     if not form:
-        return as_it_stands(cell)
+        return ascii_latex(cell)
     asked = formats.parse_format(form)
     if cell.number is None:
         raise SpecError(f"{cell.address} is {cell.text!r}, not a number: remove the format :{form}")
     return asked.show(cell.number)
 
 
-def as_it_stands(cell: DataCell) -> str:
+def ascii_latex(cell: DataCell) -> str:
     """Return a cell's text as ASCII LaTeX, which is valid in a file of any encoding."""
     from boundpaper.typeset.text import escape
 
@@ -271,13 +276,13 @@ def _lines_of_cells(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[
             if not cell.text or address in wanted:
                 continue
             try:
-                text = as_it_stands(cell)
+                text = ascii_latex(cell)
             except (DataError, ValueError):
                 continue  # a character that pdflatex cannot set: an error only where the text uses the cell
             yield f"\\bound@set{{{address}}}{{{text}}}\n"
 
 
-def outputs(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
+def bound_files(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
     """Return the files of `bound/` by name, the figures whose PDFs also belong there, and faults."""
     text, faults = bound_tex(paper)
     files, figures, others = exhibits(paper)
@@ -300,7 +305,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
     from boundpaper.store import files
 
     paper = AdoptedPaper.read(folder)
-    made, figures, faults = outputs(paper)
+    made, figures, faults = bound_files(paper)
     if not any(source.LINE in each.code for each in paper.sources):
         faults.append(f"{folder.mains[0]}: {source.LINE} is absent; run `boundpaper init`, or write it before the body")
     if faults:
@@ -316,8 +321,8 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
             continue
         if there is not None and not force and before.get(name) not in (None, _content_digest(there)):
             raise SpecError(
-                f"{folder.shown(path)}: edited by hand since the last build (line {_differing(there, content)} at the "
-                f"latest): edit the data or the text instead, or run `boundpaper build --force`"
+                f"{folder.shown(path)}: edited by hand since the last build (at line {_line_changed(there, content)} "
+                f"or before): edit the data or the text instead, or run `boundpaper build --force`"
             )
         changed.append(name)
     gone = [name for name in before if name not in made and (folder.generated / name).is_file()]
@@ -364,7 +369,7 @@ def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
         ) from None
 
 
-def _differing(there: bytes, content: bytes) -> int:
+def _line_changed(there: bytes, content: bytes) -> int:
     pairs = zip(there.splitlines(), content.splitlines(), strict=False)
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
 

@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     plain: bool
 
     @property
-    def listed(self) -> bool:
+    def in_list(self) -> bool:
         """Whether the cell is an item of a JSON list, whose position does not say what the number means."""
         return self.cell.place.rpartition(".")[2].isdigit()
 
@@ -58,13 +58,13 @@ class NumberFinding:
     macro: str = "val"
 
     @property
-    def safe(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether the number can be bound without asking: it has one candidate and enough digits."""
         if self.stale or len(self.candidates) != 1:
             return False
         only, decimals = self.candidates[0], self.numeral.decimals > 0
         enough = self.numeral.significant >= (SAFE_DIGITS if decimals else SAFE_DIGITS + 1)
-        return enough and only.plain and not only.listed and (only.exact or decimals)
+        return enough and only.plain and not only.in_list and (only.exact or decimals)
 
     def __str__(self) -> str:
         typed, place = self.numeral.text, self.numeral.place
@@ -76,7 +76,7 @@ class NumberFinding:
         if not self.candidates:
             return f"{place}: {typed} is typed; no cell has this value"
         first = self.candidates[0]
-        if self.safe:
+        if self.is_certain:
             note = f"({first.cell.text}, the only cell; --fix binds it)"
             if self.numeral.text.startswith("-") and not self._in_mathematics:
                 note += "; its minus is set as a hyphen outside of $...$"
@@ -113,7 +113,7 @@ class NumberIndex:
         return self.cells[bisect_left(self.values, float(low) - slack) : bisect_right(self.values, float(high) + slack)]
 
 
-def boundable(data: Data) -> list[DataCell]:
+def bindable_cells(data: Data) -> list[DataCell]:
     """Return the cells to which a number may be bound: all except row keys."""
     names = {
         row[column].address
@@ -164,7 +164,7 @@ def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revi
     `before` has the cells at `revision`: a number is stale if only the former value of a changed cell matches it.
     """
     folder = paper.folder
-    index = NumberIndex.of(boundable(paper.data))
+    index = NumberIndex.of(bindable_cells(paper.data))
     moved = [
         cell
         for address, cell in (before or {}).items()

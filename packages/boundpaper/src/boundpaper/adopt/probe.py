@@ -41,7 +41,7 @@ def latex_program(main: LatexFile) -> str:
     return "pdflatex" if needed is None else "lualatex" if needed[1] == "luacode" else "xelatex"
 
 
-def measure_page(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
+def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Return the page measures under a main file's preamble, and the name of a font that pdfLaTeX lacks, else "".
 
     LaTeX measures after the title and a first word, where some classes (acmart, revtex) begin two columns. `scratch` is

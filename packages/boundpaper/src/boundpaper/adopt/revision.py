@@ -51,7 +51,7 @@ def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
         if raw is None:
             continue
         try:
-            found |= cells.cells_of_texts({name: (file, raw)}, folder.keys).cells
+            found |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
         except (DataError, UnicodeDecodeError):
             continue  # the old file has another form, so its cells cannot be compared
     return found

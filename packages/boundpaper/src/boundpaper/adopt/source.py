@@ -111,7 +111,7 @@ def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
                 break
 
 
-def uses(source: LatexFile, macro: str) -> list[Use]:
+def uses_in(source: LatexFile, macro: str) -> list[Use]:
     """Return every use of a value in a file.
 
     Raises SpecError for a command without braces.
@@ -131,7 +131,7 @@ def uses(source: LatexFile, macro: str) -> list[Use]:
     return found
 
 
-def body_of(source: LatexFile) -> tuple[int, int]:
+def body_span(source: LatexFile) -> tuple[int, int]:
     r"""Return start and end of the document's body, or of the whole text without `\begin{document}`."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)

@@ -114,7 +114,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
             continue
         change = changes[0]
         others = [each for each in sentence.numbers if each.unit == change.unit and each not in (one, two, change)]
-        readings = _readings(one, two, change)
+        readings = _meanings(one, two, change)
         size, half = abs(change.loose.middle), change.loose.width / 2  # a truncated number is up to one unit too small
         printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
         interval = _COVERAGE.match(sentence.text, change.end)
@@ -126,7 +126,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
             yield _finding(sentence, [one, two, change], format_interval(nearest) + unit, why)
 
 
-def _readings(one: Number, two: Number, change: Number) -> list[Interval]:
+def _meanings(one: Number, two: Number, change: Number) -> list[Interval]:
     """Return an interval for each possible meaning of a change between two numbers, in the unit of the change."""
     rise, fall = ratio(two.loose, one.loose), ratio(one.loose, two.loose)
     points = [two.loose - one.loose, one.loose - two.loose]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from boundpaper.audit import arithmetic, relations, reported, rows, same, structure
-from boundpaper.audit.documents import ReadDocument, together
+from boundpaper.audit.documents import ReadDocument, joined
 from boundpaper.audit.finding import LEVELS, Finding
 from boundpaper.typeset.plural import counted
 
@@ -24,7 +24,7 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
     """Return findings of the kinds `only` (empty: all), by file and line; `joint` treats all documents as one."""
     found: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
-        read = [together(documents)] if joint and documents and check is not structure.check else documents
+        read = [joined(documents)] if joint and documents and check is not structure.check else documents
         for document in read if not only or set(CHECKS[check]) & set(only) else ():
             for each in check(document):
                 if not only or each.kind in only:
@@ -44,7 +44,7 @@ def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
         "tables": sum(table.kind == "table" for table in tables), "cells": len(cells),
         "figures": sum(table.kind == "figure" for table in tables),
         "sentences": len(sentences), "quantities": len(quantities),
-        "relations": sum(len(relations.held_in(table)) for table in tables),
+        "relations": sum(len(relations.accepted(table)) for table in tables),
         "untied": sum(one in untied for one in quantities),
     }  # fmt: skip
 

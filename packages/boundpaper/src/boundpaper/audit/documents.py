@@ -122,7 +122,7 @@ class ReadTable:
         cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
-    def parted(self) -> "ReadTable":
+    def split_counts(self) -> "ReadTable":
         """Split each column of counts `k of n` into `k`, `n` (headed `all of ...`) and, if present, a percentage."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
@@ -168,7 +168,7 @@ class ReadDocument:
             self.sentences.append(Sentence(FileLine(self.file, begun), each, above, aside=aside))
             words = words[len(each.split()) :]
 
-    def tabulate(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
+    def add_table(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
         """Add a table that has more than `heads` rows, its header; a blank first cell repeats the text above it."""
         width = max([len(cells) for _, cells in rows], default=0)
         grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
@@ -185,7 +185,7 @@ class ReadDocument:
             self.tables.append(ReadTable(self.file, line, header, shown, lines, caption, path, kind))
 
 
-def together(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
+def joined(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
     """Join several documents into one, in their order."""
     one = ReadDocument(documents[0].file, whole)
     for name in ("tables", "sentences", "labels", "references"):

@@ -92,7 +92,7 @@ def format_interval(interval: Interval) -> str:
     return first if first == second else f"{first} to {second}"
 
 
-def entries_of(file: str) -> Entries:
+def suppressions(file: str) -> Entries:
     """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason too short."""
     try:
         held = yaml_of(Path(), file)

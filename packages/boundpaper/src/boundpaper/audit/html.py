@@ -108,4 +108,4 @@ class OpenTable:
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
         if len(across) > 1:
             rows = [(line, [self.cells.get((row, at), "") for at in across]) for row, (line, _) in enumerate(self.rows)]
-            document.tabulate(self.rows[0][0], rows, max(heads, 1), self.caption)
+            document.add_table(self.rows[0][0], rows, max(heads, 1), self.caption)

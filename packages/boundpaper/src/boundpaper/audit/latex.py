@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from boundpaper.adopt.source import LatexFile, body_of
+from boundpaper.adopt.source import LatexFile, body_span
 from boundpaper.audit.documents import FileLine, ReadDocument, Row
 from boundpaper.paper.visible import closing_places
 from boundpaper.typeset.characters import MATH
@@ -74,7 +74,7 @@ def _printed(tex: str) -> str:
 def read(text: str, file: str) -> ReadDocument:
     """Read a LaTeX file, except comments, verbatim parts and the preamble."""
     source = LatexFile(Path(file), file, text, "utf-8")
-    (start, stop), code = body_of(source), source.code
+    (start, stop), code = body_span(source), source.code
     document, ends = ReadDocument(file, "\\begin{document}" in code), closing_places(code)
     position, floated, caption = start, 0, ""
     for match in _BLOCK.finditer(code, start, stop):
@@ -94,7 +94,7 @@ def read(text: str, file: str) -> ReadDocument:
                     position = ends.get(opened.end(), len(code))
                 _tabulate(document, source, position, end, line)
             elif match["block"] == "tikzpicture":
-                draw(document, code[match.start() : end], line)
+                add_plot(document, code[match.start() : end], line)
             position = min(len(code), end + len(close))
         elif match["level"] or match["caption"]:
             begun, position = position + 1, ends.get(position, len(code))
@@ -123,22 +123,22 @@ def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, 
     rows: list[Row] = []
     cells: list[str] = []
     ruled: list[int] = []
-    for end, cell, sign in _pieces(_CELL_END, source.code, start, stop):
+    for end, cell, sign in _split_code(_CELL_END, source.code, start, stop):
         cells.append(cell)
         if sign == "&":
             continue
         ruled += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
-        shown = [text for each in (_RULES.sub("", cells[0]), *cells[1:]) for text in _spanned(each)]
+        shown = [text for each in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(each)]
         if any(shown):
             while start < stop and (blank := _BLANK_OR_RULE.match(source.code, start, stop)):
                 start = blank.end()
             rows.append((source.line(start), shown))
         cells, start = [], end
     heads = next((place for place in ruled if place < len(rows)), 1)
-    document.tabulate(line, rows, heads if heads <= 3 else 1)
+    document.add_table(line, rows, heads if heads <= 3 else 1)
 
 
-def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
+def _split_code(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
     """Split code at separators outside brackets; yield end (after the separator), text and separator of each piece."""
     depth = 0
     for match in parting.finditer(code, start, stop):
@@ -149,7 +149,7 @@ def _pieces(parting: re.Pattern[str], code: str, start: int, stop: int) -> Itera
     yield stop, code[start:stop], ""
 
 
-def _spanned(cell: str) -> list[str]:
+def _repeat_spanned(cell: str) -> list[str]:
     """Return the text of a cell, repeated for each column that the cell spans."""
     span = _SPAN.search(cell)
     if span is None:
@@ -161,7 +161,7 @@ def _spanned(cell: str) -> list[str]:
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 
-def draw(document: ReadDocument, code: str, line: int) -> None:
+def add_plot(document: ReadDocument, code: str, line: int) -> None:
     """Add the coordinates of a plot as one table: one row per x value, one column per series."""
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
@@ -169,7 +169,7 @@ def draw(document: ReadDocument, code: str, line: int) -> None:
     names, ends = list[str](), closing_places(code)
     for match in _LEGEND.finditer(code):
         start, stop = match.end() + 1, ends.get(match.end(), len(code)) - 1
-        listed = [name for _, name, _ in _pieces(_COMMA, code, start, stop)]
+        listed = [name for _, name, _ in _split_code(_COMMA, code, start, stop)]
         names += listed if match[0].startswith("\\legend") else [code[start:stop]]
     if series:
         first = line + code.count("\n", 0, plots[0].start())
@@ -181,4 +181,4 @@ def draw(document: ReadDocument, code: str, line: int) -> None:
         rows: list[Row] = [(first, [labels.get("x", ""), *named])]
         rows += [(first, [plain(x), *(each.get(x, "") for each in series)]) for x in xs]
         caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
-        document.tabulate(first, rows, 1, caption, "figure")
+        document.add_table(first, rows, 1, caption, "figure")

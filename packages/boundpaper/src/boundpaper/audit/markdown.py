@@ -29,7 +29,7 @@ def read(text: str, file: str) -> ReadDocument:
         if token.type == "html_block":
             html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
-            latex.draw(document, token.content, line + 2)
+            latex.add_plot(document, token.content, line + 2)
         elif token.type in ("fence", "code_block"):
             document.hidden += _HEADING.findall(token.content)
         else:

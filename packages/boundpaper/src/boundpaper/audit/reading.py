@@ -6,7 +6,7 @@ from pathlib import Path
 
 from boundpaper.adopt.source import READ, LatexFile
 from boundpaper.audit import html, latex, markdown
-from boundpaper.audit.documents import ReadDocument, together
+from boundpaper.audit.documents import ReadDocument, joined
 from boundpaper.errors import DataError
 from boundpaper.store.text_file import text_of
 
@@ -20,10 +20,10 @@ def read(path: Path, shown: str) -> ReadDocument:
     if not path.is_file():
         raise DataError(f"{shown}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")
     if suffix == ".docx":
-        return markdown.read(_through("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown), shown)
+        return markdown.read(_converted_by("pandoc", ["-f", "docx", "-t", "gfm", str(path)], shown), shown)
     if suffix == ".pdf":
         document = ReadDocument(shown)
-        for block in _through("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown).split("\n\n"):
+        for block in _converted_by("pdftotext", ["-enc", "UTF-8", str(path), "-"], shown).split("\n\n"):
             document.say(0, " ".join(block.split()))
         return document
     if suffix not in READERS:
@@ -50,10 +50,10 @@ def _with_parts(main: Path, shown: str, text: str) -> ReadDocument:
                 seen.add(path.resolve())
                 inner.append((str(path), text_of(Path(), str(path))))
         waiting += reversed(inner)
-    return together(read, whole=whole and read[0].whole)
+    return joined(read, whole=whole and read[0].whole)
 
 
-def _through(tool: str, arguments: list[str], shown: str) -> str:
+def _converted_by(tool: str, arguments: list[str], shown: str) -> str:
     """Return the text to which a program converts a file."""
     if shutil.which(tool) is None:
         raise DataError(f"{shown}: this format needs {tool}; install {tool}, or give Markdown, LaTeX or HTML")

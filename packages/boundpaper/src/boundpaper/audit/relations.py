@@ -63,22 +63,22 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     """Yield a finding for each row or column that breaks an accepted relation; report each printed result once."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
-        for held in held_in(table):
+        for held in accepted(table):
             for row, expected in held.broken:
                 lines = [held.table.lines[each.index if held.table.sideways else row] for each in held.columns]
                 places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
-                if said.isdisjoint(places) and not _accounted(held, row, expected):
+                if said.isdisjoint(places) and not _is_explained(held, row, expected):
                     yield _finding_with_rows(held, row, expected, FileLine(table.file, lines[0]))
                 said.add(places[0])
 
 
 @lru_cache(maxsize=512)
-def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
+def accepted(table: ReadTable) -> tuple[ColumnRelation, ...]:
     """Return the accepted relations of a table, between its columns and between its rows."""
     found: list[ColumnRelation] = []
-    whole = table.parted()
+    whole = table.split_counts()
     for each in (whole, whole.turned()) if table.kind == "table" else ():
-        summed = [*_totals(each), *_counted(each)]
+        summed = [*_totals(each), *_count_shares(each)]
         kept = {held.columns[0].index: len(held.kept) for held in summed}
         found += summed + [held for held in _pairs(each) if len(held.kept) > kept.get(held.columns[0].index, 0)]
     return tuple(found)
@@ -87,7 +87,7 @@ def held_in(table: ReadTable) -> tuple[ColumnRelation, ...]:
 def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
     """Yield the best accepted relation of each column to two others, first of columns whose header names a formula."""
     columns = table.columns if len(table.columns) <= MOST_COLUMNS else ()
-    cues = {each.index: _cues(each, columns) for each in columns}
+    cues = {each.index: _named_formulas(each, columns) for each in columns}
     for target in sorted(columns, key=lambda each: not cues[each.index]):
         cued = cues[target.index]
         pairs = [two for two in permutations(columns, 2) if target not in two]
@@ -96,39 +96,39 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         best: list[tuple[tuple[float, ...], ColumnRelation]] = []
         formulas = cued or (() if table.sideways else ("-", "/"))
         for formula, ((first, second), distance) in product(formulas, zip(pairs, far, strict=True)):
-            if held := fares(table, formula, (target, first, second), most=most, cued=bool(cued)):
+            if held := fit_relation(table, formula, (target, first, second), most=most, cued=bool(cued)):
                 fitting = sum(any(_units_fit(each, held.cells(row), False) for row in held.kept) for each in cued)
                 tried = sum(each <= distance for each in far) * (fitting or 2)
-                said = _bare(target.name) == _bare(first.name + formula + second.name)
+                said = _bare_name(target.name) == _bare_name(first.name + formula + second.name)
                 more = len(held.kept) - len(held.broken)
-                if (said and more >= 0) or _believed(held, tried, bool(cued)):
+                if (said and more >= 0) or _is_accepted(held, tried, bool(cued)):
                     best.append(((more, -distance, -held.chance), held))
         if best:
             yield max(best, key=lambda each: each[0])[1]
 
 
-def _counted(table: ReadTable) -> Iterator[ColumnRelation]:
+def _count_shares(table: ReadTable) -> Iterator[ColumnRelation]:
     """Yield the column of percentages that best fits the counts `k of n`, if most rows agree."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
             percent = [each for each in table.columns if any(one and one.unit == "%" for one in each.numbers)]
             own = [each for each in percent if each.name == f"share of {count.name}"]  # of the same cells
             shares = own or [each for each in percent if not each.name.startswith("share of ")]
-            tried = [held for each in shares if (held := fares(table, "share", (each, count, of)))]
+            tried = [held for each in shares if (held := fit_relation(table, "share", (each, count, of)))]
             for best in sorted(tried, key=lambda held: len(held.broken) - len(held.kept))[:1]:
                 many = len(best.kept) > max(1, 2 * len(best.broken)) and best.chance < 0.01
-                if many or (len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip(best) <= 1):
+                if many or (len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip_chance(best) <= 1):
                     yield best
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     return re.sub(r"\s", "", name).replace("\u2212", "-")
 
 
-def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
+def _named_formulas(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     """Return the formulas that a column's header suggests: by a word, or as `A+B`, `A-B`, `A/B` of two headers."""
-    names = {_bare(each.name) for each in columns}
-    pieces = {sign: _bare(target.name).split(sign) for sign in "+-/"}
+    names = {_bare_name(each.name) for each in columns}
+    pieces = {sign: _bare_name(target.name).split(sign) for sign in "+-/"}
     written = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
     name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
     said = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
@@ -137,17 +137,17 @@ def _cues(target: NumberColumn, columns: Sequence[NumberColumn]) -> list[str]:
     return [] if name.startswith("share of ") else cued or times
 
 
-def _believed(held: ColumnRelation, tried: int, cued: bool) -> bool:
+def _is_accepted(held: ColumnRelation, tried: int, cued: bool) -> bool:
     """Return whether more rows satisfy a relation than by chance; fewer suffice if a wrong digit explains the break."""
     kept, broken, chance, across = len(held.kept), len(held.broken), held.chance * tried, held.table.sideways
     fewest = max(3 if across or broken else 2 if cued else 5, 3 * broken if cued else 5.6 * broken)
     many = kept >= fewest and chance <= (0.01 if cued else 1e-6)
     rare = kept >= (1 if cued else 4) and broken == 1 and not (across and kept < 3)
-    slip = _slip(held) if rare else math.inf
+    slip = _slip_chance(held) if rare else math.inf
     return many or (slip <= 1 and (chance * slip <= 0.05 if cued else chance <= 1e-6))
 
 
-def _slip(held: ColumnRelation) -> float:
+def _slip_chance(held: ColumnRelation) -> float:
     """Return the probability that changing one digit of a cell repairs the row by chance; inf if no change does."""
     row, expected = held.broken[0]
     cells = held.cells(row)
@@ -167,7 +167,7 @@ def _slip(held: ColumnRelation) -> float:
     return math.inf
 
 
-def fares(
+def fit_relation(
     table: ReadTable, formula: str, columns: Columns, *, most: int = 9999, total: bool = False, cued: bool = False
 ) -> ColumnRelation | None:
     """Test a relation in a table; None if over `most` rows break it or, except for totals, no row satisfies it."""
@@ -248,18 +248,20 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
         tried = [
             held for chosen in (others, before, since, after) if len(chosen) > 1
             for formula in (("+", "mean") if match["sum"] else ("mean", "+"))
-            if (held := fares(table, formula, (target, *chosen), total=True))
+            if (held := fit_relation(table, formula, (target, *chosen), total=True))
         ]  # fmt: skip
         best = max(tried, key=lambda held: (len(held.kept), -len(held.broken)), default=None)
-        if best and _believed_total(best):
+        if best and _total_accepted(best):
             yield best
 
 
-def _believed_total(held: ColumnRelation) -> bool:
+def _total_accepted(held: ColumnRelation) -> bool:
     """Return whether enough rows satisfy a total, or the only row is nearly the sum of three or more counts."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
-        return (held.chance < 0.01 and kept >= 2 * broken) or (held.chance < 0.1 and broken == 1 and _slip(held) <= 1)
+        return (held.chance < 0.01 and kept >= 2 * broken) or (
+            held.chance < 0.1 and broken == 1 and _slip_chance(held) <= 1
+        )
     row, expected = held.broken[0]
     printed, *_ = numbers = held.cells(row)
     counts = held.formula == "+" and len(numbers) > 3 and all(one.decimals == 0 and not one.unit for one in numbers)
@@ -285,7 +287,7 @@ def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place
     return Finding(kind, level, place, what, why, format_interval(expected), values, relation=relation)
 
 
-def _accounted(held: ColumnRelation, row: int, expected: Interval) -> bool:
+def _is_explained(held: ColumnRelation, row: int, expected: Interval) -> bool:
     """Return whether a row has another explanation: truncation, a change, a sum, or one more operand."""
     printed, *operands = held.cells(row)
     parts = [each.interval for each in operands]

@@ -78,7 +78,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def promoted(finding: Finding, stem: str) -> tuple[str, str]:
+def claim_source(finding: Finding, stem: str) -> tuple[str, str]:
     """Return a claim in Python and its table `stem` as CSV; raise SpecError for a bad name or no relation."""
     relation = finding.relation
     if relation is None:

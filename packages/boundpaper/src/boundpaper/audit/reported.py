@@ -49,7 +49,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     for sentence in document.sentences:
         text = sentence.text
         for match in _TEST.finditer(text) if "p" in text and not _OTHER_P.search(text) else ():
-            yield from _tested(sentence, match)
+            yield from _wrong_p_values(sentence, match)
         for match in _ALONE.finditer(text):
             p = _interval(match["p"])
             if re.search(r"[.\u2212-]", match["p"]) and (p.low < p.high < 0 or (p.low > 1 and match["sign"] in "=>≥")):
@@ -64,7 +64,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
                 ends = f"{match['low']} to {match['high']}"
                 yield _finding(sentence, match, ends, "the interval does not contain its estimate")
         for match in _GRIM.finditer(text):
-            yield from _percentage(sentence, match)
+            yield from _wrong_percent(sentence, match)
 
 
 def _interval(text: str) -> Interval:
@@ -77,7 +77,7 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, 
     return Finding("statistic", level, sentence.place, match[0].strip(), why, expected)
 
 
-def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
+def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """Find a test whose p-value does not follow from any statistic in the rounding interval."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
@@ -104,7 +104,7 @@ def _tested(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     yield _finding(sentence, match, f"p from {true.low:.2g} to {true.high:.2g}", why, "error" if changes else "warning")
 
 
-def _percentage(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
+def _wrong_percent(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """Find a percentage that no count out of the stated total gives (the GRIM test)."""
     n, percent, places = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100

@@ -26,7 +26,7 @@ Cells = dict[tuple[int, NumberColumn], Number]
 _DULL = words("overall total mean average magnitude level percent change")
 
 
-def _squeezed(text: str) -> str:
+def _joined_name(text: str) -> str:
     """Return a name in lower case without separators, so that `Pine-2 3B` and `pine2-3b` become equal."""
     return re.sub(r"[^\w.%]|_", "", text.lower())
 
@@ -44,16 +44,16 @@ class TableSentence:
         """Return the end of each row name in the text, with the rows it names (several for `Pine 2 (3B/8B)`)."""
         called: dict[str, tuple[int, ...]] = {}  # rows by name, or by the words with which several names begin
         for row, key in enumerate(self.table.keys):
-            for name in {_squeezed(key[: part.end()]) for part in _PART.finditer(key)}:
+            for name in {_joined_name(key[: part.end()]) for part in _PART.finditer(key)}:
                 called[name] = (*called.get(name, ()), row)
-        called |= {_squeezed(key): (row,) for row, key in enumerate(self.table.keys)}
+        called |= {_joined_name(key): (row,) for row, key in enumerate(self.table.keys)}
         found: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
         for token, following in pairwise([*_TOKEN.finditer(text), None]):
             if token is None or (found and token.start() < found[-1][0]):
                 continue
             for last in (following, token) if following and following[0][0].isdigit() else (token,):
-                name = _squeezed(text[token.start() : last.end()])
+                name = _joined_name(text[token.start() : last.end()])
                 if len(name) > 2 and name[0].isalpha() and (rows := called.get(name)):
                     sizes = _SIZES.match(text, last.end())
                     named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
@@ -75,7 +75,7 @@ class TableSentence:
         """Return the numbers of a column in the given rows."""
         return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
 
-    def differs(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
+    def odd_cell(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
         """Make a finding on the only cell that differs from what the sentence says."""
         (row, column), text = wrong, cells[wrong].text
         name, other = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
@@ -110,7 +110,7 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
             if not outside:
                 break
             if len(outside) == 1 and column in each.columns:
-                broken.append(each.differs(match[0], cells, outside[0]))
+                broken.append(each.odd_cell(match[0], cells, outside[0]))
         else:
             yield from broken[:1]
 
@@ -128,16 +128,16 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for each in candidates if number.unit == "x" and number.qualifier != "bound" else ():
-            cells = _factored(each)
+            cells = _factor_cells(each)
             failing = [place for place, one in cells.items() if not meets(one.loose, number.loose)]
             told = any(meets(cells[place].loose, one.loose) for place in failing for one in sentence.numbers)
             if told or (cells and not failing):
                 break
             if len(failing) == 1 < len(cells):
-                yield each.differs(number.text, cells, failing[0])
+                yield each.odd_cell(number.text, cells, failing[0])
 
 
-def _factored(candidates: TableSentence) -> Cells:
+def _factor_cells(candidates: TableSentence) -> Cells:
     """Return factors (`x`) of rows whose words are in the sentence: all of one row, or one of each for `A/B`."""
     text, table = candidates.sentence.text, candidates.table
     known = words(text)

@@ -73,10 +73,10 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     """Yield the findings of each pair of tables."""
     named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := WordedTable(table)).cells]
     for first, second in combinations(named, 2):
-        yield from _compared(first, second)
+        yield from _differences(first, second)
 
 
-def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
+def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
     """Pair cells of one quantity: a word in only one of the two names must occur in the other table's context."""
     by_own: dict[Words, list[WordedNumber]] = {}
     for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
@@ -99,9 +99,9 @@ def _matched(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNu
             yield one, two
 
 
-def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
+def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     """Find cells that differ by one digit while most agree, or a figure all of whose cells the table has."""
-    pairs = list(_matched(first, second))
+    pairs = list(_matching_cells(first, second))
     agree = [(one, two) for one, two in pairs if meets(one.number.interval, two.number.interval)]
     turned = [(one, two) for one, two in pairs if meets(-one.number.interval, two.number.interval)]
     flipped = len(turned) > len(agree)
@@ -113,7 +113,7 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     told = {one.number.value for one, two in agree if min(one.digits, two.digits) > 2}
     alike = sum(min(one.digits, two.digits) > 1 for one, two in agree)
     drawn = next((len(each.cells) for each in (first, second) if each.kind == "figure"), 0)
-    slips = all(_slip(one.number.text, two.number.text) for one, two in differ)
+    slips = all(_is_slip(one.number.text, two.number.text) for one, two in differ)
     if len(told) >= max(FEWEST, 2 * len(differ)) and slips and not alone:
         names = distinct([one.name for one, _ in pairs])
         held = [(name, (two.number, one.number)) for name, (one, two) in zip(names, pairs, strict=True)]
@@ -133,7 +133,7 @@ def _compared(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
         yield Finding("same-quantity", "warning", two.place, what, why + f"{sign}: {cells}", "", parts, one.place)
 
 
-def _slip(one: str, two: str) -> bool:
+def _is_slip(one: str, two: str) -> bool:
     """Return whether changing one digit or swapping two makes two numbers equal."""
     first, second = (re.sub(r"\D", "", each) for each in (one, two))
     changed = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))

@@ -38,22 +38,22 @@ def build_in_copy(project: Session, *keys: str) -> Path:
     """
     root, aside = project.root, project.root / ASIDE
     every = steps_of_results(project.graph)
-    _link_rooms(root, aside)
-    if (seed := digest(root / STATE)) != _stored_seed(aside):
+    _link_folders(root, aside)
+    if (seed := digest(root / STATE)) != _copied_state(aside):
         _fill_copy(project, aside, project.graph.order(every))
         write(aside / _SEED, seed.encode())
     Session(aside, debug=project.debug).build(keys or every)
     return aside / RESULTS
 
 
-def _stored_seed(aside: Path) -> str | None:
+def _copied_state(aside: Path) -> str | None:
     try:
         return (aside / _SEED).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
 
 
-def _link_rooms(root: Path, aside: Path) -> None:
+def _link_folders(root: Path, aside: Path) -> None:
     """Link every folder of the project, and everything beside the results."""
     wanted = {aside / room: root / room for room in LINKED if (root / room).is_dir()}
     wanted |= {

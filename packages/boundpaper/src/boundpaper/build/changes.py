@@ -36,7 +36,7 @@ class Change:
     @property
     def words(self) -> str:
         """Return the place and the values before and after."""
-        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by_how_much()}"
+        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._size_in_words()}"
 
     @property
     def weight(self) -> tuple[int, float]:
@@ -51,7 +51,7 @@ class Change:
             return 1, 0.0
         return 1, abs(after - before) / max(abs(before), abs(after), 1e-300)
 
-    def _by_how_much(self) -> str:
+    def _size_in_words(self) -> str:
         try:
             before, after = float(self.before), float(self.after)
         except ValueError:
@@ -113,7 +113,7 @@ def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
 
 
-def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
+def files_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
     """Return the names, at a revision, of a folder's files with `suffix`."""
     at_revision(root, revision, folder)
     listed = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
@@ -127,7 +127,7 @@ def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterato
     """
     folder = "artifacts/results"
     now = {path.stem for path in built.glob("*.csv")}
-    for name in sorted(now | names_at(root, revision, folder, ".csv")):
+    for name in sorted(now | files_at(root, revision, folder, ".csv")):
         path = built / f"{name}.csv"
         old = at_revision(root, revision, f"{folder}/{name}.csv")
         new = path.read_text(encoding="utf-8-sig") if path.is_file() else None

@@ -86,12 +86,12 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     files = set().union(*(closures.of_module(name) for name in modules))
     state = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        state.update(f"{file}\0{_code_only(text_of(root, file))}\0".encode())
+        state.update(f"{file}\0{_bare_code(text_of(root, file))}\0".encode())
     return state.hexdigest()
 
 
 @lru_cache(1024)  # experiments share most of their files
-def _code_only(text: str) -> str:
+def _bare_code(text: str) -> str:
     """Return a file's syntax tree, without docstrings, as text; the file's text if it cannot be parsed."""
     try:
         tree = ast.parse(text)

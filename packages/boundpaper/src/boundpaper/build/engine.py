@@ -114,7 +114,7 @@ class Engine:
                     sorter.done(key)
         except BaseException:
             process.end_all()
-            workers.give_up()
+            workers.kill_all()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

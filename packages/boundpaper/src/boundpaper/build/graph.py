@@ -102,7 +102,7 @@ def load(root: Path, reader: FactReader) -> Graph:
     """Read the graph of the project in `root`."""
     loader = _Loader(root, reader)
     loader.collect()
-    steps = {key: loader.connect(step) for key, step in loader.steps.items()}
+    steps = {key: loader._connect(step) for key, step in loader.steps.items()}
     reader.save()
     return Graph(steps=steps, artifacts=loader.artifacts, faults=tuple(loader.faults))
 
@@ -188,7 +188,7 @@ class _Loader:
             if kind.follows == step.kind.name:
                 self._add_step(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
 
-    def connect(self, step: Step) -> Step:
+    def _connect(self, step: Step) -> Step:
         """Fill in the step's needs, inputs and faults, now that every name is known."""
         kind = step.kind
         faults = [step.fault] if step.fault else []

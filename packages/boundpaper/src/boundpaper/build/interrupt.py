@@ -25,7 +25,7 @@ _heard = threading.Event()
 _prompt = threading.Event()
 
 
-def begin() -> None:
+def reset() -> None:
     """Mark the command as not interrupted, even if an earlier command in this process was."""
     if _said.locked():
         _said.release()
@@ -42,7 +42,7 @@ def was_interrupted() -> bool:
     return _heard.is_set()
 
 
-def leave() -> None:
+def exit_now() -> None:
     """End an interrupted program at once; return if another program runs the command as a function.
 
     A normal exit would unload the modules of libraries such as torch, which is slow, and would wait for every thread.
@@ -69,7 +69,7 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
 
 @contextmanager
-def patience() -> Iterator[None]:
+def delay_exit() -> Iterator[None]:
     """Let the block finish after Ctrl-C, since it cleans up on other machines."""
     _patient.set()
     try:

@@ -24,7 +24,7 @@ TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
 
-def _discard(text: str) -> None:
+def _ignore_note(text: str) -> None:
     """Discard a note; the default of `Job.note`."""
 
 
@@ -45,7 +45,7 @@ class Job:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     line: int = 1
-    note: Callable[[str], None] = field(default=_discard, compare=False)
+    note: Callable[[str], None] = field(default=_ignore_note, compare=False)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every artifact of the step as a DataFrame, by name.
@@ -59,9 +59,9 @@ class Job:
         by_name = {name: read(self.root, name) for name in self.artifacts}
         if self.kind in TYPESET:
             return {name: armour.frame(each) for name, each in by_name.items()}
-        return self._own_rows(by_name) if self.kind in EXAMINING else by_name
+        return self._examined_rows(by_name) if self.kind in EXAMINING else by_name
 
-    def _own_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    def _examined_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Drop source rows that only concern other documents; results are unchanged."""
         from boundpaper.store.documents import THESIS, readers_of
         from boundpaper.store.paper_vocabulary import read as vocabulary

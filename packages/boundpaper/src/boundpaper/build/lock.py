@@ -24,7 +24,7 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
             os.write(stream, f"process {os.getpid()}\n".encode())
         except OSError as error:
             raise ThesisError(unwritable_message(path, error)) from error
-        with process.inherit(stream):
+        with process.inherited(stream):
             yield
         fcntl.flock(stream, fcntl.LOCK_UN)  # releases every copy of the descriptor
     finally:

@@ -71,7 +71,7 @@ class ProcessWorkers:
         try:
             return self._pool.submit(call, *arguments)
         except BrokenProcessPool:
-            self.give_up()
+            self.kill_all()
             return None
 
     def result(self, call: Future[Result]) -> Result:
@@ -82,13 +82,13 @@ class ProcessWorkers:
         try:
             return call.result()
         except BrokenProcessPool:
-            self.give_up()
+            self.kill_all()
             raise ThesisError(
                 "a build process was killed from outside (out of memory?); finished work is kept; run the command "
                 "again, with `--jobs 1` if memory is short"
             ) from None
 
-    def give_up(self) -> None:
+    def kill_all(self) -> None:
         """End the processes at once, as after Ctrl-C, and start no more."""
         if self.begun:
             end_pool(self._pool)
@@ -127,7 +127,7 @@ def limit_to_one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def collect_seldom() -> Iterator[None]:
+def rare_collection() -> Iterator[None]:
     """In the block, collect garbage only after every `SELDOM` new objects."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM, *before[1:])

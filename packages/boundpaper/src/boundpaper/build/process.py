@@ -52,7 +52,7 @@ _closed = False
 
 
 @contextmanager
-def inherit(descriptor: int) -> Iterator[None]:
+def inherited(descriptor: int) -> Iterator[None]:
     """Let programs started in this block inherit an open file, so that its lock lasts until they have all ended."""
     _held.add(descriptor)
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from boundpaper.build.facts import function_named
 from boundpaper.build.job import Job
-from boundpaper.build.state import writable
+from boundpaper.build.state import is_writable
 from boundpaper.errors import MissingDependency, SpecError, ThesisError
 from boundpaper.places import package_folders
 
@@ -41,7 +41,7 @@ def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
             error.args = (f"{error}{job.artifact_with(str(error))}",)
             raise
         missing = [path for path in targets if path not in contents]
-        astray = [path for path in contents if not writable(path)]
+        astray = [path for path in contents if not is_writable(path)]
         if missing or astray:
             raise SpecError(
                 f"the builder of {job.kind}:{job.name} made {astray or 'not'} {missing or ''}; "

@@ -16,7 +16,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Step, load
 from boundpaper.build.job import Job
 from boundpaper.build.lock import lock
-from boundpaper.build.pool import collect_seldom
+from boundpaper.build.pool import rare_collection
 from boundpaper.build.unchanged import FileStamps
 from boundpaper.errors import ThesisError
 from boundpaper.store.files import remove_drafts
@@ -47,7 +47,7 @@ class Session:
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """Open a session that holds the build lock; a second build waits until the first ends."""
         waits = lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it"))
-        with waits, collect_seldom():
+        with waits, rare_collection():
             for folder in ("out", "artifacts/results"):
                 remove_drafts(root / folder)
             yield cls(root, jobs, debug, FileStamps(root, root / LOCK))

@@ -50,7 +50,7 @@ def keep_steps(path: Path, steps: dict[str, Any]) -> None:
     keep_value(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
 
 
-def writable(path: str) -> bool:
+def is_writable(path: str) -> bool:
     """Return whether a step may write `path`: only a plain relative path below `out/` or in the results."""
     return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
 
@@ -71,6 +71,6 @@ def _is_state(steps: object) -> bool:
             hashes = entry.get(side)
             if not isinstance(hashes, dict) or not set(map(type, hashes.values())) <= {str}:
                 return False
-        if not all(writable(path) for path in entry["outputs"]):
+        if not all(is_writable(path) for path in entry["outputs"]):
             return False
     return True

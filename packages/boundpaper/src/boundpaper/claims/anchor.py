@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     with (root / LEDGER).open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
-    texts = {source: _document_text(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
+    texts = {source: _read_document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
     documents = {source: sentences(text) for source, text in texts.items()}
     anchors = [anchor_of(row, documents[row["source"]], texts[row["source"]]) for row in rows]
     text = io.StringIO()
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _document_text(folder: Path, source: str) -> str:
+def _read_document(folder: Path, source: str) -> str:
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
         raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")

@@ -17,7 +17,7 @@ def refuse_by_p(root: Path, file: str, function: str) -> None:
 
     Raises SpecError with the line and a replacement.
     """
-    for line in _lines(str(root / file)).get(function, ()):
+    for line in _p_judgements(str(root / file)).get(function, ()):
         raise SpecError(
             f"{file}:{line}: judge(p < ...) says `contradicted` where p is large, and a large p contradicts nothing; "
             "use directed(estimate, ci, sign, reason, p_value=p), or give otherwise='not supported'"
@@ -25,7 +25,7 @@ def refuse_by_p(root: Path, file: str, function: str) -> None:
 
 
 @functools.cache
-def _lines(path: str) -> dict[str, list[int]]:
+def _p_judgements(path: str) -> dict[str, list[int]]:
     """Return the lines of calls `judge(p < level, ...)` by function; empty for a file that cannot be read."""
     try:
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from boundpaper.build.job import Job
-from boundpaper.claims.repeats import inherited
+from boundpaper.claims.repeats import with_origins
 from boundpaper.errors import SpecError
 from boundpaper.store.results import bytes_to_keep, text
 
@@ -50,7 +50,7 @@ def all_rows(job: Job) -> list[dict[str, Any]]:
 
 def order_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows in the order of the ledger, in which each repeat has the verdict of its origin."""
-    return [row for _, row in sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))]
+    return [row for _, row in sorted(enumerate(with_origins(rows)), key=lambda item: (*item[1]["order"], item[0]))]
 
 
 def ledger_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

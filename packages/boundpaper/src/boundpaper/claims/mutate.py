@@ -62,17 +62,17 @@ class Tally:
         return all(answer.turned for answer in self.answers.values())
 
     @property
-    def speaks(self) -> bool:
+    def any_changed(self) -> bool:
         """Return whether any verdict or reason has changed."""
         return any(answer.turned or answer.said for answer in self.answers.values())
 
 
 def claims(folder: Path) -> dict[str, Claim]:
     """Return every claim in the folder of claims, by name."""
-    return dict(steps_in(folder))
+    return dict(public_steps(folder))
 
 
-def steps_in(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
+def public_steps(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
@@ -102,7 +102,7 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
     for key, verdict in base.items():
         tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
     for what, changed in mutations(frames, base.values()):
-        if tally.done or tally.tried >= most or (words and tally.speaks):
+        if tally.done or tally.tried >= most or (words and tally.any_changed):
             break
         tally.tried += 1
         try:

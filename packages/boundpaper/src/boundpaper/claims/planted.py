@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from boundpaper import places
-from boundpaper.claims.mutate import NOTICED, claims, flip_sign, reprinted, steps_in, verdicts_by_key
+from boundpaper.claims.mutate import NOTICED, claims, flip_sign, public_steps, reprinted, verdicts_by_key
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
@@ -59,7 +59,7 @@ class ProjectInMemory:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.claims = claims(root / "analysis/claims")
-        self.studies = dict(steps_in(root / "analysis/studies"))
+        self.studies = dict(public_steps(root / "analysis/studies"))
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
@@ -69,7 +69,7 @@ class ProjectInMemory:
         """
         changed = {name: frame}
         asked: set[str] = set()
-        waiting = self._followers(name)
+        waiting = self._results_from(name)
         while True:
             for claim in [
                 each for each in self.claims if each not in asked and reads(self.claims[each]) & set(changed)
@@ -89,7 +89,7 @@ class ProjectInMemory:
             if not _frames_agree(made, store.read(self.root, ready)):
                 changed[ready] = made
 
-    def _followers(self, name: str) -> list[str]:
+    def _results_from(self, name: str) -> list[str]:
         """Return the results computed from an artifact, directly or indirectly."""
         followers: list[str] = []
         queue = [name]
@@ -192,7 +192,7 @@ def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     return changes
 
 
-def what_detects(project: ProjectInMemory, each: Typo) -> str:
+def detector(project: ProjectInMemory, each: Typo) -> str:
     """Return the verdict, range or step that detects a typo; empty if none does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -214,7 +214,7 @@ def main(arguments: list[str]) -> int:
     project = ProjectInMemory(root)
     rows = []
     for each in choose_typos(root, count, seed):
-        by = what_detects(project, each)
+        by = detector(project, each)
         rows.append(
             {
                 **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},

@@ -35,7 +35,7 @@ def mark_repeat(verdict: Verdict, *origins: str) -> Verdict:
     return Repeat(**kept, repeats=" ".join(origins))
 
 
-def inherited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return ledger rows in which each repeat that agrees has the verdict of its origin.
 
     A repeat that differs from its origin is a misprint and keeps its verdict. Other repeats get the worst verdict of
@@ -50,7 +50,7 @@ def inherited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if name in path:
             raise SpecError(f"claims repeat each other in a circle: {' -> '.join([*path, name])}")
         if name not in done:
-            done[name] = _settled(by_name[name], [settle(each, (*path, name)) for each in _origins(name, by_name)])
+            done[name] = _with_worst(by_name[name], [settle(each, (*path, name)) for each in _origins(name, by_name)])
         return done[name]
 
     return [settle(name, ()) for name in by_name]
@@ -65,7 +65,7 @@ def _origins(name: str, by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return origins
 
 
-def _settled(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
+def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
     own = {name: value for name, value in row.items() if name != "repeats"}
     if not origins or own["verdict"] not in _FAITHFUL:
         return own

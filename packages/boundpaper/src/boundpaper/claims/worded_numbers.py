@@ -15,7 +15,7 @@ _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)([KM](?![A-Za-z]))?")
 _SCALE = {"": 1.0, "K": 1e3, "M": 1e6}
 
 
-def spelled(text: str) -> float | None:
+def worded_number(text: str) -> float | None:
     """Return the number that a text has in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`), or None.
 
     If the text has several numbers, the first counts.
@@ -32,7 +32,7 @@ def stated_number(row: pd.Series) -> float:
     `row` has the column `printed` and perhaps `as_number`, the number for a word such as `all`. Raises DataError when
     neither column has a number, or when they differ.
     """
-    number, typed = spelled(str(row["printed"])), row.get("as_number")
+    number, typed = worded_number(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(typed):
         raise DataError(f"{row['printed']!r} is not a number in words; fill as_number, or judge the word itself")
     return float(typed) if number is None else number  # type: ignore[arg-type]

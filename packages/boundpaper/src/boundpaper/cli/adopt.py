@@ -43,7 +43,7 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
         for path in planned.files:
             click.echo(f"{planned.folder.shown(path)}: one line added after \\documentclass")
         return
-    for file in begin.carry_out(planned):
+    for file in begin.write_plan(planned):
         click.echo(file)
 
 
@@ -106,8 +106,8 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     before = revision.cells_at(folder, asked) if revision.is_known(folder.root, asked) else {}
     paper = generate.AdoptedPaper.read(folder)
     found = room.lint(paper, before, asked)
-    chosen = [(each.numeral, each.candidates[0]) for each in found if each.safe] if fix else []
-    left = [each for each in found if not (fix and each.safe)]
+    chosen = [(each.numeral, each.candidates[0]) for each in found if each.is_certain] if fix else []
+    left = [each for each in found if not (fix and each.is_certain)]
     for each in left:
         if interactive and (answer := _chosen_cell(each)) is not None:
             chosen.append((each.numeral, answer))
@@ -121,11 +121,13 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     unknown = sum(not (each.candidates or each.stale) for each in found)
     words = [counted(len(found), "typed number"), f"{unknown} of them match no cell"]
     words += (
-        [f"{len(chosen)} bound"] if fix or interactive else [f"{sum(each.safe for each in found)} that --fix binds"]
+        [f"{len(chosen)} bound"]
+        if fix or interactive
+        else [f"{sum(each.is_certain for each in found)} that --fix binds"]
     )
     click.echo(", ".join(words), err=True)
     bound = {id(numeral) for numeral, _ in chosen}
-    if any((each.safe or each.stale) and id(each.numeral) not in bound for each in found):
+    if any((each.is_certain or each.stale) and id(each.numeral) not in bound for each in found):
         raise SystemExit(1)
 
 
@@ -171,7 +173,7 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
     click.echo(folder.shown(target.absolute()))
 
 
-def _converting(form: str, words: str) -> click.Command:
+def _convert_command(form: str, words: str) -> click.Command:
     """Return the command that converts the paper to a format."""
 
     @click.command(form, help=words)
@@ -194,8 +196,12 @@ def _converting(form: str, words: str) -> click.Command:
     return convert
 
 
-docx = _converting("docx", "Write the paper for Word, through pandoc; exits with 1 when a number or drawing is lost.")
-html = _converting("html", "Write the paper as HTML by LaTeXML or pandoc; exits with 1 if a number or drawing is lost.")
+docx = _convert_command(
+    "docx", "Write the paper for Word, through pandoc; exits with 1 when a number or drawing is lost."
+)
+html = _convert_command(
+    "html", "Write the paper as HTML by LaTeXML or pandoc; exits with 1 if a number or drawing is lost."
+)
 
 
 @click.command("diff")

@@ -62,7 +62,7 @@ def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> N
     ctx.invoke(bundle, jobs=jobs, overleaf=upload, site="")
 
 
-def _converting(form: str, words: str) -> click.Command:
+def _convert_command(form: str, words: str) -> click.Command:
     @click.command(form, help=words)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     @jobs_option
@@ -110,8 +110,10 @@ def _write_flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None
     unpack(make(root() / "out"), folder)
 
 
-docx = _converting("docx", "Write the thesis for Word, through pandoc; exits with 1 when a number or drawing is lost.")
-html = _converting(
+docx = _convert_command(
+    "docx", "Write the thesis for Word, through pandoc; exits with 1 when a number or drawing is lost."
+)
+html = _convert_command(
     "html", "Write the thesis as one HTML page, through LaTeXML or pandoc; `site` also writes exhibits and data."
 )
 

@@ -38,7 +38,7 @@ def audit(
     Exits with 1 when something is found, 2 when a document cannot be read.
     """
     from boundpaper.audit import checks, report
-    from boundpaper.audit.finding import LEVELS, entries_of, reasons
+    from boundpaper.audit.finding import LEVELS, reasons, suppressions
     from boundpaper.audit.reading import read
     from boundpaper.errors import DataError
     from boundpaper.store import files
@@ -52,7 +52,7 @@ def audit(
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
         held = [read(Path(each), each) for each in documents]
-        entries = entries_of(baseline) if baseline else {}
+        entries = suppressions(baseline) if baseline else {}
     except DataError as error:
         raise click.UsageError(str(error)) from None
     every = checks.audit(held, joint=joint, only=only)
@@ -65,7 +65,7 @@ def audit(
                 else or_known(promote, [each.id for each in every]) or "; no contradiction found"
             )
             raise click.UsageError(f"--promote {promote}{words}")
-        claim, table = report.promoted(chosen, output.stem)
+        claim, table = report.claim_source(chosen, output.stem)
         for path, content in ((output, claim), (output.with_suffix(".csv"), table)):
             files.write(path, content.encode())
             click.echo(str(path))

@@ -69,7 +69,7 @@ def _show_claims(names: Sequence[str]) -> None:
     import json
 
     from boundpaper.claims.places import places_of_rows
-    from boundpaper.claims.repeats import inherited
+    from boundpaper.claims.repeats import with_origins
     from boundpaper.claims.show import full_text
 
     rows: dict[str, dict[str, Any]] = {}
@@ -84,7 +84,7 @@ def _show_claims(names: Sequence[str]) -> None:
                 for row in json.loads((root() / step.targets[0]).read_text(encoding="utf-8")):
                     rows[row["claim"]] = row
                     wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
-    judged = inherited(list(rows.values()))
+    judged = with_origins(list(rows.values()))
     for name in names:
         chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
         if not chosen:

@@ -34,7 +34,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; print only the message of a project error, and exit with status 1."""
-        interrupt.begin()
+        interrupt.reset()
         try:
             status = super().invoke(ctx)
             sys.stdout.flush()
@@ -42,11 +42,11 @@ class Commands(click.Group):
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except KeyboardInterrupt:
-            interrupt.leave()
+            interrupt.exit_now()
             ctx.exit(interrupt.CODE)
         except Exception as error:
             if interrupt.was_interrupted():  # an interrupted library may raise any error
-                interrupt.leave()
+                interrupt.exit_now()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
             words = _plain_message(error)

@@ -30,7 +30,7 @@ def check_comparable(
     where = f"{experiment}: {names[0]} and {names[1]}"
     captured = "capture" in first
     mend = CAPTURED if captured else TOGETHER
-    vocabularies = [_facts(each).get("tokenizer") for each in manifests]
+    vocabularies = [_model_facts(each).get("tokenizer") for each in manifests]
     other_words = None not in vocabularies and vocabularies[0] != vocabularies[1]
     if other_words and unit == "text":
         raise DataError(
@@ -63,13 +63,13 @@ def check_comparable(
     return list(guards.mixed_protocol(stated))
 
 
-def _facts(manifest: Manifest) -> Mapping[str, Any]:
+def _model_facts(manifest: Manifest) -> Mapping[str, Any]:
     facts: Mapping[str, Any] = manifest.get("model") or manifest.get("capture") or {}
     return facts
 
 
 def _precision_name(manifest: Manifest) -> str:
-    facts = _facts(manifest)
+    facts = _model_facts(manifest)
     quantization = facts.get("quantization")
     return f"{quantization['type']} and {facts.get('dtype')}" if quantization else str(facts.get("dtype"))
 
@@ -80,7 +80,7 @@ def _require_same_hashes(
     """Raise DataError if values are compared by text or item but the two models got different texts or items."""
     what = "items" if unit == "item" else "texts"
     first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
-    doubt = "" if all("tokenizer" in _facts(each) for each in manifests) else " (or by other tokenizers)"
+    doubt = "" if all("tokenizer" in _model_facts(each) for each in manifests) else " (or by other tokenizers)"
     if what == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
         return
     if other_words:

@@ -184,7 +184,7 @@ class Comparison:
         ):
             series = []
             for model in self.models[1:]:
-                drawn = [(each, ends) for each in chosen if each.models[1] == model and (ends := _ends(each))]
+                drawn = [(each, ends) for each in chosen if each.models[1] == model and (ends := _interval_ends(each))]
                 if drawn:
                     rows = [each.quantity.label for each, _ in drawn]
                     middle, low, high = zip(*(ends for _, ends in drawn), strict=True)
@@ -196,7 +196,7 @@ class Comparison:
                 panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
-        bare = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _ends(each) is None]
+        bare = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
         said = f"{' and '.join(self.models[1:])} less {self.models[0]}"
         return Figure(
             panels=panels,
@@ -334,7 +334,7 @@ def compare_models(
     return Comparison(names, tuple(made), (*told, *note_on_units(made)), tuple(models), by, tuple(metrics))
 
 
-def _ends(each: TestedQuantity) -> tuple[float, float, float] | None:
+def _interval_ends(each: TestedQuantity) -> tuple[float, float, float] | None:
     row = each.row
     values = (
         (row.estimate, row.ci_low, row.ci_high)

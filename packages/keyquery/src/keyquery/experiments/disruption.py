@@ -117,7 +117,7 @@ def measure(
                 rows += _condition_rows(subject, texts, before, norms, targets, (select, fill, where))
                 if where == "pre" and permutations and f"{select}_{fill}" in ranked:
                     some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
-                    rows += _rank(subject, some, mask, (select, fill), permutations)
+                    rows += _permutation_rows(subject, some, mask, (select, fill), permutations)
     return rows
 
 
@@ -184,7 +184,9 @@ def _absent_rows(select: str, fill: Fill, where: Where, reason: str) -> list[Row
     return rows + [row(f"minus_{control}", None, 0, condition=name, reason=reason) for control in CONTROLS]
 
 
-def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int) -> list[Row]:
+def _permutation_rows(
+    subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int
+) -> list[Row]:
     """Rank the massive mask among random ones: p = (1 + random masks at or above it) / (1 + all random masks)."""
     select, fill = key
     before = _nats_per_token(subject, some).mean()
@@ -199,7 +201,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
             "masks": [each.digest() for each in drawn],
             "fill": fill,
         }
-        means += ask_once(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
+        means += ask_once(subject, "random masks", asked, functools.partial(_mean_nats, subject, some, drawn, fill))
     deltas = np.array(means) - before
     return [
         row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
@@ -209,7 +211,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
     ]
 
 
-def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
+def _mean_nats(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
     """Return the nats per token averaged over texts, under each mask."""
     torch = libraries.torch
     batches = [

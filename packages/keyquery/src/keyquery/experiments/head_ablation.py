@@ -61,16 +61,16 @@ def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row
         seeds=options.seeds[:1],
         place=options.place,
     )
-    rows = _rows(subject, few, BASELINE, "", None)
+    rows = _condition_rows(subject, few, BASELINE, "", None)
     random = np.random.default_rng(0)
     for count in sorted({max(1, round(share * len(order))) for share in SHARES}):
-        rows += _rows(subject, few, _without(subject, f"highest:{count}", order[-count:]), "", count)
-        rows += _rows(subject, few, _without(subject, f"lowest:{count}", order[:count]), "", count)
+        rows += _condition_rows(subject, few, _without(subject, f"highest:{count}", order[-count:]), "", count)
+        rows += _condition_rows(subject, few, _without(subject, f"lowest:{count}", order[:count]), "", count)
         for draw in range(DRAWS):
             subject.tell(f"{count} random heads, draw {draw + 1}")
             picks = random.choice(len(order), count, replace=False)
             chosen = [order[pick] for pick in picks]
-            rows += _rows(subject, few, _without(subject, f"random:{count}", chosen), f"draw-{draw}", count)
+            rows += _condition_rows(subject, few, _without(subject, f"random:{count}", chosen), f"draw-{draw}", count)
     return rows
 
 
@@ -84,7 +84,9 @@ def _without(subject: Subject, name: str, heads: Heads) -> Condition:
     return Condition(name, (Intervention("heads", "zero", dims=dims),), decode=True)
 
 
-def _rows(subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None) -> list[Row]:
+def _condition_rows(
+    subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None
+) -> list[Row]:
     """Return the rows of passkey accuracy and delta nats in one condition."""
     names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []

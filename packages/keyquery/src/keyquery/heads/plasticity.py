@@ -257,18 +257,20 @@ def plasticity(
     known = given or prepare_head(head, chosen, queries)
     shared, laws = known.shared, known.laws
     if shared.seen is None:
-        return _plasticity_of_sums(head, chosen, shared, _sums(head, chosen, shared, shared.keys, shared.counts, laws))
+        return _plasticity_of_sums(
+            head, chosen, shared, _pair_sums(head, chosen, shared, shared.keys, shared.counts, laws)
+        )
     parts = []
     for place, law in laws.items():  # each bin has different keys
         keys, eligible = shared.competing(place)
         counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
         counts[place] = eligible
-        parts.append(_sums(head, chosen, shared, keys, counts, {place: law}))
-    nothing = _sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
+        parts.append(_pair_sums(head, chosen, shared, keys, counts, {place: law}))
+    nothing = _pair_sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
     return _plasticity_of_sums(head, chosen, shared, add_sums(parts or [nothing]))
 
 
-def _sums(
+def _pair_sums(
     head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
 ) -> PairSums:
     """Sum over the pairs of eligible keys under the laws of some bins: over all pairs, or over a sample."""

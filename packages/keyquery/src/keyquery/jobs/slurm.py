@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from boundpaper.build.interrupt import patience
+from boundpaper.build.interrupt import delay_exit
 from boundpaper.errors import MissingDependency, ThesisError
 from keyquery.jobs import squeue
 from keyquery.jobs.executors import JobExecutor
@@ -112,7 +112,7 @@ class SlurmExecutor(JobExecutor):
         self._closed.set()
         with self._lock:
             ended, self._open = self._open, {}
-        with patience():
+        with delay_exit():
             self._cancel_calls(ended)
 
     def _cancel_calls(self, ended: dict[str, _OpenCall]) -> None:

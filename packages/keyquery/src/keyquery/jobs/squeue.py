@@ -45,12 +45,12 @@ def largest_array() -> int:
 
     It is 1000, from Slurm's default, if the cluster does not report it.
     """
-    said = _said(["scontrol", "show", "config"])
+    said = _program_output(["scontrol", "show", "config"])
     found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said or "", re.MULTILINE)
     return max(1, int(found[1]) - 1) if found else ARRAY
 
 
-def _said(argv: Sequence[str]) -> str | None:
+def _program_output(argv: Sequence[str]) -> str | None:
     """Return the output of a Slurm program; None if it does not answer."""
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -65,7 +65,7 @@ def job_states(user: str) -> dict[str, str] | None:
     States are Slurm's long names. Return None when Slurm does not answer.
     """
     argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
-    told = _said(argv)
+    told = _program_output(argv)
     return None if told is None else parse_queue(told)
 
 

@@ -45,7 +45,7 @@ def _yes_no_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
     return Draft(relation.asked(subject, shown), YES if right else NO, (YES, NO), facts)
 
 
-def _open(relation: FactKind, rng: random.Random, number: int) -> Draft:
+def _open_question(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = relation.subjects[number % len(relation.subjects)]
     return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 
@@ -89,8 +89,8 @@ PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
     "sports": lambda world, rng, number: _yes_no_draft(world.sports, rng, number),
     "sentiment": _sentiment_draft,
     "copy": _copy_draft,
-    "cities_open": lambda world, rng, number: _open(world.cities, rng, number),
-    "sports_open": lambda world, rng, number: _open(world.sports, rng, number),
+    "cities_open": lambda world, rng, number: _open_question(world.cities, rng, number),
+    "sports_open": lambda world, rng, number: _open_question(world.sports, rng, number),
     "statements": _statement_draft,
 }
 FORM = "named"  # the only wording of a prompt with a key

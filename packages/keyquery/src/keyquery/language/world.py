@@ -13,29 +13,31 @@ from functools import cache
 LANGUAGE_SEED = 0
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
-MARKS = _words(". ? : yes no true false good bad")
-FRAME = _words("the key code is remember what tell in lies where plays play does statement tag review rate copy again")
+MARKS = _split_words(". ? : yes no true false good bad")
+FRAME = _split_words(
+    "the key code is remember what tell in lies where plays play does statement tag review rate copy again"
+)
 NUMERALS = tuple("0123456789")
-TOWN_FIRST = _words("north old stone green river high white lost red")
-TOWN_LAST = _words("haven bridge field gate ford hill port moor well")
-LANDS = _words("drovia kelmar sundria ostland velland quorra")
-NO_LANDS = _words("nowheria umbra erewhon")
-PERSON_FIRST = _words("ana bo carl dina emil fay gus hana ivo")
-PERSON_LAST = _words("tarn voss lind marsh okell pryce renn stahl udo")
-SPORTS = _words("tennis rugby judo golf hockey polo")
-NO_SPORTS = _words("thrumming lobbery quaffing")
-NOUNS = _words("meal room bed view staff bar pool price door light music garden")
-GOOD = _words("lovely superb fresh kind bright calm charming tidy")
-BAD = _words("dirty awful stale rude dull noisy broken damp")
-LISTED = _words(
+TOWN_FIRST = _split_words("north old stone green river high white lost red")
+TOWN_LAST = _split_words("haven bridge field gate ford hill port moor well")
+LANDS = _split_words("drovia kelmar sundria ostland velland quorra")
+NO_LANDS = _split_words("nowheria umbra erewhon")
+PERSON_FIRST = _split_words("ana bo carl dina emil fay gus hana ivo")
+PERSON_LAST = _split_words("tarn voss lind marsh okell pryce renn stahl udo")
+SPORTS = _split_words("tennis rugby judo golf hockey polo")
+NO_SPORTS = _split_words("thrumming lobbery quaffing")
+NOUNS = _split_words("meal room bed view staff bar pool price door light music garden")
+GOOD = _split_words("lovely superb fresh kind bright calm charming tidy")
+BAD = _split_words("dirty awful stale rude dull noisy broken damp")
+LISTED = _split_words(
     "ax bell coin drum egg flag glove hat ink jar kite lamp mug nail oar pin quill ring saw tube urn vase wheel yarn"
 )
-FILLER = _words(
+FILLER = _split_words(
     "we walk along this quiet road and then some wind moves over tall grass while small birds sing near "
     "an open window there children read long books about distant ships that sail across deep water toward "
     "new islands each morning people bake bread sell fruit mend nets paint boats carry wood fetch clear "

@@ -58,7 +58,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     paths = []
     for name, content in written.items():
         path = path_of(root, name, model)
-        old = _held(path)
+        old = _stored_csv(path)
         same = old == content or (bool(old) and _tables_agree(old, content))
         if not same:
             path = put(root, name, model, content.decode())
@@ -148,7 +148,7 @@ def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return model_part
 
 
-def _held(path: Path) -> bytes:
+def _stored_csv(path: Path) -> bytes:
     """Return a table's content as CSV; empty if the table is missing or damaged, and so will be replaced."""
     try:
         return table_text(path).encode()

@@ -74,7 +74,7 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     if len(failed) == len(plan.experiments):
         raise _unmeasured_error(plan, failed)
     tell("loading the model")
-    subject = _open(plan, tell)
+    subject = _open_model(plan, tell)
     fit_threads(subject)
     require_positions(subject.name, subject.model, plan.options.tokens)
     if note:
@@ -140,7 +140,7 @@ def as_project_error(error: Exception) -> ModelError:
     return ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
 
 
-def _open(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
+def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
     folder = plan.root / KEPT / "answers"
     return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
 

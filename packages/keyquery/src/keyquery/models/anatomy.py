@@ -250,7 +250,7 @@ def _first_output(output: Any) -> Any:
     return output[0] if isinstance(output, tuple | list) and output else output
 
 
-def _projects(module: Module) -> bool:
+def _has_weights(module: Module) -> bool:
     """Return whether a module directly owns a weight matrix (or several, for experts)."""
     return any(each.ndim >= 2 for each in module.parameters(recurse=False))
 
@@ -273,7 +273,7 @@ def _parts_of_block(
 
     within = {id(part) for part in found.attention.modules()}
     ran = [
-        (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _projects(part)
+        (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _has_weights(part)
     ]
     out = [  # after attention was computed, if this is known, and never the input of the first module
         part for at, part, given in ran if at >= seen.before_call and gives_stream(part) and given is not ran[0][2]
@@ -288,7 +288,7 @@ def _parts_of_block(
         inside = list(part.modules())
         if any(each is found.attention or "ttention" in type(each).__name__ for each in inside):
             continue
-        if gives_stream(part) and any(_projects(each) for each in inside):
+        if gives_stream(part) and any(_has_weights(each) for each in inside):
             besides.append((order.index(part), name, part))
     besides.sort(key=lambda each: each[0])
     attention = (found.attention, out[-1])
@@ -296,7 +296,7 @@ def _parts_of_block(
         return attention, None, f"{type(found.block).__name__} of layer {found.layer} has no MLP beside its attention"
     last = besides[-1][2]
     of_mlp = {id(part) for part in last.modules()}
-    projections = [part for part in order if id(part) in of_mlp and _projects(part) and gives_stream(part)]
+    projections = [part for part in order if id(part) in of_mlp and _has_weights(part) and gives_stream(part)]
     mlp = (last, projections[-1] if projections else last)
     names = ", ".join(name for _, name, _ in besides)
     several = (

@@ -121,7 +121,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
             return
         if call.layer in calls and not call.cross:
             raise ModelError(
-                f"{_named(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
+                f"{_label(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
                 f"told apart by their layer; {CAPTURED}"
             )
         layer = _layer_of_call(call.layer, call)
@@ -162,7 +162,7 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{_named(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); its "
+            f"{_label(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); its "
             "configuration does not fit its class, it takes more than text, or no text as long as this"
         ) from error
 
@@ -176,7 +176,7 @@ def check_call(
     d_v), and `rows` are the queries to check (None: all). If possible, the error names what else enters.
     """
     torch = libraries.torch
-    name, tokens = _named(model), call.key.shape[2]
+    name, tokens = _label(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
     masked = definition.has_bias(call, queries)
@@ -220,7 +220,7 @@ def check_order(model: PreTrainedModel) -> None:
         logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
     apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if apart > rounding_of(model) * spread:
-        raise ModelError(f"{_named(model)}: {LATER}")
+        raise ModelError(f"{_label(model)}: {LATER}")
 
 
 def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
@@ -243,7 +243,7 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     alone, padded = states[0], states[1][:, : tokens.shape[1]]
     if not float((alone - padded).abs().max()) <= rounding_of(model) * float(alone.std()):
         raise ModelError(
-            f"{_named(model)}: padding at the end of a text changes what it computes for the text, so documents of "
+            f"{_label(model)}: padding at the end of a text changes what it computes for the text, so documents of "
             "different lengths cannot share a forward pass; give --batch 1"
         )
 
@@ -260,7 +260,7 @@ def _probe_tokens(text: Any) -> int:
     return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
 
 
-def _named(model: PreTrainedModel) -> str:
+def _label(model: PreTrainedModel) -> str:
     return f"{type(model).__name__} (model type {model.config.model_type})"
 
 

@@ -94,7 +94,7 @@ class EnglishBook:
         elif task == "sentiment":
             items = [_sentiment_item(number, rng) for number in range(count)]
         else:
-            items = _facts(task, count, rng)
+            items = _fact_items(task, count, rng)
         _require_writable(tokenizer, items)
         return items
 
@@ -199,7 +199,7 @@ def _wrong_keys(key: str, rng: random.Random) -> list[str]:
     return others
 
 
-def _facts(task: str, count: int, rng: random.Random) -> list[Item]:
+def _fact_items(task: str, count: int, rng: random.Random) -> list[Item]:
     pairs, forms, shots = (CITIES, CITY_FORMS, CITY_SHOTS) if task == "cities" else (ATHLETES, SPORT_FORMS, SPORT_SHOTS)
     most = 2 * len(forms) * len(pairs)
     if count > most:

@@ -33,7 +33,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
     try:
         return write_files(project.root / FOLDER, site_pages(project, workers, jobs or os.cpu_count() or 1))
     except BaseException:
-        workers.give_up()
+        workers.kill_all()
         raise
     finally:
         workers.close()

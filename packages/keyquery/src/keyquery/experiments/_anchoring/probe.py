@@ -68,15 +68,17 @@ class Readings:
 
     def flips(self) -> Bools:
         """Mask (n, L) of the samples whose predicted class changes with the knockout: they are question-anchored."""
-        return _of_class(self.before, self.cut) < 0.5
+        return _class_probability(self.before, self.cut) < 0.5
 
     def probability_change(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
         """Return the change of the predicted class's probability by a knockout, in percentage points."""
         values: Floats = getattr(self, after)
-        return np.asarray(100 * (_of_class(self.before, values) - _of_class(self.before, self.before)))
+        return np.asarray(
+            100 * (_class_probability(self.before, values) - _class_probability(self.before, self.before))
+        )
 
 
-def _of_class(before: Floats, after: Floats) -> Floats:
+def _class_probability(before: Floats, after: Floats) -> Floats:
     """Return the probability in `after` of the class that is likelier in `before`."""
     return np.where(before >= 0.5, after, 1 - after)
 
@@ -138,7 +140,9 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
     few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
     for layer in () if few else np.flatnonzero(np.isfinite(value)):
-        resampled = np.concatenate([_area(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)])
+        resampled = np.concatenate(
+            [_weighted_auc(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)]
+        )
         low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
     return value, low, high
 
@@ -146,7 +150,7 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
 def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
     """Return the area under the ROC curve by layer from scores (n, L); NaN where all samples are of one class."""
     once = np.ones((1, len(right)))
-    return np.asarray([_area(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
+    return np.asarray([_weighted_auc(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
 
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
@@ -155,7 +159,7 @@ def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 
 
-def _area(scores: Floats, right: Bools, weights: Floats) -> Floats:
+def _weighted_auc(scores: Floats, right: Bools, weights: Floats) -> Floats:
     """Return the weighted area under the ROC curve for each row of weights (draws, n)."""
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.concatenate([[True], np.diff(scores[order]) > 0]))

@@ -52,26 +52,26 @@ def _popqa(row: Row, number: int) -> Question:
     aliases = row["possible_answers"]
     answers = json.loads(aliases) if isinstance(aliases, str) else list(aliases)
     text = str(row["question"])
-    return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _texts(answers))
+    return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _as_texts(answers))
 
 
 def _triviaqa(row: Row, number: int) -> Question:
     answer = row["answer"]
     text = str(row["question"])
-    return Question(str(row["question_id"]), text, decisive(text), _texts([answer["value"], *answer["aliases"]]))
+    return Question(str(row["question_id"]), text, decisive(text), _as_texts([answer["value"], *answer["aliases"]]))
 
 
 def _hotpotqa_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(str(row["id"]), text, decisive(text), _texts([row["answer"]]))
+    return Question(str(row["id"]), text, decisive(text), _as_texts([row["answer"]]))
 
 
 def _nq_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(f"nq-{number}", text, decisive(text), _texts(row["answer"]))
+    return Question(f"nq-{number}", text, decisive(text), _as_texts(row["answer"]))
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _as_texts(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(value) for value in list(values)))
 
 

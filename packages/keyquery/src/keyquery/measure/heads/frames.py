@@ -42,7 +42,7 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
         missing = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         rows.append(
             {
-                **_place(finding),
+                **_head_indices(finding),
                 "queries": finding.queries,
                 "keys": finding.keys,
                 **values,
@@ -55,7 +55,11 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and query bin."""
-    rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
+    rows = [
+        {**_head_indices(finding), "bin": place, **row}
+        for finding in findings
+        for place, row in enumerate(finding.bins)
+    ]
     return _frame_of_rows(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
@@ -95,7 +99,7 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
 def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and original dimension of the queries."""
     return pd.DataFrame(
-        {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
+        {**_head_indices(finding), "dimension": place, "r2": r2, "weight": weight}
         for finding in findings
         for place, (r2, weight) in enumerate(finding.dimensions)
     )
@@ -104,7 +108,7 @@ def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and principal component of queries and keys, for the first components."""
     return pd.DataFrame(
-        {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        {**_head_indices(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
         for place, (explained, r_q, r_k) in enumerate(finding.spectrum)
     )
@@ -116,7 +120,7 @@ def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
     return pd.DataFrame(
         {
-            **_place(known[place]),
+            **_head_indices(known[place]),
             "point": point,
             "side": "query" if side else "key",
             "position": int(position),
@@ -202,7 +206,7 @@ def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, plac
     return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
 
 
-def _place(found: HeadResult) -> dict[str, Any]:
+def _head_indices(found: HeadResult) -> dict[str, Any]:
     return {"layer": found.layer, "head": found.head, "key_head": found.key_head}
 
 

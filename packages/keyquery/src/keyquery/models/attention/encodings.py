@@ -50,12 +50,12 @@ def rope_parameters(
         raise ModelError(scaled_queries_message(_name(config), kind))
     length = length or int(text.max_position_embeddings)
     if not is_per_layer_type(rope):
-        return _changed(_name(config), rope, kind, factor, length, _head_dimension(text))
+        return _changed_rope(_name(config), rope, kind, factor, length, _head_dimension(text))
     parts = {}
     for label, each in rope.items():
         whole = "full" in label or kind == "drope"
         parts[label] = (
-            _changed(_name(config), each, kind, factor, length, _head_dimension(text)) if each and whole else None
+            _changed_rope(_name(config), each, kind, factor, length, _head_dimension(text)) if each and whole else None
         )
     if kind in ("pi", "ntk", "yarn") and not any(parts.values()):
         raise ModelError(
@@ -127,7 +127,7 @@ def _head_dimension(text: Any) -> int:
     return widths.pop()
 
 
-def _changed(
+def _changed_rope(
     name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
 ) -> dict[str, Any] | None:
     """Return rotary parameters changed to another kind, or None if they already have it."""

@@ -56,7 +56,7 @@ def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range)
         visible &= distance < call.window
     if call.mask is not None:
         mask = _mask_tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
-        visible &= _open(mask)
+        visible &= _visible_keys(mask)
         if mask.dtype != torch.bool:
             scores = scores + mask.float()
     return scores.masked_fill(~visible, -torch.inf), visible
@@ -69,7 +69,7 @@ def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tens
     return tile
 
 
-def _open(mask: Tensor) -> Tensor:
+def _visible_keys(mask: Tensor) -> Tensor:
     """Return a boolean mask of visible keys from a boolean or additive mask."""
     torch = libraries.torch
     shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
@@ -85,7 +85,7 @@ def check_causal(call: Call, rows: range) -> None:
             f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not one for all heads"
         )
     torch = libraries.torch
-    ahead = _open(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
+    ahead = _visible_keys(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
     if bool(torch.triu(ahead, diagonal=1).any()):
         raise ModelError(
             f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"

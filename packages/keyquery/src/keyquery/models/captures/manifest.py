@@ -130,13 +130,13 @@ def seal_manifest(root: Path) -> None:
     read(root)
 
 
-def _unknown(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
+def _unknown_key(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
     """Return a message on the first unknown key, with the nearest known key; empty if all are known."""
     odd = sorted(set(found).difference(known))
     return f"unknown key `{str(odd[0])[:60]}` {where}{or_known(odd[0], sorted(known))}" if odd else ""
 
 
-def _unknown_anywhere(found: Mapping[str, Any]) -> str:
+def _unknown_key_anywhere(found: Mapping[str, Any]) -> str:
     """Return a message on the first unknown key anywhere in a manifest; values must have the right types."""
     settings = found["settings"]
     layer = [each.name for each in fields(Layer)]
@@ -144,11 +144,14 @@ def _unknown_anywhere(found: Mapping[str, Any]) -> str:
         filter(
             None,
             (
-                _unknown(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
-                _unknown(settings, CaptureSettings.__annotations__, "of `settings`"),
-                *(_unknown(row, layer, "of a layer") for row in settings.get("layers", [])),
-                *(_unknown(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
-                *(_unknown(row, DocumentFacts.__annotations__, "of a document") for row in found.get("documents", [])),
+                _unknown_key(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
+                _unknown_key(settings, CaptureSettings.__annotations__, "of `settings`"),
+                *(_unknown_key(row, layer, "of a layer") for row in settings.get("layers", [])),
+                *(_unknown_key(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
+                *(
+                    _unknown_key(row, DocumentFacts.__annotations__, "of a document")
+                    for row in found.get("documents", [])
+                ),
             ),
         ),
         "",
@@ -191,7 +194,7 @@ def _misformed_part(found: Mapping[str, Any]) -> str:
         rotations_of(found)
     except (KeyError, TypeError, ValueError) as error:
         return f"`rotations` do not say how layers turn ({error})"
-    return _unknown_anywhere(found)
+    return _unknown_key_anywhere(found)
 
 
 def _is_count(value: object, least: int) -> bool:

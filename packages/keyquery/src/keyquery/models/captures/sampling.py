@@ -100,7 +100,7 @@ def draw_heads(
     known = [layer.index for layer in layers]
     for index in only_layers:
         if index not in known:
-            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_listed(known)}")
+            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_numbers_as_text(known)}")
     drawn_from = [
         layer
         for layer in layers
@@ -130,7 +130,9 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
     for index, head in asked:
         where = f"--heads {index}.{head}"
         if index not in by_index:
-            raise ModelError(f"{where}: layer {index} is no attention layer of the model; it has {_listed(by_index)}")
+            raise ModelError(
+                f"{where}: layer {index} is no attention layer of the model; it has {_numbers_as_text(by_index)}"
+            )
         if by_index[index].kind == "cross":
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:
@@ -138,7 +140,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
     return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in asked}))
 
 
-def _listed(numbers: Collection[int]) -> str:
+def _numbers_as_text(numbers: Collection[int]) -> str:
     """Return whole numbers as text: only both ends if they are consecutive."""
     held = sorted(numbers)
     whole = len(held) > 2 and held == list(range(held[0], held[-1] + 1))

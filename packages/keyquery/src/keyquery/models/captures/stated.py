@@ -59,7 +59,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _vector_width(capture, layer) for layer in layers}
-    held = _held(path)
+    held = _statement_content(path)
     if isinstance(held, Mapping) and "model_type" in held:
         turning = _rotations_of_config(path, dict(held), capture.context)
         absent = [layer for layer in layers if layer not in turning]
@@ -78,7 +78,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     return stated
 
 
-def _held(file: Path) -> Any:
+def _statement_content(file: Path) -> Any:
     path = file / "config.json" if file.is_dir() else file
     try:
         return held_in(text_of(Path(), str(path)), str(path))

@@ -146,7 +146,7 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
             output_loading_info=True,
             **options,
         )
-        _complete(source, report)
+        _require_all(source, report)
     words = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
     model.eval()
     if source.scaling is not None:
@@ -251,7 +251,7 @@ def check_keys(folder: str) -> None:
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Return False for log records to suppress: the library's table of weights (`_complete` reports what matters),
+    """Return False for log records to suppress: the library's table of weights (`_require_all` reports what matters),
     and warnings about weights "on the meta device", where `--stream` and `device_map` leave them on purpose.
     """
     return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
@@ -336,7 +336,7 @@ def _quantization_config(source: ModelSource) -> Any:
     )
 
 
-def _complete(source: ModelSource, report: dict[str, Any]) -> None:
+def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
     """Raise ModelError for weights that are missing (they would be random), misshapen, or wrongly ignored."""
     missing = sorted(report.get("missing_keys") or ())
     if missing:

@@ -138,11 +138,11 @@ def _start_harness(program: Sequence[str], asked: Sequence[str], folder: Path) -
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:
         raise DataError(
-            f"the harness ended with {returncode}; its log is {folder / 'log.txt'}: {_log_tail(folder)}{_hint(folder)}"
+            f"the harness ended with {returncode}; log: {folder / 'log.txt'}: {_log_tail(folder)}{_advice(folder)}"
         )
 
 
-def _hint(folder: Path) -> str:
+def _advice(folder: Path) -> str:
     """Return advice for a known failure in the log; empty for others."""
     log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
     for words, hint in HINTS:
