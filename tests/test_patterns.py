@@ -77,7 +77,7 @@ MADE: dict[str, Iterable[str]] = {
         "[{}]|,",
     ],
     "packages/boundpaper/src/boundpaper/adopt/generate.py: "
-    "''.join(('[^/]+' if part.startswith('#') else re.escape(part) for part in _split(address)))": [
+    "''.join(('[^/]+' if part.startswith('#') else re.escape(part) for part in _split_address(address)))": [
         "results/[^/]+/acc",
         "[^/]+/[^/]+[^/]+",
     ],

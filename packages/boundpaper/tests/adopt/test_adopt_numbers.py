@@ -89,7 +89,7 @@ def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
         (r"\val{trial/trial/sun/shore}", "did you mean trial/trial/sun/share?"),
         (r"\val{hights/bean,1/gain}", "no table 'hights' in the data; did you mean 'heights'?"),
         (r"\val{heights/bean,1/gain:3f}", "'3f' is not a format"),
-        (r"\val{trial/trial/sun/word:.2f}", "is '5% off', no number"),
+        (r"\val{trial/trial/sun/word:.2f}", "is '5% off', not a number"),
         (r"\boundrows{all}", "no [rows.all] in boundpaper.toml"),
         (r"\val", r"\val without {...}"),
     ):

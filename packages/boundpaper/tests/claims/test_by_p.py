@@ -17,7 +17,7 @@ def taller(heights):
 
 
 def asked(folder, text):
-    refuse_by_p.__globals__["_lines"].cache_clear()
+    refuse_by_p.__globals__["_p_judgements"].cache_clear()
     (folder / "claim.py").write_text(CLAIM.format(asked=text))
     refuse_by_p(folder, "claim.py", "taller")
 

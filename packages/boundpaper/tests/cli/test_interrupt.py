@@ -37,7 +37,7 @@ PATIENT = """
 try:
     time.sleep(99)
 except KeyboardInterrupt:
-    with interrupt.patience():
+    with interrupt.delay_exit():
         time.sleep(3)
         print("taken back", flush=True)
     time.sleep(99)

@@ -21,7 +21,7 @@ class Repeat(Verdict):
     ----------
     repeats : str
         Names, separated by blanks, of the ledger rows that judge the number where it is first stated. This verdict says
-        whether the copy agrees; `inherited` combines it with the verdict on the number.
+        whether the copy agrees; `with_origins` combines it with the verdict on the number.
     """
 
     repeats: str = ""
