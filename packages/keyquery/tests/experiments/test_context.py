@@ -249,7 +249,7 @@ def test_unmeasurable_lengths_have_a_reason() -> None:
     class Long(Planted):
         def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:
             if (length or 0) < 40:
-                raise DataError("prompts of 32 tokens are too short")
+                raise DataError("a prompt of 32 tokens is too short")
             return super().items(task, count, *rest, length=length, **more)
 
     rows = measure(subject(planted(), book=Long("passkey")), Options(items=2), longest=130)

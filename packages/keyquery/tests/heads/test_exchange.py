@@ -136,7 +136,7 @@ def test_cells_without_pairs_have_no_values():
 
 
 def test_head_of_unknown_rotation_is_refused():
-    with pytest.raises(ValueError, match="rotation of this head is not known"):
+    with pytest.raises(ValueError, match="rotation of this head is unknown"):
         exchanged_pairs(replace(made(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
 
 

@@ -151,7 +151,7 @@ def test_law_of_aligned_queries_agrees_with_a_count():
 
 def test_a_head_of_unknown_rotation_is_refused_by_name():
     head = replace(made(FAST, 8), rotary=None)
-    with pytest.raises(ValueError, match=r"rotation of this head is not known.*NO_ROTATION.*bucket_full"):
+    with pytest.raises(ValueError, match=r"rotation of this head is unknown.*NO_ROTATION.*bucket_full"):
         plasticity(head)
     assert np.isfinite(profile(head, estimator="bucket_full")[1:]).all()
 

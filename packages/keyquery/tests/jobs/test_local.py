@@ -36,7 +36,7 @@ def test_killed_job_does_not_affect_other_jobs() -> None:
     with LocalExecutor() as executor:
         killed, crashed, left = (executor.submit(jobs_work.die, how) for how in ("kill", "crash", "exit"))
         after = executor.submit(jobs_work.square, 2)
-        with pytest.raises(JobDied, match=r"ended by SIGKILL \(out of memory\? `dmesg` tells\)\nlast words"):
+        with pytest.raises(JobDied, match=r"ended by SIGKILL \(out of memory\? see `dmesg`\)\nlast words"):
             killed.result()
         with pytest.raises(JobDied, match="ended by SIGSEGV"):
             crashed.result()

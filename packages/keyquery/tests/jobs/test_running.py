@@ -56,7 +56,7 @@ def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> 
         run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path, valid=lambda name: False, names=["x"],
             progress=states.append)  # fmt: skip
     assert runs(tally) == Counter("aa")
-    assert "x: what its earlier result names is gone; it runs again" in [state.event for state in states]
+    assert "x: files of its earlier result are missing; running it again" in [state.event for state in states]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_job_runs_again_when_its_result_is_unreadable(tmp_path: Path, content: b
     with pytest.raises(DataError, match=r"result.pkl: cannot be read"):
         place.load()
     assert run(jobs_work.square, [{"number": 3}], tmp_path, progress=states.append) == [9]
-    assert states[0].event == "number=3: its earlier result cannot be read; it runs again"
+    assert states[0].event == "number=3: its earlier result cannot be read; running it again"
 
 
 @pytest.mark.parametrize("how", ["unsealed", "another's"])
@@ -120,7 +120,7 @@ def test_dead_job_processes_are_failures_with_their_last_output(tmp_path: Path) 
     with pytest.raises(JobsFailed) as caught:
         run(jobs_work.die, [{"how": "kill"}, {"how": "crash"}], tmp_path, progress=states.append)
     killed, crashed = caught.value.failures
-    assert killed.reason == "its process was ended by SIGKILL (out of memory? `dmesg` tells)"
+    assert killed.reason == "its process was ended by SIGKILL (out of memory? see `dmesg`)"
     assert killed.tail.endswith("last words")
     assert "Segmentation fault" in crashed.tail
     assert "jobs_work.py" in crashed.tail
@@ -128,7 +128,7 @@ def test_dead_job_processes_are_failures_with_their_last_output(tmp_path: Path) 
 
 
 def test_result_that_cannot_be_pickled_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(JobsFailed, match="the job returned a function that cannot be kept"):
+    with pytest.raises(JobsFailed, match="the job returned a function that cannot be pickled"):
         run(jobs_work.unkept, [{}], tmp_path)
 
 

@@ -31,5 +31,5 @@ def test_tokenizer_without_or_with_automatic_beginning_token_is_refused():
         add_bos(tokenizer(), "a model")
     words = tokenizer(bos_token="<s>")
     add_bos(words, "a model")
-    with pytest.raises(ModelError, match="puts <s> in front already"):
+    with pytest.raises(ModelError, match="already adds <s> in front"):
         add_bos(words, "a model")

@@ -212,7 +212,7 @@ def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
         ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
         ({"parts": ("value",)}, "no part .value. of a model; did you mean .values."),
-        ({"batch": 0}, "--batch 0: at least 1 document"),
+        ({"batch": 0}, "--batch 0: a forward pass needs at least 1 document"),
     ],
 )
 def test_unknown_selection_is_refused_by_name(place: Path, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
