@@ -296,7 +296,7 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
 
 @pytest.mark.parametrize(
     ("rate", "fault"),
-    [(0.305, r"0\.305 is not a number of 100 items"), (0.31, r"30\.0% is printed, 31\.0 % is stored")],
+    [(0.305, r"0\.305 is not a whole number of items out of 100"), (0.31, r"30\.0% is printed, 31\.0 % is stored")],
 )
 def test_a_rate_that_is_no_number_of_items_or_not_the_printed_one_is_an_error(
     knowledge: pd.DataFrame, rate: float, fault: str

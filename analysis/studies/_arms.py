@@ -77,5 +77,5 @@ def rounds_to_share(arm: Arm, printed: pd.Series) -> bool:
 def _assuming_all_items(share: float, n: int) -> tuple[int, int]:
     right = round(share * n)
     if abs(right / n - share) > TYPED:
-        raise ValueError(f"a share of {share} is not a number of {n} items; check the number of items")
+        raise ValueError(f"a share of {share} is not a whole number of items out of {n}; check the number of items")
     return right, n

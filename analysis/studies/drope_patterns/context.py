@@ -100,7 +100,7 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
     row = protocols[protocols["section"] == section].iloc[0]
     match = re.match(r"(\d+) per cell", str(row["items"]))
     if match is None:
-        raise ValueError(f"drope_protocols: section {section} runs on {row['items']!r}; a number per cell is needed")
+        raise ValueError(f"drope_protocols: section {section} has items {row['items']!r}; write them as `50 per cell`")
     return int(match[1]), str(row["precision"])
 
 

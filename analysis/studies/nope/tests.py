@@ -216,8 +216,8 @@ def nope_family_tests(
     captured ones; each once with all models, and once counting models with shared text weights as one.
     """
     tests = []
-    everyone = nope_recovery_recomputed
-    for scope, rows in (("study", everyone[everyone["agreement"] != ""]), ("all captured", everyone)):
+    captured = nope_recovery_recomputed
+    for scope, rows in (("study", captured[captured["agreement"] != ""]), ("all captured", captured)):
         for unit, units in (("model", rows), ("network", rows.drop_duplicates("network"))):
             splits = {
                 "Llama against others": units["family"] == "Llama 3",
@@ -237,7 +237,7 @@ def nope_family_tests(
                 seen = [str(model) for model in units["model"]]
                 split = [f"the same {len(units)} {unit}s, which suggested the split"]
                 tests.append(attach(row, shared_text_weights(seen, published_facts), same_data(split, split)))
-    llama = everyone[everyone["family"] == "Llama 3"].drop_duplicates("network")
+    llama = captured[captured["family"] == "Llama 3"].drop_duplicates("network")
     deep = llama["text_layers"] >= DEEP
     recovering = llama["recovers"].astype(bool)
     tests.append(

@@ -215,7 +215,7 @@ def retrained_points(
 
 
 def _levels_shown(part: pd.DataFrame, kind: str) -> pd.Series:
-    """Select rows for the table of levels: all rows that weigh heads equally, and the aligned bins of other rows."""
+    """Select rows for the table of levels: all that weigh heads equally; of the others, those of aligned bins."""
     if kind == ALL:
         return pd.Series(True, index=part.index)
     bins = (part["width"] == WIDTH) & (part["texts"] == "one") & (part["estimator"] == ALIGNED)

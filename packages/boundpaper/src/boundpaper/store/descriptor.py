@@ -253,7 +253,7 @@ def _foreign_key(column: str, other: str) -> dict[str, Any]:
 
 
 class DescribedField(NamedTuple):
-    """A field in full, its mark, and the table that its cells refer to."""
+    """A field with all its properties, its mark (as in `key*`), and the table that its cells refer to."""
 
     field: dict[str, Any]
     mark: str = ""

@@ -73,7 +73,7 @@ def judged_sources(root: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Readers:
-    """The documents whose rows a step receives (`own`), and all `known` documents."""
+    """Which documents' rows a step receives (`own`), among all `known` documents."""
 
     own: frozenset[str]
     known: frozenset[str]

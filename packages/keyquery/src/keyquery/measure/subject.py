@@ -396,7 +396,7 @@ def _precision_name(loaded: LoadedModel) -> str:
 
 
 def _training_length(loaded: LoadedModel) -> int:
-    """Return the length of the weights' last training, from config.json.
+    """Return the context length, in tokens, at which the weights were last trained, from config.json.
 
     It is not `original_max_position_embeddings`, which scaled rotations keep: the length before training at longer
     ones.

@@ -162,8 +162,8 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{_label(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); its "
-            "configuration does not fit its class, it takes more than text, or no text as long as this"
+            f"{_label(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); "
+            "causes may be a configuration that does not fit the class, input besides text, or too long a text"
         ) from error
 
 

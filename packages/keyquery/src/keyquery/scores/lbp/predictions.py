@@ -61,7 +61,7 @@ def predictions_by_mode(
         if prediction.id not in known:
             raise DataError(
                 f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
-                "give the data set that was answered with --data, its lengths with --lengths"
+                "pass the data set that the model answered as --data, and its lengths as --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
         if key in seen:

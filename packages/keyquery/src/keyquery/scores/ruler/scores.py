@@ -59,7 +59,7 @@ def length_key(tokens: int) -> str:
 
 
 def length_tokens(key: str) -> int:
-    """Return the number of tokens of a key.
+    """Return the number of tokens that a key names: `4k` is 4096.
 
     Raises DataError if the key is invalid.
     """
