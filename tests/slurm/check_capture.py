@@ -86,7 +86,7 @@ def test_capture_in_two_slurm_shards_equals_a_local_capture(lab: Path, here: Pat
     before = {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()}
     again = capture(lab, there, *TWO_JOBS)
     assert again.returncode == 0, again.stderr
-    assert "captured already" in again.stderr
+    assert "already captured" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()} == before
 
 
