@@ -8,7 +8,6 @@ those of later tokens, equal those of a whole pass to the last bit.
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -99,7 +98,7 @@ def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], given: dict
     """Return the stored outputs of the model's blocks for the inputs of a forward pass, to be filled by it."""
     of_model, torch = _known.setdefault(model, {}), libraries.torch
     while of_model and sum(map(_bytes, of_model.values())) > _room(model):
-        del of_model[random.choice(list(of_model))]  # in turn, the oldest would always be the next that is asked for
+        of_model.popitem()  # the newest: where texts come in turn, the oldest is the next that is asked for
     tensors = [each for each in (*inputs, *given.values()) if isinstance(each, torch.Tensor)]
     mark = [f"{tuple(each.shape)}".encode() + each.cpu().numpy().tobytes() for each in tensors]
     return of_model.setdefault(b" ".join([*mark, b"cached" * (given.get("past_key_values") is not None)]), {})
@@ -112,7 +111,7 @@ def _room(model: PreTrainedModel) -> int:
 
 def _bytes(states: Known) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
-    held = [each for output, layer in states.values() for each in (output, *vars(layer or random).values())]
+    held = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
     return sum(each.nbytes for each in held if isinstance(each, libraries.torch.Tensor))
 
 
