@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -126,11 +127,18 @@ def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
     asked = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
     first = [traced(root, *what) for what in asked]
     known = json.loads((root / FILE).read_text())["value"]["values"]
-    assert {key.partition(":")[0] for key in known} == {"table", "chapter"}
+    assert {key.partition(":")[0] for key in known} == {"table", "chapter", "origins"}
     assert [traced(root, *what) for what in asked] == first
     source = root / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("71.0", "70.9"))
     assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")
+    described = root / "artifacts/datapackage.yaml"
+    origin = re.search(r"from (\w[^,\n]*)", traced(root, "table:recall_lengths"))
+    assert origin
+    plain = described.read_text()
+    described.write_text(plain.replace(origin[1], "Another Study"))
+    assert "from Another Study" in traced(root, "table:recall_lengths")
+    described.write_text(plain)
     (root / FILE).write_text((root / FILE).read_text().replace("70.9", "70.8"))
     assert "70.8 was not found" in refused(root, "70.8"), "a changed file is not trusted"
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from boundpaper.errors import DataError
 from boundpaper.places import package_folders
 from boundpaper.store import standard_words
+from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
@@ -37,11 +38,19 @@ def full_package(root: Path) -> dict[str, Any]:
     """
     if not (root / SCHEMA).is_file():
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
-    brought = [(folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()]
-    stamps = tuple(
-        (str(root / folder), file, _file_stamp(root / folder / file)) for folder, file in (("", SCHEMA), *brought)
-    )
-    return _descriptor(stamps)
+    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in _files(root)))
+
+
+def package_hash(root: Path) -> str:
+    """Return a hash of the content of every file from which `full_package` reads."""
+    return hash_bytes(b"".join(hash_bytes((folder / file).read_bytes()) for folder, file in _files(root))).decode()
+
+
+def _files(root: Path) -> list[tuple[Path, str]]:
+    """Return the descriptor's file, then those of installed packages, each as folder and name."""
+    return [(root, SCHEMA)] + [
+        (root / folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()
+    ]
 
 
 def _file_stamp(path: Path) -> tuple[int, int]:

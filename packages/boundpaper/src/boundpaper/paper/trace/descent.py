@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.paper.trace.cells import TracedRow, artifact_cells, cell_number, table_cells
 from boundpaper.paper.trace.known import StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
-from boundpaper.store.descriptor import files, resource
+from boundpaper.store.descriptor import files, full_package, package_hash
 from boundpaper.store.manifest import manifest
 
 if TYPE_CHECKING:
@@ -53,6 +53,15 @@ class TracedProject:
         """Return the rows of a table."""
         rows = self.known.value(step.key, self.stamp(step), lambda: table_cells(self.job(step)))
         return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
+
+    def origins(self, artifact: str) -> list[str]:
+        """Return where an artifact comes from, as its description says."""
+
+        def all_origins() -> dict[str, list[str]]:
+            entries = full_package(self.root)["resources"]
+            return {entry["name"]: list(map(_one_line, entry.get("origin") or [])) for entry in entries}
+
+        return self.known.value("origins", package_hash(self.root), all_origins).get(artifact, [])  # type: ignore[no-any-return]
 
     def maker(self, artifact: str) -> Step | None:
         """Return the step that makes or checks an artifact."""
@@ -118,12 +127,12 @@ def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> 
         if note.get("command"):
             versions = ", ".join(f"{name} {version}" for name, version in sorted(note.get("versions", {}).items()))
             yield f"measured by: {note['command']}" + (f" ({versions})" if versions else "")
-    described = resource(project.root, artifact) or {}
-    for origin in described.get("origin") or []:
-        if not rows or not rows[0].cells.get("source"):
-            yield "from " + (
-                ", ".join(str(part) for part in origin.values() if part) if isinstance(origin, dict) else str(origin)
-            )
+    if not rows or not rows[0].cells.get("source"):
+        yield from (f"from {origin}" for origin in project.origins(artifact))
+
+
+def _one_line(origin: object) -> str:
+    return ", ".join(str(part) for part in origin.values() if part) if isinstance(origin, dict) else str(origin)
 
 
 def _input_rows(
