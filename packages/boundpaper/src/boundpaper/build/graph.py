@@ -4,6 +4,7 @@ A step is a function or a chapter template; parameters without default name the 
 project file is imported for this, and this module uses only the standard library.
 """
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,6 +44,13 @@ class Step:
     def targets(self) -> tuple[str, ...]:
         """Return the files that the step must make."""
         return tuple(target.format(name=self.name) for target in self.kind.targets)
+
+    def about(self, root: Path) -> str:
+        """Return one line on the step: the first docstring line of an exhibit's file, or of another step's function."""
+        said = None
+        if self.kind.name in ("table", "figure"):
+            said = ast.get_docstring(ast.parse((root / self.file).read_text(encoding="utf-8")))
+        return (said or self.doc).partition("\n")[0]
 
 
 @dataclass(frozen=True)

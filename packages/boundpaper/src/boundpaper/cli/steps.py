@@ -10,7 +10,7 @@ from boundpaper.cli.project import completion_of, read_graph, root, session, sho
 from boundpaper.places import shown_file
 
 if TYPE_CHECKING:
-    from boundpaper.build.graph import Step
+    pass
 
 MOST = 20  # most faults of one table that `check` prints
 
@@ -73,17 +73,9 @@ def list_steps(kind: str | None) -> None:
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
             file = shown_file(root(), step.file)
-            click.echo(f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {_about(step) or file}")
-
-
-def _about(step: Step) -> str:
-    """Return one line on a step: the first docstring line of an exhibit's file, or of another step's function."""
-    import ast
-
-    if step.kind.name not in ("table", "figure"):
-        return step.doc
-    said = ast.get_docstring(ast.parse((root() / step.file).read_text(encoding="utf-8"))) or step.doc
-    return said.partition("\n")[0]
+            click.echo(
+                f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {step.about(root()) or file}"
+            )
 
 
 @click.command()

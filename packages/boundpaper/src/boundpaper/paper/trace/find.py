@@ -189,7 +189,7 @@ def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
         return
     step = _step_named(project, kind, name)
     if not parts:
-        yield f"{step.key}" + (f": {step.doc}" if step.doc else "")
+        yield ": ".join(filter(None, (step.key, step.about(project.root))))
         yield from trace_cell(project, step, None, "", set())
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
