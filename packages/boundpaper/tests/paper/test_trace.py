@@ -135,7 +135,9 @@ def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
     described = root / "artifacts/datapackage.yaml"
     origin = re.search(r"from (\w[^,\n]*)", traced(root, "table:recall_lengths"))
     assert origin
-    assert traced(root, "table:recall_lengths").partition("\n")[0] == "table:recall_lengths: Recall by length as printed."
+    assert (
+        traced(root, "table:recall_lengths").partition("\n")[0] == "table:recall_lengths: Recall by length as printed."
+    )
     plain = described.read_text()
     described.write_text(plain.replace(origin[1], "Another Study"))
     assert "from Another Study" in traced(root, "table:recall_lengths")
