@@ -67,7 +67,7 @@ def section(place):
     return text.partition(begin)[2].partition(end)[0]
 
 
-@pytest.mark.parametrize(("place", "says", "word"), OWN[["place", "says", "word"]].itertuples(index=False))
+@pytest.mark.parametrize(("place", "says", "word"), list(OWN[["place", "says", "word"]].itertuples(index=False)))
 def test_statement_of_the_thesis_is_printed_and_has_its_word(place, says, word):
     assert says in section(place)
     assert any(re.search(rf"(?i)\b{each}", says) for each in word.split("/"))

@@ -53,6 +53,7 @@ def items_table(
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
     rows["shown"] += rows["shown"].map({name: _seeds_sentence(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
+    seeded = "" if measured.all() else f" {int(measured.sum())} have a seed and"
     return Table(
         rows=rows,
         columns=[
@@ -68,14 +69,14 @@ def items_table(
         size="footnotesize",
         column_space=4,
         caption=(
-            f"{caption}; {int(measured.sum())} of {asked_items} have a seed, {closed} are decided. "
-            "Unit: one training seed; means over all trained models with Student's intervals, which decide nothing."
+            f"{caption}; of {asked_items}{seeded} {closed} are decided. "
+            "Unit: one training seed; Student's intervals, which decide nothing."
         ),
         short=short,
         note=(
             "p: exact sign flips over seeds (permutations within seeds of a relation), and the exact test against the "
-            f"margin of equivalence{_margins(rows)}, each with Holm over the family as planned. Open: the trained "
-            f"seeds decide neither, and may be too few to do so. {note}{left_out}"
+            f"margin of equivalence{_margins(rows)}, each with Holm over the family as planned. Open: "
+            f"neither is decided, perhaps for want of seeds. {note}{left_out}"
         ),
     )
 

@@ -16,5 +16,5 @@ def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> 
         FAMILIES,
         "What position decides, in the second run: planned items of the amendment",
         "Planned items of the amendment",
-        "Aligned queries, in bins of 16 words unless an item names another width.",
+        "Aligned queries, in bins of 16 words or as named.",
     )
