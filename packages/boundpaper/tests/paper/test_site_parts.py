@@ -147,7 +147,7 @@ def test_summary_of_no_changes_says_rounding_only():
     assert _summary_of_changes([]) == "no number by more than rounding"
 
 
-def test_shallow_clone_reports_cut_history(tmp_path):
+def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
     whole, table = tmp_path / "whole", tmp_path / "whole/artifacts/results/drop.csv"
     table.parent.mkdir(parents=True)
 
@@ -167,6 +167,10 @@ def test_shallow_clone_reports_cut_history(tmp_path):
         git(whole, "commit", "-qm", f"Revision {revision}")
     assert subjects(whole) == ["Revision 2", "Revision 1", "Revision 0"]
     assert shallow_note(whole) == ""
+    monkeypatch.setattr("boundpaper.paper.site.history.MOST", 2)
+    cut = histories(whole)
+    assert isinstance(cut, dict)
+    assert [(each.subject, each.earlier) for each in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
     for depth, left in ((1, []), (2, ["Revision 2"])):
         shallow = tmp_path / f"shallow-{depth}"
         git(tmp_path, "clone", "-q", "--depth", str(depth), whole.as_uri(), str(shallow))

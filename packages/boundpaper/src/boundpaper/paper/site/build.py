@@ -11,6 +11,7 @@ from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
 from boundpaper.paper.site.exhibits import draw_pictures, exhibit_pages
 from boundpaper.paper.site.graph import graph_pages
+from boundpaper.paper.site.history import histories
 from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
@@ -41,17 +42,20 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of every file of the site; if `jobs` allows, another process makes pages of artifacts."""
+    if jobs > 1:
+        workers.begin()
+        workers.submit(histories, project.root)  # caches the changes for the pages of artifacts
     yield from page_assets().items()
     draw_pictures(project, jobs)
     reading = ChapterPages(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
     begun = None
     if jobs > 1:
-        workers.begin()
         begun = workers.submit(_artifact_pages, replace(project, call=_missing_artifact), cells)
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, reading.label)
+    yield from code_pages(project)
     files, used = workers.result(begun) if begun else _artifact_pages(project, cells)
     yield from files
     for key, nodes in used.items():
@@ -59,7 +63,6 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
     yield from bibliography_pages(project)
     yield from search_files(project, reading)
     yield from graph_pages(project)
-    yield from code_pages(project)
 
 
 def _artifact_pages(

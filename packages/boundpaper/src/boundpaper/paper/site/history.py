@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
@@ -14,6 +14,7 @@ from boundpaper.store.cached_files import keep_value, read_kept
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"
 TOLERANCE = 1e-6
+MOST = 12  # most revisions of a result that are compared and shown
 _HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
 
 
@@ -25,16 +26,17 @@ SHALLOW = (
 
 @dataclass(frozen=True)
 class Revision:
-    """A revision that changed a result: commit, date, message, and the change in words."""
+    """A revision of a result: commit, date, message, the change in words, and the number of older ones left out."""
 
     commit: str
     date: str
     subject: str
     change: str
+    earlier: int = 0
 
 
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
-    """Return the revisions of every result, newest first, or one sentence that says why there are none.
+    """Return the `MOST` newest revisions of every result, newest first, or one sentence that says why there are none.
 
     In a shallow clone, the oldest revisions are omitted, since they seem to add every file (see `shallow_note`).
 
@@ -50,19 +52,22 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             else "this folder is not a git checkout, so there is no history"
         )
     known = _load_cache(root / KEPT)
-    by_claim: dict[str, list[Revision]] = {}
+    by_result: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge_commits(root)
     with _BlobReader(root) as blobs:
         for name, commit, date, subject, old, new in versions:
             if commit in edge:
                 continue
+            if len(shown := by_result.setdefault(name, [])) == MOST:
+                shown[-1] = replace(shown[-1], earlier=shown[-1].earlier + 1)
+                continue
             key = f"{name} {old} {new}"
             if key not in fresh:
                 fresh[key] = known[key] if key in known else _change_in_words(name, blobs.text(old), blobs.text(new))
-            by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
+            shown.append(Revision(commit[:12], date, subject, fresh[key]))
     keep_value(root / KEPT, fresh)
-    return {name: tuple(revisions) for name, revisions in by_claim.items()}
+    return {name: tuple(revisions) for name, revisions in by_result.items()}
 
 
 def shallow_note(root: Path) -> str:

@@ -132,11 +132,10 @@ class ChapterPages:
             return _link_html(addresses.claim(where["claim"]), html, tip, kind)
         if artifact not in self._frames:
             self._frames[artifact] = read(self.project.root, artifact)
-        frame = self._frames[artifact]
-        chosen: Any = [True] * len(frame)
+        frame = chosen = self._frames[artifact]
         for name, wanted in where.items():
-            chosen = chosen & cells_equal(frame[name], wanted).to_numpy()
-        rows = [place for place, fits in enumerate(chosen) if fits]
+            chosen = chosen[cells_equal(chosen[name], wanted)]
+        rows = chosen.index.tolist()
         at = ""
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))
