@@ -53,6 +53,7 @@ def items_table(
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
     rows["shown"] += rows["shown"].map({name: _seeds_sentence(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
+    within = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
     seeded = "" if measured.all() else f" {int(measured.sum())} have a seed and"
     return Table(
         rows=rows,
@@ -74,9 +75,9 @@ def items_table(
         ),
         short=short,
         note=(
-            "p: exact sign flips over seeds (permutations within seeds of a relation), and the exact test against the "
-            f"margin of equivalence{_margins(rows)}, each with Holm over the family as planned. Open: "
-            f"neither is decided, perhaps for want of seeds. {note}{left_out}"
+            f"p: exact sign flips over seeds{within}, and the exact test against the margin of "
+            f"equivalence{_margins(rows)}, each with Holm over the family as planned. Open: neither is decided, "
+            f"perhaps for want of seeds. {note}{left_out}"
         ),
     )
 
