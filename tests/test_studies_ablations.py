@@ -12,9 +12,8 @@ from analysis.studies.drope_patterns.patterns import attention_experiments, atte
 from analysis.studies.drope_sinks.bos_write import baseline_perplexities, bos_ablation_contrasts, bos_ablations
 from analysis.studies.drope_sinks.interventions import bos_mlp_effects
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
 
 
 def source(name):
