@@ -46,9 +46,8 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
         short="Recovery by adjacency to layers without position encoding",
         note=[
             "In brackets what the rounding of both means leaves open. The study prints no standard deviations, so no "
-            "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of "
-            "the five layers that are printed singly, every other layer taken to lie where it adds least to the "
-            "spread.",
+            "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of the "
+            "five layers that are printed singly, every other layer taken to lie where it adds least to the spread.",
             f"Both adjacent groups against the others: ${signed(3).show(both['difference'], 'plain')}$, $|t| \\leq "
             f"{two.show(both['statistic_at_most'], 'plain')}$, $p \\geq {two.show(both['p_at_least'], 'plain')}$; the "
             f"three groups: $F \\leq {two.show(three['statistic_at_most'], 'plain')}$, $p \\geq "

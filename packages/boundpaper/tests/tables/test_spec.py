@@ -204,10 +204,9 @@ def test_build_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "t_example", raising=False)
     body = (
-        "import pandas as pd\nfrom boundpaper.tables import Column, Table, fixed\n"
-        "def table() -> Table:\n"
-        "    rows = pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n"
-        "    return Table(rows=rows, columns=[Column('name', 'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
+        "import pandas as pd\nfrom boundpaper.tables import Column, Table, fixed\ndef table() -> Table:\n    rows = "
+        "pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n    return Table(rows=rows, columns=[Column('name', "
+        "'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
     )
     written = build(_job(tmp_path, body))
     assert list(written) == ["out/tables/example.tex"]
