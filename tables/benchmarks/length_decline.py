@@ -8,11 +8,7 @@ from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured_mark
 
 
-def table(
-    length_decline: pd.DataFrame,
-    measured_decline: pd.DataFrame,
-    measured_lbp_lengths: pd.DataFrame,
-) -> Table:
+def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured_lbp_lengths: pd.DataFrame) -> Table:
     """Return the table."""
     full = length_decline["captured_context"].max()
     facts = length_decline[length_decline["mode"] == next(iter(words("mode")))].reset_index(drop=True)

@@ -6,10 +6,7 @@ from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, integer, pvalue
 from tables._house import spread_tests
 
-PAIRS = {
-    "ap_drop": "decline against the plasticity drop",
-    "total_drop": "decline against the size of the total drop",
-}
+PAIRS = {"ap_drop": "decline against the plasticity drop", "total_drop": "decline against the size of the total drop"}
 
 
 def table(

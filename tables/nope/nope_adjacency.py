@@ -6,11 +6,7 @@ from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
 from boundpaper.typeset.numbers import fixed as fixed_number
 
-GROUPS = {
-    "after": "directly after a cross-attention layer",
-    "before": "directly before one",
-    "far": "neither",
-}
+GROUPS = {"after": "directly after a cross-attention layer", "before": "directly before one", "far": "neither"}
 
 
 def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> Table:

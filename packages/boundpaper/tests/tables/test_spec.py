@@ -110,10 +110,7 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
     ),
     (lambda: table(rows=frame(model=["A", " ", "C"])), r"row 2 is empty without a reason"),
     (lambda: table(rows=frame(lbp=[1.0, math.inf, 2.0])), r"row 2 \(B-2B\): lbp is inf"),
-    (
-        lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])),
-        r"row 1 \(A-1B\) is the text '1.0', but the column has numbers",
-    ),
+    (lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])), r"row 1 \(A-1B\) is the text '1.0', but the column has numbers"),
     (lambda: table(rows=frame(lbp=[True, False, True])), "is True, which is not a number"),
     (lambda: table(Column("lbp", "LBP", text), rows=frame(lbp=[1.0, math.inf, 2.0])), "row 2 .*is inf"),
     (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"\[50.0, 40.0\], with the ends in the wrong"),
