@@ -83,9 +83,7 @@ def write_inlined(project: Path, target: Path) -> None:
     for path in (target / "figures").glob("*.float.tex"):
         name = path.name.removesuffix(".float.tex")
         text = re.sub(
-            r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}",
-            rf"\\input{{figures/{name}.body}}",
-            path.read_text(),
+            r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}", rf"\\input{{figures/{name}.body}}", path.read_text()
         )
         path.write_text(text, encoding="utf-8")
         (target / f"figures/{name}.body.tex").write_text(figures[name], encoding="utf-8")

@@ -32,7 +32,7 @@ def states(**printed):
     """Return a source of numbers stated in prose, by statement; a pair gives the text and the number that it means."""
     collected = []
     for statement, text in printed.items():
-        words, number = text if isinstance(text, tuple) else (text, None)
+        words, number = (text, None) if isinstance(text, str) else text
         about = "about" if words.startswith("~") else ""
         collected.append((statement, statement.replace("_", " "), "", words, number, about))
     frame = prints("statement quantity model printed as_number qualifier", *collected)

@@ -1,8 +1,8 @@
 """Fixtures: the project from which golden files are rendered, and disposable copies of it."""
 
 import compileall
-import difflib
 import gc
+import json
 import os
 import shutil
 import subprocess
@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 
 import warmed
 from heeded import heed_signals
+from suites import golden as golden
+from suites import pytest_addoption as pytest_addoption
+from suites import skip_without_tex
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails because the machine is slow
@@ -28,7 +31,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
 os.environ["NUMBA_CACHE_DIR"] = ""  # caches go beside the sources, and copies of the project include them
 ROOMS = ("analysis", "figures", "packages", "tables")
-PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
 heed_signals()
@@ -51,10 +53,6 @@ def pytest_collection():
     return found
 
 
-def pytest_addoption(parser):
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with today's output")
-
-
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
 # test files of at least ten seconds of processor time, longest first
 LONGEST = ["docs", "wheels", "kernels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
@@ -70,12 +68,7 @@ def pytest_collection_modifyitems(items):
     first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
     long |= {item.path for item in items if item.path.stem in first}
     items.sort(key=lambda item: (item.path not in long, item.path in waiting, first.get(item.path.stem, len(LONGEST))))
-    absent = [program for program in PROGRAMS if not shutil.which(program)]
-    if absent:
-        skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")
-        for item in items:
-            if "latex" in item.keywords:
-                item.add_marker(skip)
+    skip_without_tex(items, "run `python build.py doctor`")
 
 
 def _tracked(*folders: str) -> list[str]:
@@ -92,6 +85,17 @@ def copy_project(target: Path) -> Path:
         if path.relative_to(target).as_posix() not in shipped:
             path.unlink()
     return target
+
+
+def capture_lab(folder: Path, documents: int) -> Path:
+    """Write a copy of the project, a small model and texts below `folder`."""
+    from models_tiny import saved, text
+
+    saved("llama", folder / "tiny")
+    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(documents)]
+    (folder / "texts.jsonl").write_text("\n".join(rows))
+    copy_project(folder / "project")
+    return folder
 
 
 def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
@@ -146,20 +150,3 @@ def warm(project, shipped):
             ignored = shutil.ignore_patterns("lock", "*.part")
             shutil.copytree(shipped / "out" / name, project / "out" / name, ignore=ignored)
     return project
-
-
-@pytest.fixture
-def golden(request):
-    """Return a function that compares a text with a golden file, or rewrites the file with `--update-golden`."""
-
-    def compare(path: str, text: str) -> None:
-        file = GOLDEN / path
-        if request.config.getoption("--update-golden"):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        assert file.is_file(), f"golden file {path} is missing; create it with --update-golden and check it"
-        known = file.read_text()
-        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
-        assert text == known, "\n".join(diff)
-
-    return compare

@@ -47,13 +47,3 @@ def test_failing_candidates_are_no_headline_claims() -> None:
     failing = named[(named["severity"] == "headline") & named["verdict"].isin(["not supported", "contradicted"])]
     assert failing["claim"].tolist() == []
     assert {"c000_hypotheses_frequency"} <= set(named["claim"])
-
-
-def test_twin_claims_have_equal_verdicts() -> None:
-    verdicts = ledger().set_index("claim")["verdict"]
-    for twins in (
-        ("c002_onset_first_fifth_recovers", "c001_first_fifth_early_level", "c002_onset_last_fifth_plummets"),
-        ("c004_ans_truncations", "c004_ans_figure_i_truncations", "c004_ans_figure_i_near_misses"),
-        ("c003_separation.1b", "c003_separation.3b", "c003_near_zero"),
-    ):
-        assert len(set(verdicts[list(twins)])) == 1, twins

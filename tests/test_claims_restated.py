@@ -4,11 +4,14 @@ import inspect
 
 import pandas as pd
 import pytest
+import yaml
 
 from boundpaper.store.frames import parsed
 from claims_cases import function, prints, rows, say, states, verdicts
-from claims_repeats import REPEATS, SUMMARY
+from conftest import ROOT
 
+LISTED = yaml.safe_load((ROOT / "tests/claims_repeats.yaml").read_text())
+REPEATS = LISTED["repeats"]
 STATED = ("stated_001", "stated_002", "drope_stated", "drope_captions")
 WHOLE = {"context", "decile"}  # columns whose keys are numbers
 
@@ -16,7 +19,7 @@ WHOLE = {"context", "decile"}  # columns whose keys are numbers
 def cells(claim):
     """Return for each repeated value where it is first printed, as (table, ((column, key), ...))."""
     found = {}
-    for line in REPEATS[claim].split("\n")[1:]:
+    for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()
         pairs = [each.split("=") for each in where]
         found[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
@@ -114,7 +117,7 @@ def test_each_summary_row_is_compared_with_its_section():
     """Errors are reported for DroPE only; every other row covers both models."""
     tables: dict[str, list[dict]] = {}
     summary = []
-    for number, line in enumerate(SUMMARY.split("\n")[1:]):
+    for number, line in enumerate(LISTED["summary"].splitlines()):
         metric, table, *where = line.split()
         pairs = [each.split("=") for each in where]
         for model in ("DroPE",) if table == "drope_errors" else ("RoPE", "DroPE"):

@@ -21,14 +21,9 @@ from analysis.studies.drope_values.removal import massive_removal
 from analysis.studies.overview.captures import capture_heads, recalibration_tokens, twin_heads
 from boundpaper.claims import Verdict
 from boundpaper.errors import DataError
-from boundpaper.store.reader import read
-from conftest import ROOT
+from committed import FAMILIES, artifact
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
-
-
-def source(name: str) -> pd.DataFrame:
-    return read(ROOT, name)
 
 
 def where(column: str, value: object, field: str, new: object) -> Change:
@@ -45,7 +40,7 @@ def where(column: str, value: object, field: str, new: object) -> Change:
 
 
 def test_copying_claim_is_contradicted_when_texts_do_not_repeat() -> None:
-    tables = [source("drope_text_repeats"), source("disruption_by_text"), source("drope_layer1_perplexity")]
+    tables = [artifact("drope_text_repeats"), artifact("disruption_by_text"), artifact("drope_layer1_perplexity")]
     assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "holds"
     tables[0] = where("text_set", "technical", "repeats", 1)(tables[0])
     assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "contradicted"
@@ -53,7 +48,7 @@ def test_copying_claim_is_contradicted_when_texts_do_not_repeat() -> None:
 
 def test_text_sets_count_as_kinds_only_without_repeated_texts() -> None:
     tables = [
-        source(name)
+        artifact(name)
         for name in ("drope_disruption_texts_reported", "disruption_by_text", "disruption_ratios", "drope_text_repeats")
     ]
     (order,) = [each for each in c004_text_types(*tables) if each.key == "order"]
@@ -69,14 +64,14 @@ def test_text_sets_count_as_kinds_only_without_repeated_texts() -> None:
 
 
 def test_hand_computed_attention_counts_only_when_rotated() -> None:
-    origins = source("drope_attention_origins")
+    origins = artifact("drope_attention_origins")
     assert thesis_scripts.thesis_attention_unrotated(origins).verdict == "holds"
     rotated = where("experiment", 7, "rotated", "yes")(origins)
     turned = thesis_scripts.thesis_attention_unrotated(rotated)
     assert turned.verdict == "contradicted"
     assert "Experiment 5" in turned.reason
     assert "Experiment 7" not in turned.reason
-    tables = [source("attention_agreement"), source("attention_tests")]
+    tables = [artifact("attention_agreement"), artifact("attention_tests")]
     bare, whole = (c004_pat_routed_identically(*(*tables, each)) for each in (origins, rotated))
     assert (bare.verdict, whole.verdict) == ("not supported", "contradicted")
     assert "without rotating" in bare.reason
@@ -84,29 +79,29 @@ def test_hand_computed_attention_counts_only_when_rotated() -> None:
 
 
 def test_write_scores_count_only_when_rotated() -> None:
-    origins = source("drope_attention_origins")
-    tables = [source("write_summary"), source("write_layers")]
+    origins = artifact("drope_attention_origins")
+    tables = [artifact("write_summary"), artifact("write_layers")]
     assert c004_drope_writes_more(*(*tables, origins)).verdict == "not supported"
     rotated = where("experiment", 5, "rotated", "yes")(origins)
     assert c004_drope_writes_more(*(*tables, rotated)).verdict == "holds"
 
 
 def test_sink_rates_by_hand_need_the_rotation_or_model_attention() -> None:
-    origins = source("drope_attention_origins")
-    rest = [source("drope_first_sink_rates"), source("sink_rate_layers")]
-    judged = c004_attention_by_hand(source("models"), origins, *rest)
+    origins = artifact("drope_attention_origins")
+    rest = [artifact("drope_first_sink_rates"), artifact("sink_rate_layers")]
+    judged = c004_attention_by_hand(artifact("models"), origins, *rest)
     assert judged.verdict == "not supported"
     assert "91.9% where 97.8% are printed" in judged.reason
     rotated = where("run", "printed", "rotated", "yes")(origins)
-    assert c004_attention_by_hand(source("models"), rotated, *rest).verdict == "holds"
+    assert c004_attention_by_hand(artifact("models"), rotated, *rest).verdict == "holds"
 
 
 def test_sinks_and_perplexities_of_the_first_run_differ() -> None:
-    first, layers = source("drope_first_sink_rates"), source("sink_rate_layers")
+    first, layers = artifact("drope_first_sink_rates"), artifact("sink_rate_layers")
     assert thesis_scripts.thesis_sinks_first_run(first, layers).verdict == "holds"
     same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
     assert thesis_scripts.thesis_sinks_first_run(same, layers).verdict == "contradicted"
-    stored, effects = source("drope_first_perplexity"), source("bos_mlp_effects")
+    stored, effects = artifact("drope_first_perplexity"), artifact("bos_mlp_effects")
     judged = thesis_scripts.thesis_factor_not_stored(stored, effects)
     assert (judged.verdict, judged.recomputed) == ("holds", "873×")
     agreeing = stored.copy()
@@ -117,11 +112,11 @@ def test_sinks_and_perplexities_of_the_first_run_differ() -> None:
 
 
 def test_unknown_answers_are_claimed_for_most_arms() -> None:
-    stored, protocols = source("drope_script_rates"), source("drope_protocols")
-    functional = functional_shares(source("drope_functional"), stored, protocols)
-    layer1 = layer1_task_shares(source("drope_layer1_tasks"), stored, protocols)
-    tests = knowledge_tests(source("drope_knowledge"), stored, source("drope_stated"), source("test_families"))
-    tasks = knowledge_tasks(source("drope_knowledge"), stored, source("drope_stated"), tests)
+    stored, protocols = artifact("drope_script_rates"), artifact("drope_protocols")
+    functional = functional_shares(artifact("drope_functional"), stored, protocols)
+    layer1 = layer1_task_shares(artifact("drope_layer1_tasks"), stored, protocols)
+    tests = knowledge_tests(artifact("drope_knowledge"), stored, artifact("drope_stated"), FAMILIES)
+    tasks = knowledge_tasks(artifact("drope_knowledge"), stored, artifact("drope_stated"), tests)
     judged = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
     assert judged.verdict == "holds"
     known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
@@ -131,7 +126,7 @@ def test_unknown_answers_are_claimed_for_most_arms() -> None:
 
 
 def test_removal_alone_takes_few_massive_values() -> None:
-    massive, counts = source("drope_smollm_massive"), source("massive_counts")
+    massive, counts = artifact("drope_smollm_massive"), artifact("massive_counts")
     judged = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
     assert (judged.verdict, judged.recomputed) == ("holds", "-6.4 % and +28.1 %")
     halved = massive.copy()
@@ -141,14 +136,14 @@ def test_removal_alone_takes_few_massive_values() -> None:
 
 
 def test_massive_value_totals_and_changes_are_computed() -> None:
-    table = massive_removal(source("drope_smollm_massive"), source("massive_counts")).set_index(["model", "tensor"])
+    table = massive_removal(artifact("drope_smollm_massive"), artifact("massive_counts")).set_index(["model", "tensor"])
     assert table.loc[("smollm-360m", "query"), "before"] == pytest.approx(401.0)
     assert table.loc[("smollm-360m", "key"), "after"] == pytest.approx(167.6)
     assert table.loc[("llama2-7b", "query"), "change"] == pytest.approx(100 * (901.4 / 1475.5 - 1))
 
 
 def test_recalibration_claim_is_contradicted_by_short_training() -> None:
-    runs = source("drope_recalibration")
+    runs = artifact("drope_recalibration")
     assert thesis_scripts.thesis_recalibration_is_training(recalibration_tokens(runs)).verdict == "holds"
     short = recalibration_tokens(runs.assign(steps=10))
     assert thesis_scripts.thesis_recalibration_is_training(short).verdict == "contradicted"
@@ -156,13 +151,16 @@ def test_recalibration_claim_is_contradicted_by_short_training() -> None:
 
 def heads(settings: Change = lambda frame: frame, models: Change = lambda frame: frame) -> pd.DataFrame:
     return capture_heads(
-        settings(source("capture_settings")), models(source("models")), source("nope_facts"), source("analysed_heads")
+        settings(artifact("capture_settings")),
+        models(artifact("models")),
+        artifact("nope_facts"),
+        artifact("analysed_heads"),
     )
 
 
 def twins(seed: int = 0) -> pd.DataFrame:
-    settings = source("capture_settings").assign(seed=seed)
-    return twin_heads(settings, source("models"), source("nope_layer_kinds"))
+    settings = artifact("capture_settings").assign(seed=seed)
+    return twin_heads(settings, artifact("models"), artifact("nope_layer_kinds"))
 
 
 def test_heads_of_cross_attention_layers_are_removed_from_the_draw() -> None:
@@ -170,13 +168,13 @@ def test_heads_of_cross_attention_layers_are_removed_from_the_draw() -> None:
     assert counts["kept_crossed"] == 239
     assert counts["common"] == 75
     assert counts["common_by_chance"] == pytest.approx(300 * 239 / 1024)
-    kinds = source("nope_layer_kinds").assign(kind="self-attention")
+    kinds = artifact("nope_layer_kinds").assign(kind="self-attention")
     with pytest.raises(DataError, match="layers without cross-attention"):
-        twin_heads(source("capture_settings"), source("models"), kinds)
+        twin_heads(artifact("capture_settings"), artifact("models"), kinds)
 
 
 def test_remaining_heads_claims_change_with_the_draw() -> None:
-    counted = source("analysed_heads")
+    counted = artifact("analysed_heads")
     judged = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(), counted, heads())}
     assert judged == {"draw": "holds", "all": "holds", "common": "holds"}
     fewer = counted.assign(query_heads=counted["query_heads"].where(counted["model"] != "qwen3-4b", 299))
@@ -211,7 +209,7 @@ def test_sampled_heads_are_counted_without_cross_attention() -> None:
 
 
 def test_capture_noise_exceeds_the_spread_of_the_models() -> None:
-    twins, models = source("nope_twins"), source("matched_models")
+    twins, models = artifact("nope_twins"), artifact("matched_models")
     judged = thesis_captures.thesis_capture_noise(twins, models)
     assert (judged.verdict, judged.recomputed) == ("holds", "0.027 against 0.019")
     quiet = where("quantity", "decile_mean", "value", 0.005)(twins)
@@ -221,7 +219,7 @@ def test_capture_noise_exceeds_the_spread_of_the_models() -> None:
 
 
 def test_flat_family_is_the_scaled_one() -> None:
-    captured = source("captured_models")
+    captured = artifact("captured_models")
     assert thesis_captures.thesis_flat_family_scaled(heads(), captured).verdict == "holds"
     unscaled = heads().assign(scaling="none")
     assert thesis_captures.thesis_flat_family_scaled(unscaled, captured).verdict == "contradicted"
@@ -230,7 +228,7 @@ def test_flat_family_is_the_scaled_one() -> None:
 
 
 def rates(**cells: tuple[str, object]) -> pd.DataFrame:
-    frame = source("drope_script_rates")
+    frame = artifact("drope_script_rates")
     for condition, (field, value) in cells.items():
         rows = (
             (frame["positional"] == "RoPE")
@@ -243,20 +241,22 @@ def rates(**cells: tuple[str, object]) -> pd.DataFrame:
 
 
 def test_stored_integer_zero_does_not_count_as_accuracy() -> None:
-    stated = source("drope_stated")
-    shares = functional_shares(source("drope_functional"), rates(), source("drope_protocols"))
+    stated = artifact("drope_stated")
+    shares = functional_shares(artifact("drope_functional"), rates(), artifact("drope_protocols"))
     assert c004_no_valid_answers(shares).verdict == "holds"
     assert c004_rope_fails_all_tasks(shares, stated).verdict == "not supported"
     counted = functional_shares(
-        source("drope_functional"), rates(bos_mlp_ablation=("stored", "fraction")), source("drope_protocols")
+        artifact("drope_functional"), rates(bos_mlp_ablation=("stored", "fraction")), artifact("drope_protocols")
     )
     assert c004_no_valid_answers(counted).verdict == "contradicted"
     assert c004_rope_fails_all_tasks(counted, stated).verdict == "holds"
 
 
 def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> None:
-    shares = layer1_task_shares(source("drope_layer1_tasks"), source("drope_script_rates"), source("drope_protocols"))
-    tests = layer1_task_tests(shares, source("test_families"))
+    shares = layer1_task_shares(
+        artifact("drope_layer1_tasks"), artifact("drope_script_rates"), artifact("drope_protocols")
+    )
+    tests = layer1_task_tests(shares, FAMILIES)
     judged = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
     assert judged["cities"].verdict == "contradicted"
     assert judged["cities"].p_value is None
@@ -270,11 +270,11 @@ def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> No
 
 
 def test_cities_task_is_not_testable_without_answer_counts() -> None:
-    knowledge, stored, stated = source("drope_knowledge"), source("drope_script_rates"), source("drope_stated")
-    protocols = source("knowledge_protocols")
+    knowledge, stored, stated = artifact("drope_knowledge"), artifact("drope_script_rates"), artifact("drope_stated")
+    protocols = artifact("knowledge_protocols")
 
     def judged(frame: pd.DataFrame) -> Verdict:
-        tests = knowledge_tests(knowledge, frame, stated, source("test_families"))
+        tests = knowledge_tests(knowledge, frame, stated, FAMILIES)
         return c004_cities_improve(knowledge_tasks(knowledge, frame, stated, tests), protocols)
 
     by_key = judged(stored)
@@ -291,8 +291,8 @@ def test_cities_task_is_not_testable_without_answer_counts() -> None:
 
 
 def test_high_sink_rates_need_the_attention_of_the_model() -> None:
-    tables = [source("sink_summary"), source("sink_rate_layers")]
-    first, pattern = source("drope_first_sink_rates"), source("drope_attention")
+    tables = [artifact("sink_summary"), artifact("sink_rate_layers")]
+    first, pattern = artifact("drope_first_sink_rates"), artifact("drope_attention")
     judged = c004_sink_rates_high(*(*tables, first, pattern))
     assert (judged.verdict, judged.recomputed) == ("holds", "29 of 32")
     low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))

@@ -27,7 +27,11 @@ TWINS = {
     "only RoPE needs the first token's MLP output": ("c004_only_rope_stores", "c004_sum_only_rope_depends"),
     "an ablation of another layer spares DroPE": ("c004_fig13_drope_unaffected", "c004_drope_unchanged"),
     "DroPE at twice the length, by one protocol": ("c004_ctx_drope_twice", "c004_ans_8192_both_fail"),
-    "errors of DroPE are truncations": ("c004_ans_truncations", "c004_ans_figure_i_truncations"),
+    "errors of DroPE are truncations": (
+        "c004_ans_truncations",
+        "c004_ans_figure_i_truncations",
+        "c004_ans_figure_i_near_misses",
+    ),
     "layers after the first are alike": (
         "c004_bal_nearly_identical",
         "c004_bal_after_layer2",

@@ -3,8 +3,10 @@
 import inspect
 
 import pytest
+import yaml
 
 from claims_cases import function, prints, reason, rows, states, verdicts
+from conftest import ROOT
 
 # --- the reported text is printed in the document
 
@@ -116,167 +118,20 @@ def test_the_lowest_curves_are_named_by_model():
 # --- numbers in the reason come from the frames
 
 
-def stated_of(**printed):
-    return states(**printed).rename(columns={"model": "positional"})
+REASONS = yaml.safe_load((ROOT / "tests/claims_undecided.yaml").read_text())
 
 
-CAPTURED = "subject display_name captured_context"
-POSITIONS = "checkpoint bin gathered_bias extension gap start"
-CONTEXT = rows("context printed", (2048, "1"), (8192, "2"), (4096, "3"))
-LAST = "lc-32k-to-64k-step-20000"
-# For each case: the claim, its frames, and words of the reason.
-REASONS = {
-    "captures shorter than the documents": (
-        "c001_gap_documents",
-        [
-            states(open_gaps_context="128K+"),
-            rows(CAPTURED, ("captured", "A", 131072), ("captured", "B", 32768), ("checkpoint", "C", 4096)),
-        ],
-        ["span 131,072 tokens (B 32,768)"],
-    ),
-    "the capture of the failing model": (
-        "c002_h7_blind",
-        [rows("model captured_context", ("mistral-v0.2-7b", 32768), ("a", 5))],
-        ["over 32,768 tokens only"],
-    ),
-    "a band and a recovery": (
-        "c002_llama_heatmap",
-        [states(ruler_llama_recovery_place="60-80%"), prints("landmark printed", ("llama31_8b_warm_band", "49K-65K"))],
-        ["lies at 60-80% of the context", "the band at 49K-65K"],
-    ),
-    "one series of scores": (
-        "c002_declines_explained",
-        [rows("model 4k 128k", ("llama3.1-8b", 95.5, 77.0), ("a", 1.0, 2.0))],
-        ["(95.5 to 77.0)"],
-    ),
-    "sizes of two generations": (
-        "c002_generations_size",
-        [
-            states(generations_llama31_8b_size="8B", generations_llama32_3b_size="3B"),
-            rows("model parameters_nominal_b", ("llama3.2-3b", 3.0), ("llama3.1-8b", 8.0)),
-        ],
-        ["have 8B and 3B parameters"],
-    ),
-    "models of reference": (
-        "c002_t3_reference",
-        [rows("name length", ("a", 1), ("a", 2), ("b", 1))],
-        ["of these 2 models", "on the 3 cells"],
-    ),
-    "the bias of the far bin": (
-        "c002_gap_content",
-        [rows("checkpoint bin gathered_bias", (LAST, "48K-64K", 41.0), (LAST, "0-8K", 1.0), ("a", "48K-64K", 7.0))],
-        ["comes to 41"],
-    ),
-    "bases of the rotation": (
-        "c002_gap_rotation",
-        [rows("rope_theta", (5e6,), (5e4,), (5e6,), (1.5e6,))],
-        ["(50,000, 1,500,000, 5,000,000)"],
-    ),
-    "the nearest bias over the window": (
-        "c002_h4_something_beyond",
-        [
-            rows(
-                "model family bias_window",
-                ("smollm3-3b", "SmolLM3", 9.0),
-                ("a", "Ministral 3", 2.0),
-                ("b", "Ministral 3", 4.0),
-                ("c", "Qwen3", 40.0),
-            )
-        ],
-        ["has 9 per window against 4"],
-    ),
-    "bins at equal bias": (
-        "c002_h6_content_decay",
-        [
-            rows(
-                POSITIONS,
-                (LAST, "8K-16K", 3.0, True, -0.02, 8192),
-                (LAST, "16K-32K", 9.0, True, 0.01, 16384),
-                (LAST, "0-8K", 1.0, True, 0.5, 0),
-                (LAST, "48K-64K", 30.0, True, None, 49152),
-                ("early", "8K-16K", 3.0, False, 0.9, 8192),
-            )
-        ],
-        ["within 0.020 of", "(2 bins)", "at 30, nothing"],
-    ),
-    "the four lowest drops": (
-        "c002_h6_ministral_kept",
-        [rows("display_name ap_drop", ("E", 0.5), ("B", 0.2), ("A", 0.1), ("D", 0.4), ("C", 0.3))],
-        ["of A, B, C, D only"],
-    ),
-    "the family that is meant": (
-        "c002_ministral_content",
-        [rows("family display_name", ("Ministral 3", "M-3B"), ("Qwen3", "Q"), ("Ministral 3", "M-8B"))],
-        ["for M-3B or M-8B, whose"],
-    ),
-    "drops over equal positions": (
-        "c002_pretraining_short_window",
-        [
-            rows(
-                "phase drop",
-                ("Pre-train", 0.01),
-                ("Anneal", 0.03),
-                ("LC 4K-32K", 0.0205),
-                ("LC 32K-64K", 0.04),
-                ("LC 32K-64K", None),
-            )
-        ],
-        ["0.0100 to 0.0300 before and 0.0205 to 0.0400 after"],
-    ),
-    "models of the curves": ("c003_mid_vulnerability", [states(overview_models=("both", 2))], ["probes of 2 models"]),
-    "layer 1's share of counts": (
-        "c004_bookkeeping_layer1",
-        [rows("tensor layer1_share_drope", ("query", 6.4), ("key", 9.0))],
-        ["(6 % of the massive query"],
-    ),
-    "scores may grow": ("c004_con_sharper", [rows("score_bound_ratio", (437.4,))], ["up to 437-fold"]),
-    "cells of the crossover": ("c004_ctx_confirms", [CONTEXT], ["The 3 cells rest"]),
-    "the longest context": ("c004_ctx_layer1_essential", [CONTEXT], ["at 8192 tokens"]),
-    "what random dimensions cost": (
-        "c004_massive_minus_random",
-        [rows("positional random_nats", ("DroPE", 0.0321), ("RoPE", 0.0117))],
-        ["costs 0.012 and 0.032 nats"],
-    ),
-    "formats": (
-        "c004_fmt_cues",
-        [rows("format", ("number",), ("any",), ("passkey",), ("number",))],
-        ["The 2 formats differ"],
-    ),
-    "aspects": ("c004_fmt_trades", [rows("aspect", ("a",), ("b",), ("a",))], ["table's 2 aspects"]),
-    "dimensions of a head": (
-        "c004_same_methodology",
-        [states(s4_1_disrupted_dimensions="1"), rows("statement")],
-        ["states 1 dimension a head"],
-    ),
-    "room for tokens": (
-        "c004_entropy_formula",
-        [
-            rows(
-                "positional layer entropy largest_share tokens_printed_formula tokens_squared",
-                ("DroPE", 2, 0.0312, 0.9967, 1.94, 58.4),
-                ("RoPE", 2, 1.0, 0.5, 3.0, 4.0),
-            )
-        ],
-        ["published 0.031 of", "at least 99.7% on", "room for 1.9 tokens", "values for 58"],
-    ),
-    "margins without spread": (
-        "c004_rank_tiny_margin",
-        [rows("positional value", ("RoPE", 0.02), ("RoPE", 0.31), ("DroPE", 0.9))],
-        ["of 0.02 to 0.31 are"],
-    ),
-    "cells of both tasks": (
-        "c004_rank_mechanisms",
-        [rows("positional value", ("RoPE", 0.02), ("RoPE", 0.31), ("DroPE", 0.9))],
-        ["The 3 yes/no cells"],
-    ),
-}
+def frame(described):
+    """Return a frame that a case describes by the helper that makes it and the helper's arguments."""
+    ((kind, given),) = described.items()
+    return states(**given) if kind == "states" else {"rows": rows, "prints": prints}[kind](*given)
 
 
 @pytest.mark.parametrize("case", REASONS)
 def test_reason_gives_the_numbers_of_what_it_names(case):
-    claim, frames, expected = REASONS[case]
+    claim, frames = REASONS[case]["claim"], [frame(each) for each in REASONS[case]["frames"]]
     assert verdicts(claim, *frames) == {"": "not testable"}
-    for words in expected:
+    for words in REASONS[case]["words"]:
         assert words in reason(claim, *frames)
 
 

@@ -17,16 +17,10 @@ from boundpaper.build.lock import lock
 from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from conftest import ROOT, run
+from specimens import fails
 from waiting import until
 
 DECILES = "artifacts/sources/reported_plasticity.csv"
-
-
-def fails(done, *words, code=1):
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
 
 
 def edit(root: Path, path: str, old: str, new: str, count: int = 1) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from boundpaper.store.schema import check
 from build import main
-from conftest import ROOT, copy_project, run
+from conftest import ROOT, capture_lab, run
 
 pytestmark = pytest.mark.models
 CONTEXT, DOCUMENTS = 32, 12
@@ -18,14 +18,7 @@ CONTEXT, DOCUMENTS = 32, 12
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """Return a copy of the project, a model folder and texts."""
-    from models_tiny import saved, text
-
-    root = tmp_path_factory.mktemp("lab")
-    saved("llama", root / "tiny")
-    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(DOCUMENTS)]
-    (root / "texts.jsonl").write_text("\n".join(rows))
-    copy_project(root / "project")
-    return root
+    return capture_lab(tmp_path_factory.mktemp("lab"), DOCUMENTS)
 
 
 @pytest.fixture(autouse=True)

@@ -402,17 +402,12 @@ def test_missing_numba_error_gives_the_install_command():
 def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     """Pool workers would wait forever for calls after their parent is killed; these workers end with it."""
     program = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
-        "from keyquery.measure.heads import analysis\n"
-        "from keyquery.heads.plasticity import PlasticityOptions\n"
-        "from keyquery.models.captures.reading import open_capture\n"
-        "if __name__ == '__main__':\n"
-        "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
-        "    for _ in analysis._outcomes(capture, PlasticityOptions(estimator='bucket_full'), Path(sys.argv[2]), 2):\n"
-        "        import multiprocessing\n"
-        "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
-        "        time.sleep(10_000)\n"
+        "import sys, time\nfrom pathlib import Path\nfrom keyquery.measure.heads import analysis\nfrom "
+        "keyquery.heads.plasticity import PlasticityOptions\nfrom keyquery.models.captures.reading import "
+        "open_capture\nif __name__ == '__main__':\n    capture = open_capture(sys.argv[1], context=1600, group=2)\n    "
+        "for _ in analysis._outcomes(capture, PlasticityOptions(estimator='bucket_full'), Path(sys.argv[2]), "
+        "2):\n        import multiprocessing\n        print(*(child.pid for child in "
+        "multiprocessing.active_children()), flush=True)\n        time.sleep(10_000)\n"
     )
     script = tmp_path / "program.py"
     script.write_text(program)

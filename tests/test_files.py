@@ -180,10 +180,9 @@ def test_temporary_files_of_dead_local_processes_only_are_swept(tmp_path):
 
 def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
     code = (
-        "import os, signal, sys; from pathlib import Path; from boundpaper.store import files\n"
-        "with files.temporary(Path(sys.argv[1])) as folder:\n"
-        "    (folder / 'half').write_text('written')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys; from pathlib import Path; from boundpaper.store import files\nwith "
+        "files.temporary(Path(sys.argv[1])) as folder:\n    (folder / 'half').write_text('written')\n    "
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT).returncode == -9
     (left,) = tmp_path.iterdir()

@@ -75,9 +75,8 @@ def test_engine_outside_the_project_is_an_input_of_every_step(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables/one.py").write_text("from boundpaper.tables import Table\n\ndef table() -> Table: ...\n")
     code = (
-        "from pathlib import Path; from boundpaper.build import facts; from boundpaper.build.graph import load\n"
-        "inputs = load(Path.cwd(), facts.FactReader(Path.cwd())).steps['table:one'].inputs\n"
-        "print('\\n'.join(inputs))"
+        "from pathlib import Path; from boundpaper.build import facts; from boundpaper.build.graph import load\ninputs "
+        "= load(Path.cwd(), facts.FactReader(Path.cwd())).steps['table:one'].inputs\nprint('\\n'.join(inputs))"
     )
     printed = printed_by(code, tmp_path)
     inputs = printed.split()

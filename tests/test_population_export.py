@@ -17,9 +17,9 @@ from analysis.population.recipe import PopulationMember, PopulationRecipe  # noq
 from analysis.population.training import TrainingOutcome, model_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.measurement import path_of, put  # noqa: E402
-from boundpaper.store.reader import read  # noqa: E402
 from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
+from committed import artifact  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.language.book import BOOK  # noqa: E402
 from keyquery.measure.subject import open_subject  # noqa: E402
@@ -27,10 +27,6 @@ from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
 pytestmark = pytest.mark.models
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
-
-
-def table(name):
-    return read(ROOT, name)
 
 
 def facts(name):
@@ -48,7 +44,7 @@ def test_shipped_weights_equal_the_measured_ones(name):
         assert parts[part].dtype == torch.float16
         state.update(part.encode() + parts[part].contiguous().numpy().tobytes())
     told = facts(name)
-    row = table("population_models").set_index("model").loc[told["model"]]
+    row = artifact("population_models").set_index("model").loc[told["model"]]
     assert state.hexdigest()[:16] == told["weights"] == row["weights"]
     assert (told["arm"], told["base"], told["training_seed"]) == ("ABC"[NAMES.index(name)], 400, 1)
     assert (told["steps"], told["reached"]) == (row["steps"], row["reached"])
@@ -64,8 +60,8 @@ def test_model_card_agrees_with_the_tables(name):
     text = (ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/README.md").read_text()
     lines = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
     heads = [cell.strip() for cell in lines["task"].split("|")[2:-1]]
-    keys = table("population_keys").query("encoding == 'own'").assign(task="keys")
-    rows = pd.concat([table("population_tasks"), keys])
+    keys = artifact("population_keys").query("encoding == 'own'").assign(task="keys")
+    rows = pd.concat([artifact("population_tasks"), keys])
     rows = rows[rows["model"] == facts(name)["model"]]
     filled = [cell for line in lines.values() for cell in line.split("|")[2:] if re.search(r"\d", cell)]
     assert len(filled) == len(rows) + len(heads)
@@ -86,7 +82,7 @@ def test_shipped_model_is_asked_in_its_language_and_answers_as_measured(name):
     rows = outcomes.task_rows(
         subject.model, PopulationMember(400, 1, told["arm"]), PopulationRecipe(), lambda text: None
     )
-    kept = table("population_tasks").query(f"model == '{told['model']}'").set_index(["task", "multiple"])
+    kept = artifact("population_tasks").query(f"model == '{told['model']}'").set_index(["task", "multiple"])
     for row in rows:
         if row["multiple"] == 0:
             assert abs(row["right"] - kept.loc[(row["task"], 0), "right"]) <= 1, (

@@ -225,14 +225,10 @@ def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
 
 def test_ctrl_c_during_command_import_prints_nothing():
     script = (
-        "import os, runpy, signal, sys\n"
-        "class Interrupting:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'click':\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupting())\n"
-        "sys.argv = ['build.py', 'list']\n"
-        "runpy.run_path('build.py', run_name='__main__')\n"
+        "import os, runpy, signal, sys\nclass Interrupting:\n    def find_spec(self, name, path=None, "
+        "target=None):\n        if name == 'click':\n            os.kill(os.getpid(), "
+        "signal.SIGINT)\nsys.meta_path.insert(0, Interrupting())\nsys.argv = ['build.py', "
+        "'list']\nrunpy.run_path('build.py', run_name='__main__')\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGINT

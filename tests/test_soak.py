@@ -89,13 +89,9 @@ def test_broken_file_of_each_format_is_recognised(suffix, content):
 def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
     """A forked command reads current files, gets its arguments, and returns output, exit status and leftovers."""
     (tmp_path / "build.py").write_text(
-        "import os, subprocess, sys, time\n"
-        "from pathlib import Path\n"
-        "import learned\n"
-        "print(Path('told').read_text(), learned.VALUE, *sys.argv[1:])\n"
-        "if 'leave' in sys.argv: subprocess.Popen(['sleep', '30'])\n"
-        "if 'kill' in sys.argv: os.abort()\n"
-        "sys.exit(int('fail' in sys.argv))\n"
+        "import os, subprocess, sys, time\nfrom pathlib import Path\nimport learned\nprint(Path('told').read_text(), "
+        "learned.VALUE, *sys.argv[1:])\nif 'leave' in sys.argv: subprocess.Popen(['sleep', '30'])\nif 'kill' in "
+        "sys.argv: os.abort()\nsys.exit(int('fail' in sys.argv))\n"
     )
     (tmp_path / "learned.py").write_text("VALUE = 'first'\n")
     (tmp_path / "odd.py").write_text("raise SystemExit\n")

@@ -1,6 +1,5 @@
 """Sources of documents 001 and 002 and published benchmark scores: valid, structurally complete, consistent."""
 
-import csv
 import itertools
 import json
 import shutil
@@ -14,6 +13,7 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import standard_package
 from boundpaper.store.schema import check
 from boundpaper.typeset.printed import parse
+from committed import source_rows as rows
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"
@@ -32,11 +32,6 @@ DECILES = [str(decile) for decile in range(10)]
 PROFILE = ["ap_overall", "ap_first_20", "ap_last_20", "ap_drop"]
 MATCHED = ["ministral3-14b", "ministral3-8b", "qwen3-14b", "qwen3-8b", "qwen3-4b", "ministral3-3b", "llama3.2-3b"]
 RULER_MODELS = ["llama3.1-8b", "mistral-v0.2-7b"]
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    with (SOURCES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def keyed(name: str, *fields: str) -> dict[tuple[str, ...], str]:

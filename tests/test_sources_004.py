@@ -3,7 +3,6 @@
 import csv
 import re
 from collections import Counter
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import full_package
 from boundpaper.typeset.printed import parse
+from committed import source_rows as rows
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIXES = ("drope_", "nope_", "delta_p_")
@@ -22,12 +22,6 @@ RESOURCES: dict[str, dict[str, Any]] = {
     if entry["kind"] == "source" and entry["name"].startswith(PREFIXES)
 }
 FILES = sorted(path.stem for path in (ROOT / "artifacts/sources").glob("*.csv") if path.stem.startswith(PREFIXES))
-
-
-@cache
-def rows(name: str) -> list[dict[str, str]]:
-    with (ROOT / f"artifacts/sources/{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def key(name: str) -> list[str]:

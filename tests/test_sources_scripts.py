@@ -1,21 +1,15 @@
 """Values read in the sources' repositories: complete, consistent with the printed values, and with a location."""
 
-import csv
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from committed import source_rows as rows
+
 ROOT = Path(__file__).resolve().parents[1]
 PRINTED = {"3": "drope_knowledge", "4": "drope_functional", "6": "drope_layer1_tasks"}
-
-
-@cache
-def rows(name: str) -> list[dict[str, str]]:
-    with (ROOT / f"artifacts/sources/{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("experiment", PRINTED)

@@ -6,16 +6,13 @@ import shutil
 import pytest
 
 from conftest import ROOT, run
-from specimens import SPECIMEN, begin
+from specimens import SPECIMEN, analysed
 
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
     """Return the sample paper with its results."""
-    root = begin(tmp_path_factory.mktemp("foreign") / "paper")
-    done = run(root, "analyze")
-    assert done.returncode == 0, done.stderr
-    return root
+    return analysed(tmp_path_factory.mktemp("foreign") / "paper")
 
 
 def test_specimen_shares_nothing_with_the_thesis(foreign):

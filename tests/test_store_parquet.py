@@ -297,11 +297,10 @@ def test_parquet_file_is_an_input_of_steps_that_read_it():
 
 def test_graph_and_small_tables_do_not_import_pyarrow():
     code = (
-        "import sys; from pathlib import Path\n"
-        "from boundpaper.build.facts import FactReader; from boundpaper.build.graph import load\n"
-        "from boundpaper.store.table_file import rows, header_of\n"
-        "root = Path.cwd(); load(root, FactReader(root)); list(rows(root / 'artifacts/sources/models.csv'))\n"
-        "sys.exit('pyarrow' in sys.modules)"
+        "import sys; from pathlib import Path\nfrom boundpaper.build.facts import FactReader; from "
+        "boundpaper.build.graph import load\nfrom boundpaper.store.table_file import rows, header_of\nroot = "
+        "Path.cwd(); load(root, FactReader(root)); list(rows(root / "
+        "'artifacts/sources/models.csv'))\nsys.exit('pyarrow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 

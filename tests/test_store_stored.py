@@ -250,14 +250,7 @@ CHECKED = {
     },
 }
 ELSEWHERE = {
-    "boundpaper": {
-        "adopt/begin",
-        "adopt/generate",
-        "build/new_paper",
-        "paper/crate",
-        "paper/edition",
-        "paper/site/build",
-    },
+    "boundpaper": set("adopt/begin adopt/generate build/new_paper paper/crate paper/edition paper/site/build".split()),
     "keyquery": {
         "scores/lbp/smoke",
         "scores/ruler/harness",

@@ -1,6 +1,5 @@
 """Ablations at the first token and attention patterns of document 004, computed independently of the studies."""
 
-import csv
 import math
 
 import numpy as np
@@ -12,19 +11,13 @@ from analysis.studies.drope_patterns.patterns import attention_experiments, atte
 from analysis.studies.drope_sinks.bos_write import baseline_perplexities, bos_ablation_contrasts, bos_ablations
 from analysis.studies.drope_sinks.interventions import bos_mlp_effects
 from boundpaper.store.reader import read
+from committed import FAMILIES, source_rows
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
-
-
-def source(name):
-    with (ROOT / f"artifacts/sources/{name}.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def printed(name, **where):
     """Return the number that a source prints in its only row with these cells."""
-    (row,) = [row for row in source(name) if all(row[key] == value for key, value in where.items())]
+    (row,) = [row for row in source_rows(name) if all(row[key] == value for key, value in where.items())]
     return float(row["printed"].replace(",", "").rstrip("x%×"))
 
 
@@ -69,7 +62,7 @@ def test_ablation_layers_are_matched_only_when_equal_in_both_models(ablations):
         layers = {other["layers"] for key, other in by_ablation.items() if key[:2] == (experiment, ablation)}
         assert row["matched"] == (len(layers) == 1)
     assert {row["matched"] for row in by_ablation.values()} == {True, False}
-    compared = {(row["ablation"], row["positional"]) for row in source("drope_ablation_comparison")}
+    compared = {(row["ablation"], row["positional"]) for row in source_rows("drope_ablation_comparison")}
     assert all(row["in_comparison"] == ((key[1], key[2]) in compared) for key, row in by_ablation.items())
 
 

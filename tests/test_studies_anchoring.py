@@ -10,10 +10,7 @@ from analysis.studies.anchoring import curves as study
 from analysis.studies.anchoring import planted
 from analysis.studies.anchoring.known import anchoring_known
 from boundpaper.errors import DataError
-from boundpaper.store.reader import read
-from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
+from committed import FAMILIES
 
 LAYERS, UNITS = 3, 12
 MODELS = pd.DataFrame(

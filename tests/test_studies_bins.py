@@ -12,7 +12,7 @@ from analysis.studies.crossmodel import bins
 from analysis.studies.crossmodel._fates import FACTORS
 from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share, one_position_plasticity
 from boundpaper.errors import DataError
-from boundpaper.store.reader import read
+from committed import artifact
 from conftest import ROOT
 from keyquery.rotary import from_theta
 
@@ -20,13 +20,9 @@ CLAIMS = pd.DataFrame({"claim": ["thesis_one.key", "thesis_two"], "verdict": ["h
 CONTEXT = 4096
 
 
-def given(name):
-    return read(ROOT, name)
-
-
 def tables(**changed):
     names = [*[*inspect.signature(bins.bin_fates).parameters][4:], "bin_bounds", "bin_factors"]
-    return {**{name: given(name) for name in names}, "claims": CLAIMS, **changed}
+    return {**{name: artifact(name) for name in names}, "claims": CLAIMS, **changed}
 
 
 def conclusions(**changed):
@@ -95,7 +91,7 @@ def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
 
 def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
     names = ("models", "checkpoints", "capture_settings", "captured_models", "training_trajectory")
-    table = bins.bin_bounds(*(given(name) for name in names)).set_index("capture")
+    table = bins.bin_bounds(*(artifact(name) for name in names)).set_index("capture")
     assert len(table) == 23
     unknown = table[table["base"].isna()]
     assert set(unknown["family"]) == {"Ministral 3", "Qwen3"}
@@ -147,7 +143,7 @@ def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, f
 
 def test_needed_factor_undoes_the_fall():
     row = bins.bin_fates(conclusions(), **tables()).iloc[0]
-    ends = given("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
+    ends = artifact("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
     undone = one_position_plasticity(ends, [1 / row["needed"], 1.0])
     assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
 
@@ -178,12 +174,12 @@ def test_unknown_name_or_missing_reason_in_conclusions_is_refused(changed, told)
 def test_every_marked_statement_of_public_models_is_among_the_conclusions(chapter):
     text = (ROOT / f"paper/chapters/{chapter}.tex.j2").read_text(encoding="utf-8")
     marked = {name.partition(".")[0] for name in re.findall(r"mark\('([^']+)'", text)}
-    assert marked - set(" ".join(given("bin_conclusions")["claims"]).split()) == set()
+    assert marked - set(" ".join(artifact("bin_conclusions")["claims"]).split()) == set()
 
 
 def test_sign_of_a_wanted_relation_counts_by_length():
     """Scores against plasticity at every length, as far apart as can be, show no positive relation; with it, all do."""
-    lengths = given("lbp_lengths")
+    lengths = artifact("lbp_lengths")
     for sign, needed in ((1, True), (-1, False)):
         same = lengths.assign(lbp=sign * lengths["plasticity"])
         asked = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")

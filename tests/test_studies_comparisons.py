@@ -13,16 +13,9 @@ from analysis.studies.ledger import hypotheses as ledger
 from analysis.studies.ledger.coverage import ledger_coverage
 from boundpaper.errors import DataError
 from boundpaper.statistics.correlations.dependent import williams_t
-from boundpaper.store.reader import read
-from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
+from committed import FAMILIES, artifact
 
 EXACT = {"abs": 1e-9, "rel": 1e-9}
-
-
-def shipped(name):
-    return read(ROOT, name)
 
 
 # --- equal positions
@@ -61,8 +54,8 @@ def test_equal_positions_weight_deciles_by_their_part_inside_the_range():
 
 
 def test_the_mean_of_a_capture_of_32k_is_the_mean_of_its_deciles():
-    table = comparisons.equal_positions(shipped("decile_profiles"), shipped("captured_models")).set_index("model")
-    profile = shipped("decile_profiles").set_index("model").loc["mistral-v0.2-7b"]
+    table = comparisons.equal_positions(artifact("decile_profiles"), artifact("captured_models")).set_index("model")
+    profile = artifact("decile_profiles").set_index("model").loc["mistral-v0.2-7b"]
     deciles = [profile[f"d{number}"] for number in range(10)]
     assert table.loc["mistral-v0.2-7b", "mean_32k"] == pytest.approx(np.mean(deciles))
     assert table["mean_32k"].is_monotonic_decreasing
@@ -73,7 +66,7 @@ def test_the_mean_of_a_capture_of_32k_is_the_mean_of_its_deciles():
 
 
 def test_ratios_per_window_are_those_per_token_over_the_ratio_of_windows():
-    table = comparisons.predecessor_ratios(shipped("captured_models"))
+    table = comparisons.predecessor_ratios(artifact("captured_models"))
     assert len(table) == 3
     assert np.allclose(table["window_ratio"], table["bias_ratio"] * 32768 / 131072)
     assert np.allclose(table["bias_ratio"], 1.57e-3 / 3.00e-4)
@@ -100,7 +93,7 @@ def test_separation_is_one_for_families_without_spread_and_negative_where_they_o
 
 
 def test_family_means_leave_the_score_empty_where_not_all_were_scored():
-    table = comparisons.family_means(shipped("captured_models"), shipped("matched_models"))
+    table = comparisons.family_means(artifact("captured_models"), artifact("matched_models"))
     captured = table[table["scope"] == "captured"]
     assert captured["lbp"].isna().all()
     assert (captured["note"] != "").all()
@@ -126,7 +119,7 @@ def test_profile_shape_is_correct_for_a_line_and_an_accelerating_profile():
 
 
 def test_memory_is_the_sum_of_weights_and_cache():
-    row = comparisons.inference_memory(shipped("matched_models")).set_index("model").loc["qwen3-8b"]
+    row = comparisons.inference_memory(artifact("matched_models")).set_index("model").loc["qwen3-8b"]
     assert row["weights_gb"] == pytest.approx(16)
     assert row["cache_gb"] == pytest.approx(36 * 8 * 128 * 2 * 2 * 131072 / 1e9)
     assert row["total_gb"] == pytest.approx(row["weights_gb"] + row["cache_gb"])
@@ -136,8 +129,8 @@ def test_memory_is_the_sum_of_weights_and_cache():
 
 
 def test_contrasts_are_differences_of_absolute_correlations():
-    table = contrasts.correlation_contrasts(shipped("matched_models"), FAMILIES)
-    models = shipped("matched_models")
+    table = contrasts.correlation_contrasts(artifact("matched_models"), FAMILIES)
+    models = artifact("matched_models")
     seven = models[models["in_source"].astype(bool)]
     row = table[(table["comparison"] == "ap_drop - ap_overall, n = 7") & (table["test"] == "pearson_difference")].iloc[
         0
@@ -157,10 +150,10 @@ def test_contrasts_are_differences_of_absolute_correlations():
 
 
 def test_family_correlations_take_families_of_three_only():
-    table = contrasts.family_correlations(shipped("matched_models"), FAMILIES)
+    table = contrasts.family_correlations(artifact("matched_models"), FAMILIES)
     assert set(table["comparison"]) == {"Ministral 3", "Qwen3"}
     assert (table["n"] == 3).all()
-    models = shipped("matched_models")
+    models = artifact("matched_models")
     qwen = models[models["family"] == "Qwen3"]
     row = table[(table["comparison"] == "Qwen3") & (table["test"] == "pearson")].iloc[0]
     # the exact p over all permutations of three
@@ -194,7 +187,7 @@ def test_hypotheses_are_joined_by_the_names_of_their_claims():
 
 def test_missing_scores_are_found_among_the_published():
     names = ["reported_open_gaps", "reported_lbp_lengths", "published_lbp", "inference_memory"]
-    table = ledger.gaps_status(*(shipped(name) for name in names)).set_index("gap")
+    table = ledger.gaps_status(*(artifact(name) for name in names)).set_index("gap")
     row = table.loc["per_length_scores"]
     assert (row["missing"], row["published"]) == (36, 36)
     assert pd.isna(table.loc["causal_direction", "missing"])

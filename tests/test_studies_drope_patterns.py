@@ -13,15 +13,9 @@ from analysis.studies.drope_patterns import balance as drope_balance
 from analysis.studies.drope_patterns import content as drope_content
 from analysis.studies.drope_patterns import context as drope_context
 from analysis.studies.drope_patterns import patterns as drope_patterns
-from boundpaper.store.reader import read
+from committed import FAMILIES, artifact
 
 ROOT = Path(__file__).resolve().parents[1]
-
-FAMILIES = read(ROOT, "test_families")
-
-
-def source(name: str) -> pd.DataFrame:
-    return read(ROOT, name)
 
 
 def series(experiment: str, values: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
@@ -71,7 +65,7 @@ def test_run_of_one_sign_is_counted_from_the_last_layer() -> None:
 
 
 def test_even_attention_matches_a_causal_softmax_of_equal_scores() -> None:
-    result = drope_patterns.uniform_bos_attention(source("drope_protocols"))
+    result = drope_patterns.uniform_bos_attention(artifact("drope_protocols"))
     for _, row in result.iterrows():
         tokens = int(row["tokens"])
         weights = np.tril(np.ones((tokens, tokens)))
@@ -81,9 +75,9 @@ def test_even_attention_matches_a_causal_softmax_of_equal_scores() -> None:
 
 def test_published_attention_rounds_to_the_printed_means() -> None:
     agreement = drope_patterns.attention_agreement(
-        drope_patterns.attention_layers(source("drope_published_series"))
+        drope_patterns.attention_layers(artifact("drope_published_series"))
     ).set_index(["kind", "layers"])
-    printed = source("drope_attention").set_index(["positional", "metric"])["value"]
+    printed = artifact("drope_attention").set_index(["positional", "metric"])["value"]
     for kind, metric in drope_patterns.KINDS.items():
         for model in ("RoPE", "DroPE"):
             mean = agreement[f"mean_{model.lower()}"][(kind, "all layers")]
@@ -132,17 +126,17 @@ def test_contribution_shares_are_ratios_of_means_per_kind_of_token() -> None:
 
 
 def test_ratio_of_means_and_mean_of_ratios_are_the_two_printed_shares() -> None:
-    table = drope_content.content_layers(source("drope_published_content"))
+    table = drope_content.content_layers(artifact("drope_published_content"))
     row = table[(table["positional"] == "DroPE") & (table["layer"] == 1) & (table["scope"] == "all tokens")].iloc[0]
-    eight = source("drope_layer1_content").set_index(["positional", "metric"])["value"]
-    nine = source("drope_crosslayer").set_index(["layers", "positional", "metric"])["value"]
+    eight = artifact("drope_layer1_content").set_index(["positional", "metric"])["value"]
+    nine = artifact("drope_crosslayer").set_index(["layers", "positional", "metric"])["value"]
     assert round(row["share_per_text"], 1) == eight[("DroPE", "attention_contribution")]
     assert round(row["share"], 1) == nine[("1", "DroPE", "attention_contribution")]
 
 
 def test_rounding_bounds_of_a_ratio_hold_the_printed_quotient() -> None:
     ratios = drope_content.layer1_ratios(
-        source("drope_layer1_content"), source("drope_layer1_norms"), source("drope_published_content")
+        artifact("drope_layer1_content"), artifact("drope_layer1_norms"), artifact("drope_published_content")
     )
     assert (ratios["ratio_low"] <= ratios["ratio_from_printed"]).all()
     assert (ratios["ratio_from_printed"] <= ratios["ratio_high"]).all()
@@ -186,7 +180,7 @@ def test_a_share_can_fall_while_attention_writes_more() -> None:
 
 
 def test_published_shares_follow_from_the_published_norms() -> None:
-    published = source("drope_published_series")
+    published = artifact("drope_published_series")
     layers = drope_balance.balance_layers(published)
     fractions = published[published["metric"] == "attention_fraction"]
     for model in ("RoPE", "DroPE"):
@@ -195,8 +189,8 @@ def test_published_shares_follow_from_the_published_norms() -> None:
 
 
 def test_layer_bands_sum_to_all_differences() -> None:
-    layers = drope_balance.balance_layers(source("drope_published_series"))
-    summary = drope_balance.balance_summary(layers, source("drope_crosslayer")).set_index("layers")
+    layers = drope_balance.balance_layers(artifact("drope_published_series"))
+    summary = drope_balance.balance_summary(layers, artifact("drope_crosslayer")).set_index("layers")
     assert summary["total_share"]["0-1"] + summary["total_share"]["2-31"] == pytest.approx(100)
     later = layers[layers["layer"] >= 2]
     assert summary["mean_difference"]["2-31"] == pytest.approx((later["share_drope"] - later["share_rope"]).mean())
@@ -210,8 +204,8 @@ def test_layer_bands_sum_to_all_differences() -> None:
 
 
 def test_figure_g_repeats_four_coordinates_from_layer_8() -> None:
-    layers = drope_balance.balance_layers(source("drope_published_series"))
-    points = drope_balance.figure_g_layers(source("drope_figures"), layers)
+    layers = drope_balance.balance_layers(artifact("drope_published_series"))
+    points = drope_balance.figure_g_layers(artifact("drope_figures"), layers)
     assert points[points["layer"] >= 8]["repeats"].all()
     assert not points[points["layer"] < 8]["repeats"].any()
     assert (points[points["layer"] < 2]["difference"].abs() < 0.06).all()
@@ -219,7 +213,7 @@ def test_figure_g_repeats_four_coordinates_from_layer_8() -> None:
 
 def cells() -> pd.DataFrame:
     names = ("drope_context", "drope_errors", "drope_stated", "drope_formats", "drope_protocols", "models")
-    return drope_context.context_cells(*(source(name) for name in names))
+    return drope_context.context_cells(*(artifact(name) for name in names))
 
 
 def test_counts_are_percentages_of_each_protocols_trials() -> None:
@@ -236,7 +230,7 @@ def test_counts_are_percentages_of_each_protocols_trials() -> None:
 
 def test_percentage_of_no_whole_count_is_refused() -> None:
     names = ("drope_context", "drope_errors", "drope_stated", "drope_formats", "drope_protocols", "models")
-    frames = {name: source(name) for name in names}
+    frames = {name: artifact(name) for name in names}
     frames["drope_context"].loc[0, "value"] = 90.0  # of five trials
     with pytest.raises(ValueError, match="not a whole number"):
         drope_context.context_cells(**frames)
@@ -252,10 +246,10 @@ def test_the_same_cell_under_two_protocols_is_tested_by_fisher() -> None:
 
 
 def test_ranking_is_compared_with_chance_by_the_binomial_test() -> None:
-    stated, protocols = source("drope_stated"), source("drope_protocols")
-    ranks = drope_answers.ranking_cells(source("drope_ranking"), stated, protocols)
+    stated, protocols = artifact("drope_stated"), artifact("drope_protocols")
+    ranks = drope_answers.ranking_cells(artifact("drope_ranking"), stated, protocols)
     assert set(ranks["chance"]) == {25.0}
-    tests = drope_answers.ranking_tests(ranks, source("models"), FAMILIES).set_index(["study", "comparison"])
+    tests = drope_answers.ranking_tests(ranks, artifact("models"), FAMILIES).set_index(["study", "comparison"])
     row = tests.loc[("pooled", "DroPE, all contexts")]
     assert row["p_value"] == pytest.approx(float(stats.binomtest(8, 30, 0.25).pvalue))
     # the upper tail is at most 0.025 from 13 of 30 on, but not at 12
@@ -270,7 +264,7 @@ def test_ranking_is_compared_with_chance_by_the_binomial_test() -> None:
 
 
 def test_shares_of_errors_leave_exact_answers_out() -> None:
-    shares = drope_answers.error_shares(source("drope_errors"), source("drope_stated"), source("drope_protocols"))
+    shares = drope_answers.error_shares(artifact("drope_errors"), artifact("drope_stated"), artifact("drope_protocols"))
     table = shares.set_index(["positional", "context", "category"])
     row = table.loc[("DroPE", 2048, "off_by_one_length")]
     assert (row["share"], row["share_of_errors"]) == (45, pytest.approx(100 * 9 / 14))
@@ -281,11 +275,11 @@ def test_shares_of_errors_leave_exact_answers_out() -> None:
 
 
 def test_error_kinds_that_do_not_add_up_are_refused() -> None:
-    errors = source("drope_errors")
+    errors = artifact("drope_errors")
     chosen = (errors["context"] == 2048) & (errors["category"] == "near_miss") & (errors["metric"] == "count")
     errors.loc[chosen, "value"] = 3.0
     with pytest.raises(ValueError, match="add up to 21"):
-        drope_answers.error_shares(errors, source("drope_stated"), source("drope_protocols"))
+        drope_answers.error_shares(errors, artifact("drope_stated"), artifact("drope_protocols"))
 
 
 def example(target: str, output: str, missing: str = "") -> pd.DataFrame:
@@ -318,7 +312,7 @@ def test_substitutions_and_digit_runs_are_detected() -> None:
 
 
 def test_chance_of_a_deletion_in_a_run_is_that_of_random_numbers() -> None:
-    result = drope_answers.run_deletions(drope_answers.digit_errors(source("drope_error_examples"))).iloc[0]
+    result = drope_answers.run_deletions(drope_answers.digit_errors(artifact("drope_error_examples"))).iloc[0]
     assert (result["examples"], result["in_run"], result["prefixes"]) == (3, 3, 1)
     draws = np.random.default_rng(0).integers(0, 10, size=(40_000, 7))
     equal = draws[:, 1:] == draws[:, :-1]

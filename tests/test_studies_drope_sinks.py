@@ -33,27 +33,20 @@ from boundpaper.errors import DataError
 from boundpaper.statistics import wilson_interval
 from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import pick
-from boundpaper.store.reader import read
 from claims_cases import rows
-from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
-
-
-def source(name):
-    return read(ROOT, name)
+from committed import FAMILIES, artifact
 
 
 @pytest.fixture(scope="module")
 def series():
-    return source("drope_published_series")
+    return artifact("drope_published_series")
 
 
 @pytest.fixture(scope="module")
 def phases(series):
     layers = phase_layers(series)
-    content = source("drope_published_content")
-    return layers, phase_metrics(layers, source("drope_phase"), source("drope_stated"), content)
+    content = artifact("drope_published_content")
+    return layers, phase_metrics(layers, artifact("drope_phase"), artifact("drope_stated"), content)
 
 
 def planted(metric, experiment, rope, drope, spread=0.0):
@@ -77,7 +70,7 @@ def printed(**columns):
 
 
 def test_uniform_attention_has_a_first_token_score_of_mean_one_over_t():
-    table = uniform_sink(source("drope_protocols"), source("drope_stated")).set_index("tokens")
+    table = uniform_sink(artifact("drope_protocols"), artifact("drope_stated")).set_index("tokens")
     for tokens in (2, 9, 28):
         weights = np.tril(np.ones((tokens, tokens))) / np.arange(1, tokens + 1)[:, None]
         assert weights.sum(axis=1) == pytest.approx(1)
@@ -86,7 +79,7 @@ def test_uniform_attention_has_a_first_token_score_of_mean_one_over_t():
 
 
 def test_uniform_attention_exceeds_the_sink_threshold_up_to_nine_tokens():
-    table = uniform_sink(source("drope_protocols"), source("drope_stated")).set_index("tokens")
+    table = uniform_sink(artifact("drope_protocols"), artifact("drope_stated")).set_index("tokens")
     assert table.index[table["sink"]].max() == 9
     assert not table.loc[10, "sink"]
     assert table.loc[6, "used_in"] == table.loc[11, "used_in"] == "sink rates"
@@ -108,7 +101,7 @@ def test_sink_rate_bands_are_compared_by_means_and_extremes():
 
 
 def test_sink_rates_are_tested_with_the_sample_deviation(series):
-    tests = sink_rate_tests(sink_rate_layers(series), source("drope_protocols"), FAMILIES).set_index("comparison")
+    tests = sink_rate_tests(sink_rate_layers(series), artifact("drope_protocols"), FAMILIES).set_index("comparison")
     from scipy import stats
 
     scale = math.sqrt(10 / 9)
@@ -129,12 +122,12 @@ def test_published_deviations_have_divisor_n(series):
 
 def test_averages_over_layers_hide_the_gap_of_layer_1(series):
     layers = sink_rate_layers(series)
-    tests = sink_rate_tests(layers, source("drope_protocols"), FAMILIES)
-    summary = sink_summary(layers, uniform_sink(source("drope_protocols"), source("drope_stated")), tests)
+    tests = sink_rate_tests(layers, artifact("drope_protocols"), FAMILIES)
+    summary = sink_summary(layers, uniform_sink(artifact("drope_protocols"), artifact("drope_stated")), tests)
     value = summary.set_index("quantity")["value"]
     assert value["gap_average"] < 3 < 40 < value["gap_layer_1"]
     assert value["layers_above_90_in_both"] == 30
-    verdict = c004_sink_threshold_disproportionate(value.reset_index(), source("drope_stated"))
+    verdict = c004_sink_threshold_disproportionate(value.reset_index(), artifact("drope_stated"))
     assert verdict.verdict == "not supported"
 
 
@@ -188,7 +181,7 @@ def test_spike_definitions_differ_on_planted_series():
             for layer, value in enumerate((1.0, 90.0, 3.0))
         ]
     )
-    table = phase_metrics(layers, source("drope_phase"), source("drope_stated"), content).set_index("quantity")
+    table = phase_metrics(layers, artifact("drope_phase"), artifact("drope_stated"), content).set_index("quantity")
     assert list(table.loc["spike_first_above", ["rope", "drope"]]) == [0, 1]
     assert list(table.loc["spike_largest_ratio", ["rope", "drope"]]) == [1, 2]
     assert list(table.loc["spike_largest_rise", ["rope", "drope"]]) == [1, 1]
@@ -214,8 +207,8 @@ def test_first_tokens_norm_is_the_same_in_every_prompt(phases):
 
 def test_phase_metric_claims_have_the_expected_verdicts(phases):
     _, metrics = phases
-    assert [one.verdict for one in c004_spike_layers(metrics, source("drope_stated"))] == ["contradicted"] * 2
-    assert c004_fig15_higher_throughout(metrics, source("drope_captions")).verdict == "contradicted"
+    assert [one.verdict for one in c004_spike_layers(metrics, artifact("drope_stated"))] == ["contradicted"] * 2
+    assert c004_fig15_higher_throughout(metrics, artifact("drope_captions")).verdict == "contradicted"
 
 
 def test_entropy_bound_follows_from_two_singular_values():
@@ -258,7 +251,7 @@ def test_pick_reports_the_missing_condition():
 
 
 def test_layer_1_contrasts_are_ratios_of_perplexity_effects():
-    table = source("drope_layer1_perplexity")
+    table = artifact("drope_layer1_perplexity")
     effects = layer1_effects(table)
     result = layer1_contrasts(effects, table).set_index(["contrast", "positional"])
     over = result.loc[("mlp_over_attention", "RoPE")]
@@ -267,13 +260,13 @@ def test_layer_1_contrasts_are_ratios_of_perplexity_effects():
     assert over["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
     assert result.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
     assert result.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
-    given = (result.reset_index(), source("drope_layer1_perplexity"), source("drope_stated"))
+    given = (result.reset_index(), artifact("drope_layer1_perplexity"), artifact("drope_stated"))
     verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(*given)}
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
 
 def test_only_three_ratios_agree_after_rounding_only():
-    effects = layer1_effects(source("drope_layer1_perplexity"))
+    effects = layer1_effects(artifact("drope_layer1_perplexity"))
     rounded = effects[effects["agreement"] == "holds after rounding"]
     assert set(zip(rounded["condition"], rounded["positional"], strict=True)) == {
         ("layer1_mlp", "RoPE"),
@@ -301,7 +294,7 @@ def answers(task="cities", **rates):
         task=[task] * len(rates),
         printed=[f"{100 * value:.0f}%" for value, _ in rates.values()],
     )
-    return shares(cells, stored(task, **rates), source("drope_protocols"), "5 (tasks)", "4").set_index("condition")
+    return shares(cells, stored(task, **rates), artifact("drope_protocols"), "5 (tasks)", "4").set_index("condition")
 
 
 def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
@@ -344,14 +337,14 @@ def test_tasks_that_count_every_item_keep_their_tests():
 def test_printed_share_that_differs_from_the_stored_one_is_refused():
     cells = printed(condition=["baseline"], positional=["RoPE"], task=["cities"], printed=["98%"])
     with pytest.raises(DataError, match=r"98% is printed, 99\.0 % is stored"):
-        shares(cells, stored(baseline=(0.99, "fraction")), source("drope_protocols"), "5 (tasks)", "4")
+        shares(cells, stored(baseline=(0.99, "fraction")), artifact("drope_protocols"), "5 (tasks)", "4")
 
 
 def tables_of_tasks():
-    rates, protocols = source("drope_script_rates"), source("drope_protocols")
+    rates, protocols = artifact("drope_script_rates"), artifact("drope_protocols")
     return (
-        functional_shares(source("drope_functional"), rates, protocols),
-        layer1_task_shares(source("drope_layer1_tasks"), rates, protocols),
+        functional_shares(artifact("drope_functional"), rates, protocols),
+        layer1_task_shares(artifact("drope_layer1_tasks"), rates, protocols),
     )
 
 
@@ -383,11 +376,11 @@ def test_possible_answer_counts_follow_from_the_stored_shares():
 
 
 def test_protocol_lists_items_per_task_and_passkey_chance():
-    items, chance = items_and_chance(source("drope_protocols"), "5 (tasks)")
+    items, chance = items_and_chance(artifact("drope_protocols"), "5 (tasks)")
     assert items == {"cities": 200, "sports": 100, "imdb": 100, "passkey": 20}
     assert chance["passkey"] == pytest.approx(1e-5)
     with pytest.raises(DataError, match="lists items for"):
-        items_and_chance(source("drope_protocols"), "8")
+        items_and_chance(artifact("drope_protocols"), "8")
 
 
 def test_holm_covers_all_tests_of_experiment_four():
@@ -417,7 +410,7 @@ def test_task_means_of_experiment_four():
 
 def test_write_scores_differ_from_products_of_means(series):
     layers = write_layers(series)
-    table = write_summary(layers, source("drope_bos_write")).set_index("quantity")
+    table = write_summary(layers, artifact("drope_bos_write")).set_index("quantity")
     for model in ("rope", "drope"):
         assert table.loc["effective_write", model] < layers[f"product_{model}"].mean()
         assert layers[f"product_{model}"].mean() < table.loc["product_of_means", model]
@@ -426,7 +419,7 @@ def test_write_scores_differ_from_products_of_means(series):
 
 
 def test_sinks_of_layer_2_have_small_values():
-    table = bos_value_norms(source("drope_published_content")).set_index(["positional", "layer"])["percent"]
+    table = bos_value_norms(artifact("drope_published_content")).set_index(["positional", "layer"])["percent"]
     assert table["RoPE", 2] < 5
     assert table["DroPE", 2] < 10
     assert table["RoPE", 0] > 100

@@ -14,10 +14,7 @@ from analysis.studies.drope_values import massive as drope_massive
 from analysis.studies.drope_values._knowledge import TASKS, sum_with_interval
 from boundpaper.errors import DataError
 from boundpaper.store.frames import parsed
-from boundpaper.store.reader import read
-from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
+from committed import FAMILIES
 
 PROTOCOLS = pd.DataFrame(
     {

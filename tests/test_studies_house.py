@@ -16,33 +16,28 @@ from boundpaper.errors import DataError
 from boundpaper.statistics import guards
 from boundpaper.statistics.correlations import correlation
 from boundpaper.store.reader import read
+from committed import FAMILIES, artifact
 from conftest import ROOT
 from keyquery.scores.ruler.effective_length import LENGTHS
 
-FAMILIES = read(ROOT, "test_families")
-
 EXACT = {"abs": 1e-9, "rel": 1e-9}
-
-
-def source(name):
-    return read(ROOT, name)
 
 
 @pytest.fixture(scope="module")
 def captured():
     names = ["models", "reported_plasticity", "reported_mechanistic", "reported_rotation_ruler", "reported_length_bins"]
     names += ["published_lbp", "published_ruler"]
-    return models.captured_models(*(source(name) for name in names))
+    return models.captured_models(*(artifact(name) for name in names))
 
 
 @pytest.fixture(scope="module")
 def matched(captured):
-    return models.matched_models(captured, source("reported_mechanistic"))
+    return models.matched_models(captured, artifact("reported_mechanistic"))
 
 
 @pytest.fixture(scope="module")
 def by_length():
-    return lengths.lbp_lengths(source("published_lbp"), source("reported_length_bins"), source("models"))
+    return lengths.lbp_lengths(artifact("published_lbp"), artifact("reported_length_bins"), artifact("models"))
 
 
 def one(tests, **where):
@@ -57,7 +52,7 @@ def one(tests, **where):
 
 
 def test_every_captured_model_is_there_once_in_falling_order_of_plasticity(captured):
-    facts = source("models")
+    facts = artifact("models")
     assert sorted(captured["model"]) == sorted(facts.loc[facts["subject"] == "captured", "model"])
     assert captured["ap_overall"].is_monotonic_decreasing
 
@@ -95,14 +90,14 @@ def test_matched_models_are_those_with_a_score(matched):
     assert len(matched) == 8
     assert list(matched.loc[~matched["in_source"], "model"]) == ["llama3.1-8b"]
     assert matched["lbp"].is_monotonic_decreasing
-    reported = source("reported_plasticity")
+    reported = artifact("reported_plasticity")
     printed = reported[reported["metric"] == "lbp"].set_index("model")["value"].dropna()
     assert (matched.set_index("model").loc[printed.index, "lbp"] == printed).all()
 
 
 def test_table_without_any_score_is_refused(captured):
     with pytest.raises(DataError, match="no captured model has a LongBench Pro score"):
-        models.matched_models(captured.assign(lbp=np.nan), source("reported_mechanistic"))
+        models.matched_models(captured.assign(lbp=np.nan), artifact("reported_mechanistic"))
 
 
 # --- correlations
@@ -231,7 +226,7 @@ def test_effective_length_and_weighted_averages_match_their_definition():
 
 
 def test_one_printed_ruler_score_differs_from_the_published():
-    table = ruler.ruler_lengths(source("reported_ruler_plasticity"), source("published_ruler"), source("models"))
+    table = ruler.ruler_lengths(artifact("reported_ruler_plasticity"), artifact("published_ruler"), artifact("models"))
     different = table[table["differs"]]
     assert different[["model", "length"]].values.tolist() == [["llama3.1-8b", "32k"]]
     first = table[table["position"] == 0]
@@ -265,9 +260,9 @@ def test_total_drop_counts_as_steeper_when_more_is_lost(by_length, matched):
 
 def test_orderings_use_the_bin_that_ends_at_the_length(by_length, matched):
     tests = lengths.length_ordering_tests(by_length, matched, FAMILIES)
-    bins = source("reported_length_bins")
+    bins = artifact("reported_length_bins")
     plasticity = bins[bins["bin"] == "64K-128K"].set_index("model")["value"]
-    scores = source("published_lbp")
+    scores = artifact("published_lbp")
     chosen = scores[(scores["mode"] == "thinking") & (scores["length"] == "128k")].set_index("model")["value"]
     expected = stats.pearsonr(plasticity, chosen.loc[plasticity.index]).statistic
     row = one(tests, comparison="128k, thinking", test="pearson")
@@ -291,7 +286,7 @@ def test_step_correlations_ignore_common_changes():
 
 
 def test_total_drops_follow_from_the_bins():
-    table = lengths.bin_profiles(source("reported_length_bins"), source("models"))
+    table = lengths.bin_profiles(artifact("reported_length_bins"), artifact("models"))
     assert np.allclose(table["total_recomputed"], table["64K-128K"] - table["0-8K"], atol=1e-12)
     assert set(table.loc[table["total_rounded"] != table["total_drop"], "model"]) == {"qwen3-14b"}
 
@@ -335,7 +330,7 @@ def test_recovery_is_of_deciles_six_and_seven_over_four_and_five():
 
 
 def test_draw_ups_of_the_printed_profiles_are_found():
-    table = profiles.decile_profiles(source("reported_deciles"), source("models")).set_index("model")
+    table = profiles.decile_profiles(artifact("reported_deciles"), artifact("models")).set_index("model")
     assert len(table) == 13
     assert table.loc["llama3.1-8b", "draw_up"] == pytest.approx(0.537 - 0.499)
     assert set(table.index[table["rise_shown"]]) == {"ministral3-14b", "llama3.2-1b", "llama3.2-11b", "llama3.1-8b"}

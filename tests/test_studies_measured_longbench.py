@@ -9,12 +9,11 @@ from analysis.studies.benchmarks.lengths import LENGTHS
 from analysis.studies.measured import longbench as measured_longbench
 from boundpaper.store.reader import read
 from boundpaper.tables.render import render
+from committed import FAMILIES
 from conftest import ROOT
 from tables.benchmarks import lbp_correlations as correlation_table
 from tables.benchmarks import lbp_per_length
 from tables.benchmarks import length_decline as decline_table
-
-FAMILIES = read(ROOT, "test_families")
 
 SCORES = dict(zip(LENGTHS, (50.0, 45.0, 40.0, 35.0, 30.0, 25.0), strict=True))
 

@@ -4,20 +4,13 @@ import pandas as pd
 import pytest
 
 from analysis.studies.measured import rulers as study
-from boundpaper.store.reader import read
 from boundpaper.tables import render as _render
-from conftest import ROOT
+from committed import FAMILIES, artifact
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler.scores import MEAN, TASKS, Score, tabulate
 from tables.benchmarks import ruler_correlations, ruler_scores
 
-FAMILIES = read(ROOT, "test_families")
-
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
-
-
-def artifact(name):
-    return read(ROOT, name)
 
 
 def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):

@@ -12,9 +12,9 @@ from analysis.studies.benchmarks.capture_noise import capture_noise
 from analysis.studies.benchmarks.decline_variants import decline_joint
 from boundpaper.statistics.guards import fired
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
 
-FAMILIES = read(ROOT, "test_families")
 MODES = ("nonthinking", "thinking")
 SOURCES = read(ROOT, "published_facts"), read(ROOT, "reported_plasticity")
 

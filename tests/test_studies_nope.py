@@ -19,9 +19,8 @@ from analysis.studies.nope import tests as nope_tests
 from boundpaper.errors import DataError
 from boundpaper.statistics import fired
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,12 @@ from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_par
 from analysis.studies.pretrained.text_tests import pretrained_text_tests
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.rank_sum import rank_sum_p
-from boundpaper.store.reader import read
 from boundpaper.tables.render import render
-from conftest import ROOT
+from committed import FAMILIES
 from tables.pretrained import pretrained_head_agreement as heads_table
 from tables.pretrained import pretrained_retrieval_parts as parts_table
 from tables.pretrained import pretrained_text_tests as texts_table
 
-FAMILIES = read(ROOT, "test_families")
 COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
 MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
 SUBJECTS = pd.DataFrame(

@@ -10,9 +10,8 @@ from analysis.studies.pretrained.heads import pretrained_heads
 from analysis.studies.pretrained.knowledge_tests import pretrained_knowledge_tests
 from boundpaper.errors import DataError
 from boundpaper.figures.render import tex
-from boundpaper.store.reader import read
 from boundpaper.tables.render import render
-from conftest import ROOT
+from committed import FAMILIES
 from figures.pretrained import pretrained_ablations as ablations_figure
 from figures.pretrained import pretrained_heads as heads_figure
 from figures.pretrained import pretrained_retrieval as retrieval_figure
@@ -20,7 +19,6 @@ from tables.pretrained import pretrained_answers as answers_table
 from tables.pretrained import pretrained_disruption as disruption_table
 
 COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
-FAMILIES = read(ROOT, "test_families")
 MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
 SUBJECTS = pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "lab"]})
 

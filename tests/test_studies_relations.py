@@ -11,9 +11,8 @@ from analysis.studies.benchmarks.lengths import lbp_length_tests
 from analysis.studies.overview.counts import ledger_counts
 from analysis.studies.training.comparison import bias_plasticity, bias_plasticity_tests
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
 
 
 def test_line_of_decline_on_drop_has_a_confidence_band_of_its_mean():

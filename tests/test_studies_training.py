@@ -13,9 +13,8 @@ from analysis.studies.training import tests as training_tests
 from analysis.studies.training import trajectory as training
 from boundpaper.store.frames import parsed
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
 
 FIRST, ANNEALED, LAST = "stage1-step-40000", "stage3-step-4720000", "lc-32k-to-64k-step-20000"
 

@@ -7,9 +7,8 @@ from analysis.studies._weights import shared_text_weights, twin
 from analysis.studies.training.comparison import bias_plasticity_tests
 from boundpaper.statistics.guards import fired
 from boundpaper.store.reader import read
+from committed import FAMILIES
 from conftest import ROOT
-
-FAMILIES = read(ROOT, "test_families")
 
 
 def test_models_sharing_text_weights_are_noted_and_counted_once():

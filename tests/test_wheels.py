@@ -14,6 +14,7 @@ import pytest
 from packaging import metadata
 
 import boundpaper
+import specimens
 from boundpaper.build.vendor import write_wheels
 from boundpaper.errors import SpecError
 from conftest import ROOT
@@ -56,12 +57,7 @@ def paper(installed, tmp_path_factory):
     place = tmp_path_factory.mktemp("outside")
     done = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
-    root = place / "paper"
-    shutil.copytree(ROOT / "packages/boundpaper/tests/specimen", root, dirs_exist_ok=True)
-    (root / "paper/chapters/introduction.tex.j2").unlink()
-    with (root / "artifacts/datapackage.yaml").open("a") as stream:
-        stream.write((root / "resources.yaml").read_text())
-    return root
+    return specimens.fill(place / "paper")
 
 
 def test_wheel_is_reproducible_and_accepted_by_pip(wheels, tmp_path):

@@ -34,9 +34,8 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
     return judge(
         together,
         f"{what} correlate in levels (r = {levels['estimate']:.2f}, n = {levels['n']}), as two declining series must; "
-        f"their changes from length to length {'do too' if together else 'do not'} "
-        f"(r = {steps['estimate']:.2f}, exact p = {steps['p_value']:.2f}, "
-        f"n = {steps['n']}).",
+        f"their changes from length to length {'do too' if together else 'do not'} (r = {steps['estimate']:.2f}, exact "
+        f"p = {steps['p_value']:.2f}, n = {steps['n']}).",
         otherwise="not supported",
         reported=reported,
         recomputed=f"r of changes {steps['estimate']:.2f}",

@@ -11,17 +11,7 @@ from boundpaper.statistics.correlations import correlation, covariate
 from boundpaper.statistics.estimate import SEPARATOR, Estimate, with_note
 from boundpaper.statistics.families import corrected
 
-METRICS = (
-    "ap_drop",
-    "ap_last_20",
-    "ap_first_20",
-    "ap_overall",
-    "bias_strength",
-    "bias_window",
-    "r_k_a",
-    "r_q_a",
-    "plane_var",
-)
+METRICS = tuple("ap_drop ap_last_20 ap_first_20 ap_overall bias_strength bias_window r_k_a r_q_a plane_var".split())
 METHODS = (correlation.pearson, correlation.spearman, correlation.kendall)
 
 

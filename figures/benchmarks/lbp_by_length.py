@@ -48,9 +48,8 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
         caption=(
             f"From 8K to 128K {fallen} of {len(scores)} scores fall, and so does plasticity: LongBench Pro by input "
             f"length, {len(models)} matched models in both prompt modes [@longbenchpro2026], and plasticity of the bin "
-            "that ends at each length [@shcherb2026]; all as reported (hollow marks). Unit: one model; "
-            f"{questions} questions per length. No bins are reported for {', '.join(absent)}, and none beyond the "
-            "captured context."
+            f"that ends at each length [@shcherb2026]; all as reported (hollow marks). Unit: one model; {questions} "
+            f"questions per length. No bins are reported for {', '.join(absent)}, and none beyond the captured context."
         ),
         short="LongBench Pro and plasticity by input length",
     )

@@ -37,10 +37,7 @@ def figure(
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[
-                        *seed_bundles(others, legend=legend),
-                        *mean[: len(first)],
-                    ],  # A's seeds would hide B
+                    series=[*seed_bundles(others, legend=legend), *mean[: len(first)]],  # A's seeds would hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

@@ -79,8 +79,7 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     band = answer[answer["landmark"] == "lowest"].set_index(keys)
     band = band.assign(landmark="band", delta_p_text=highest["delta_p"].map(_one) + " to " + band["delta_p"].map(_one))
     points = question.assign(
-        layers_text=question["layer"].astype(str),
-        delta_p_text=[_with_ends(row) for _, row in question.iterrows()],
+        layers_text=question["layer"].astype(str), delta_p_text=[_with_ends(row) for _, row in question.iterrows()]
     )
     rows = pd.concat([points, band.reset_index()], ignore_index=True).rename(
         columns={"group": "anchoring", "data": "data_set"}

@@ -8,11 +8,7 @@ from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured_mark
 
 
-def table(
-    length_decline: pd.DataFrame,
-    measured_decline: pd.DataFrame,
-    measured_lbp_lengths: pd.DataFrame,
-) -> Table:
+def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured_lbp_lengths: pd.DataFrame) -> Table:
     """Return the table."""
     full = length_decline["captured_context"].max()
     facts = length_decline[length_decline["mode"] == next(iter(words("mode")))].reset_index(drop=True)
@@ -45,9 +41,8 @@ def table(
         rule_before="first_measured",
         marks={**model_footnotes(facts, full), **measured_footnotes(scores, below)},
         caption=(
-            f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
-            f"plasticity drop and the total drop over length bins, {reported} models. Unit: one model. Scores as "
-            "published "
+            "Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{128K} / s_{8K}$, beside the plasticity "
+            f"drop and the total drop over length bins, {reported} models. Unit: one model. Scores as published "
             "[@longbenchpro2026], drops as printed in the study [@shcherb2026]."
             + (" Below the rule: measured by this project, in no test." if len(below) else "")
         ),

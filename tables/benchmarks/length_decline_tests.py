@@ -6,10 +6,7 @@ from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, integer, pvalue
 from tables._house import spread_tests
 
-PAIRS = {
-    "ap_drop": "decline against the plasticity drop",
-    "total_drop": "decline against the size of the total drop",
-}
+PAIRS = {"ap_drop": "decline against the plasticity drop", "total_drop": "decline against the size of the total drop"}
 
 
 def table(
@@ -63,9 +60,8 @@ def table(
         note=(
             "All $p$ are exact, over relabelings of models. Holm's correction is within each block, over its "
             "coefficients too; low and high are Fisher's 95 % interval. The same models return at every length, so the "
-            "second block holds no "
-            f"replicates. In the third block {changes} are correlated after the mean change at each step is taken off, "
-            "so that a trend common to all models does not count."
+            f"second block holds no replicates. In the third block {changes} are correlated after the mean change at "
+            "each step is taken off, so that a trend common to all models does not count."
         ),
     )
 

@@ -39,9 +39,8 @@ def table(
         caption=(
             f"Correlation of every metric with RULER at 128K tokens [@hsieh2024; @qwen2025], over {len(scored)} "
             f"captured models and without {names}, which was captured over {whole(short['captured_context'].max())} "
-            "tokens "
-            "only. "
-            "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the study [@shcherb2026]."
+            "tokens only. Unit: one model; metrics from Table 1, the all-models table and Table 9 of the study "
+            "[@shcherb2026]."
         ),
         short="Correlation of every metric with RULER at 128K tokens",
         note=[

@@ -14,8 +14,7 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
     """Return the table."""
     score = fixed_number(1)
     rows = ruler_lengths.assign(
-        shown=ruler_lengths["length"].str.upper(),
-        mark=["differs" if each else "" for each in ruler_lengths["differs"]],
+        shown=ruler_lengths["length"].str.upper(), mark=["differs" if each else "" for each in ruler_lengths["differs"]]
     )
     first = rows["position"] == 0
     for name in ("ruler_change", "plasticity_change"):

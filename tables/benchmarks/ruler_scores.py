@@ -102,7 +102,6 @@ def table(
         short="RULER by input length and effective length",
         note=(
             "Averages: over the six lengths, and with weights that rise linearly towards longer or towards shorter "
-            "inputs. "
-            f"Effective length by the rule: the longest whose score is above {threshold}."
+            f"inputs. Effective length by the rule: the longest whose score is above {threshold}."
         ),
     )

@@ -39,9 +39,8 @@ def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: 
         ),
         short="Gaps that plasticity closes, and the reversal of queries and keys",
         note=(
-            "The models behind the four correlations are not named. Keys follow position more closely than queries "
-            f"in {order['recomputed']} models with printed values ({order['verdict']}); their mean correlations on "
-            f"the drift axis, keys and queries, are {values['recomputed']} (the stated values are "
-            f"{values['verdict']})."
+            "The models behind the four correlations are not named. Keys follow position more closely than queries in "
+            f"{order['recomputed']} models with printed values ({order['verdict']}); their mean correlations on the "
+            f"drift axis, keys and queries, are {values['recomputed']} (the stated values are {values['verdict']})."
         ),
     )

@@ -40,11 +40,10 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
         note=(
             "Buckets keep a part of the mean query's squared length and turn the rest into spread. Needed: the factor "
             "by which that part must differ between the two compared sides to reverse the conclusion (for an absence: "
-            "to show an effect); blank where the row says why. Known: the "
-            f"largest factor measured ({captures} captures, the widest bins); for levels of different captures, that "
-            "times the effect of rotation and width on an even mean, up to what their own values allow; for the "
-            "network of random weights, that of such networks. "
-            "Survives: plasticity does not enter, one network is compared with itself, or the needed factor exceeds "
-            "the known one. Falls: the bins explain the value."
+            f"to show an effect); blank where the row says why. Known: the largest factor measured ({captures} "
+            "captures, the widest bins); for levels of different captures, that times the effect of rotation and width "
+            "on an even mean, up to what their own values allow; for the network of random weights, that of such "
+            "networks. Survives: plasticity does not enter, one network is compared with itself, or the needed factor "
+            "exceeds the known one. Falls: the bins explain the value."
         ),
     )

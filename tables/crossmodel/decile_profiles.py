@@ -45,7 +45,6 @@ def table(decile_profiles: pd.DataFrame) -> Table:
             "Draw-up: the largest rise from a decile to a later one, negative where every later decile is lower; in "
             "brackets what the rounding of the printed deciles leaves open, no confidence interval. Rises: deciles "
             "above the one before. A profile falls throughout where no rounding allows a rise, rises where none "
-            "explains the rise "
-            "away, and is open in between."
+            "explains the rise away, and is open in between."
         ),
     )

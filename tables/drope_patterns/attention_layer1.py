@@ -52,15 +52,12 @@ def table(
         ],
         caption=(
             "Attention in layer 1, Section 8.3 of the report, beside the share of sink heads that its Section 5.3 "
-            "gives for the "
-            "same layer [@africa2026]. Unit: layer, mean over heads and texts."
+            "gives for the same layer [@africa2026]. Unit: layer, mean over heads and texts."
         ),
         short="Attention in layer 1",
         note=(
             f"A head that attends evenly to all it sees gives BOS {' and '.join(shown)}, the shortest and longest "
-            "sentences of "
-            f"Experiment 7; both models lie in this range. Experiment 4 ran on {sinks['texts']}, where even "
-            "attention gives "
-            "more."
+            f"sentences of Experiment 7; both models lie in this range. Experiment 4 ran on {sinks['texts']}, where "
+            "even attention gives more."
         ),
     )

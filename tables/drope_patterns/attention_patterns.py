@@ -63,8 +63,7 @@ def table(
         ],
         caption=(
             f"Attention patterns over all {n} layers: the printed means of Section 8.3 of the report, and the "
-            "agreement of the "
-            f"published layers of both models [@africa2026]. Unit: layer; {items}, {n} heads each."
+            f"agreement of the published layers of both models [@africa2026]. Unit: layer; {items}, {n} heads each."
         ),
         short="Attention patterns over all layers",
         note=(

@@ -56,9 +56,8 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         short="Passkey retrieval by context length",
         note=(
             f"RoPE against DroPE: Fisher's exact test, Holm over {family} cells. For DroPE at 8192 tokens the first "
-            "two protocols "
-            f"differ by {100 * clash['estimate']:.0f} points (Fisher, Holm over three $p = "
-            f"{clash['p_adjusted']:.4f}$). For RoPE one "
-            "printed value stands for both prompt formats, and for all lengths up to training in the error analysis."
+            f"two protocols differ by {100 * clash['estimate']:.0f} points (Fisher, Holm over three $p = "
+            f"{clash['p_adjusted']:.4f}$). For RoPE one printed value stands for both prompt formats, and for all "
+            "lengths up to training in the error analysis."
         ),
     )

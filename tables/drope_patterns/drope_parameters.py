@@ -29,11 +29,9 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         short="Settings of the DroPE experiments",
         note=(
             f"Section 13 of the report states for all of them: {bits}-bit NF4, sequences of "
-            f"{stated['sequence_length']} tokens, "
-            f"{stated['text_samples']} texts, {stated['random_seeds']} seeds, threshold "
-            f"{stated['massive_threshold']}. Of "
-            f"{len(rows)} runs {half} used fp16. FP4 and NF4 are two 4-bit formats with different levels, fp16 is half "
-            "precision."
+            f"{stated['sequence_length']} tokens, {stated['text_samples']} texts, {stated['random_seeds']} seeds, "
+            f"threshold {stated['massive_threshold']}. Of {len(rows)} runs {half} used fp16. FP4 and NF4 are two 4-bit "
+            "formats with different levels, fp16 is half precision."
         ),
     )
 

@@ -83,19 +83,16 @@ def table(
         ],
         marks={
             "baseline": (
-                "Experiment 4. The same tasks in Experiment 3 start from "
-                f"{known[('RoPE', 'cities', 'baseline')]}, {known[('RoPE', 'sports', 'baseline')]}, "
-                f"{known[('RoPE', 'passkey', 'baseline')]} and {known[('RoPE', 'imdb', 'baseline')]} in RoPE and "
-                f"{known[('DroPE', 'cities', 'baseline')]}, {known[('DroPE', 'sports', 'baseline')]}, "
-                f"{known[('DroPE', 'passkey', 'baseline')]} and {known[('DroPE', 'imdb', 'baseline')]} in DroPE "
-                "(cities, sports, "
-                "passkey, sentiment)."
+                f"Experiment 4. The same tasks in Experiment 3 start from {known[('RoPE', 'cities', 'baseline')]}, "
+                f"{known[('RoPE', 'sports', 'baseline')]}, {known[('RoPE', 'passkey', 'baseline')]} and "
+                f"{known[('RoPE', 'imdb', 'baseline')]} in RoPE and {known[('DroPE', 'cities', 'baseline')]}, "
+                f"{known[('DroPE', 'sports', 'baseline')]}, {known[('DroPE', 'passkey', 'baseline')]} and "
+                f"{known[('DroPE', 'imdb', 'baseline')]} in DroPE (cities, sports, passkey, sentiment)."
             ),
             "passkey": f"In Experiment 3 DroPE keeps {known[('DroPE', 'passkey', 'disrupted')]} under its disruption.",
             "layer": (
-                f"Ablated in layer 1 of RoPE and layer 2 of DroPE, whose MLP writes a norm of {writes[0]:.1f} at "
-                "BOS; in layer 1 "
-                f"it is {writes[1]:.0f}."
+                f"Ablated in layer 1 of RoPE and layer 2 of DroPE, whose MLP writes a norm of {writes[0]:.1f} at BOS; "
+                f"in layer 1 it is {writes[1]:.0f}."
             ),
             "share": (
                 "Mean over texts of the ratio; the ratio of means is "

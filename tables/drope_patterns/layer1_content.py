@@ -84,8 +84,7 @@ def table(
         },
         caption=(
             "What attention and MLP write in layer 1: norms and shares of Section 9.3 of the report beside the "
-            "published values "
-            f"[@africa2026]. Unit: text; {drope_protocols.set_index('experiment')['items']['8']}."
+            f"published values [@africa2026]. Unit: text; {drope_protocols.set_index('experiment')['items']['8']}."
         ),
         short="What attention and MLP write in layer 1",
         note=(

@@ -39,14 +39,12 @@ def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention
         space=0,
         caption=(
             "L2 norms of the projections in layers 0 to 2: Section 9.3 of the report, and the published values "
-            "[@africa2026]. "
-            "Unit: text, mean over its tokens."
+            "[@africa2026]. Unit: text, mean over its tokens."
         ),
         short="Norms of queries, keys and values in the first layers",
         note=(
             f"The values of layer 1 grow {gain['value_ratio']:.1f}-fold. Attention averages values, so of the "
             f"{gain['output_ratio']:.0f}-fold growth of its output a factor of {gain['rest_ratio']:.1f} is left for "
-            "sharper "
-            "weights and the output projection."
+            "sharper weights and the output projection."
         ),
     )

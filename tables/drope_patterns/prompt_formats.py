@@ -41,16 +41,14 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
             Column("holm", "Holm $p$", pvalue()),
         ],
         caption=(
-            "Passkey accuracy by prompt format, Section 11.7 of the report [@africa2026], in percent with 95 % "
-            "Wilson intervals "
-            f"(differences: Newcombe's). Unit: trial, {cells['trials'].iloc[0]} a cell, unseeded."
+            "Passkey accuracy by prompt format, Section 11.7 of the report [@africa2026], in percent with 95 % Wilson "
+            f"intervals (differences: Newcombe's). Unit: trial, {cells['trials'].iloc[0]} a cell, unseeded."
         ),
         short="Passkey accuracy by prompt format",
         note=(
             f"Over both contexts the difference is {100 * both['estimate']:.0f} points, Fisher $p = "
-            f"{both['p_value']:.3f}$, Holm over "
-            f"three tests $p = {both['p_adjusted']:.3f}$. The number has {digits['ruler']} digits with RULER's "
-            "format and "
-            f"{digits['simple']} with the simple one. RoPE's value is printed once for both formats."
+            f"{both['p_value']:.3f}$, Holm over three tests $p = {both['p_adjusted']:.3f}$. The number has "
+            f"{digits['ruler']} digits with RULER's format and {digits['simple']} with the simple one. RoPE's value is "
+            "printed once for both formats."
         ),
     )

@@ -39,17 +39,14 @@ def table(error_shares: pd.DataFrame, error_totals: pd.DataFrame, run_deletions:
         groups="group",
         space=0,
         caption=(
-            f"Answers by kind, Section 11.5 of the report [@africa2026]: {rows['trials'].iloc[0]} trials a "
-            "condition, shares with "
-            "95 % Wilson intervals. Unit: trial, unseeded."
+            f"Answers by kind, Section 11.5 of the report [@africa2026]: {rows['trials'].iloc[0]} trials a condition, "
+            "shares with 95 % Wilson intervals. Unit: trial, unseeded."
         ),
         short="Answers by kind",
         note=(
-            f"Over the three lengths {total['share']['off_by_one_length']:.0f} % of DroPE's "
-            f"{total['errors'].iloc[0]} errors are one "
-            f"digit off in length and {total['share']['wrong_length']:.0f} % of another wrong length. Of "
-            f"{runs['examples']} quoted "
-            f"deletions {runs['in_run']} took a digit out of a run of equal ones and {runs['prefixes']} left the "
-            "number's beginning."
+            f"Over the three lengths {total['share']['off_by_one_length']:.0f} % of DroPE's {total['errors'].iloc[0]} "
+            f"errors are one digit off in length and {total['share']['wrong_length']:.0f} % of another wrong length. "
+            f"Of {runs['examples']} quoted deletions {runs['in_run']} took a digit out of a run of equal ones and "
+            f"{runs['prefixes']} left the number's beginning."
         ),
     )

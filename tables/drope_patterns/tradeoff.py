@@ -44,13 +44,11 @@ def table(
         "verification_ability": (
             f"DroPE {100 * ranking['estimate']['DroPE, all contexts']:.0f} % "
             f"({100 * ranking['ci_low']['DroPE, all contexts']:.0f} to "
-            f"{100 * ranking['ci_high']['DroPE, all contexts']:.0f}) over all "
-            "lengths"
+            f"{100 * ranking['ci_high']['DroPE, all contexts']:.0f}) over all lengths"
         ),
         "prompt_sensitivity": (
             f"difference of {100 * formats['estimate']:.0f} points ({100 * formats['ci_low']:.0f} to "
-            f"{100 * formats['ci_high']:.0f}) "
-            f"for DroPE, Holm p = {formats['p_adjusted']:.2f}"
+            f"{100 * formats['ci_high']:.0f}) for DroPE, Holm p = {formats['p_adjusted']:.2f}"
         ),
     }
     rows = [
@@ -71,15 +69,13 @@ def table(
             Column("found", "In the tables", sentences, width=0.32),
         ],
         caption=(
-            "The trade-off of Section 11.8 of the report, beside what the tables of its Section 11 hold "
-            "[@africa2026]. Ranges run over "
-            "cells, intervals are 95 % ones. Unit: trial."
+            "The trade-off of Section 11.8 of the report, beside what the tables of its Section 11 hold [@africa2026]. "
+            "Ranges run over cells, intervals are 95 % ones. Unit: trial."
         ),
         short="The trade-off and the tables behind it",
         note=(
-            f"Cells of {', '.join(map(str, sorted(set(context_cells['trials']))))} trials for accuracy, each "
-            "protocol with prompts of "
-            "its own."
+            f"Cells of {', '.join(map(str, sorted(set(context_cells['trials']))))} trials for accuracy, each protocol "
+            "with prompts of its own."
         ),
     )
 

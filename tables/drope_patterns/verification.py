@@ -29,14 +29,12 @@ def table(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame, drope_p
         ],
         caption=(
             "Yes/no verification, Section 11.4 of the report: mean P(yes) for the exact number less that for "
-            "near-misses, as "
-            "printed, beside the ranking by the same probability [@africa2026]. Unit: trial, "
+            "near-misses, as printed, beside the ranking by the same probability [@africa2026]. Unit: trial, "
             f"{drope_protocols.set_index('section')['items']['11.4']}, unseeded."
         ),
         short="Verification by yes/no answers",
         note=(
             "No spread is printed, so the differences cannot be tested. DroPE has the larger difference at every "
-            "length, RoPE the "
-            "better ranking at every length."
+            "length, RoPE the better ranking at every length."
         ),
     )

@@ -21,11 +21,7 @@ def table(provenance: pd.DataFrame) -> Table:
     counted = provenance["kind"].value_counts()
     return Table(
         rows=rows,
-        columns=[
-            Column("origin", "Experiment", width=0.6),
-            Column("tables", "Tables"),
-            Column("rows", "Rows"),
-        ],
+        columns=[Column("origin", "Experiment", width=0.6), Column("tables", "Tables"), Column("rows", "Rows")],
         entry="entry",
         long=True,
         size="footnotesize",

@@ -36,11 +36,7 @@ def layers_table(rows: pd.DataFrame, model: str, exhibit: str, more: tuple[Colum
             ),
             Column("recovery", "printed", signed(3), mark="mark", group="Recovery"),
             Column(
-                "recovery_recomputed",
-                "recomputed",
-                signed(3),
-                ci=("recovery_low", "recovery_high"),
-                group="Recovery",
+                "recovery_recomputed", "recomputed", signed(3), ci=("recovery_low", "recovery_high"), group="Recovery"
             ),
         ],
         space=0,

@@ -6,11 +6,7 @@ from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
 from boundpaper.typeset.numbers import fixed as fixed_number
 
-GROUPS = {
-    "after": "directly after a cross-attention layer",
-    "before": "directly before one",
-    "far": "neither",
-}
+GROUPS = {"after": "directly after a cross-attention layer", "before": "directly before one", "far": "neither"}
 
 
 def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> Table:
@@ -46,9 +42,8 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
         short="Recovery by adjacency to layers without position encoding",
         note=[
             "In brackets what the rounding of both means leaves open. The study prints no standard deviations, so no "
-            "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of "
-            "the five layers that are printed singly, every other layer taken to lie where it adds least to the "
-            "spread.",
+            "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of the "
+            "five layers that are printed singly, every other layer taken to lie where it adds least to the spread.",
             f"Both adjacent groups against the others: ${signed(3).show(both['difference'], 'plain')}$, $|t| \\leq "
             f"{two.show(both['statistic_at_most'], 'plain')}$, $p \\geq {two.show(both['p_at_least'], 'plain')}$; the "
             f"three groups: $F \\leq {two.show(three['statistic_at_most'], 'plain')}$, $p \\geq "

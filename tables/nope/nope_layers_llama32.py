@@ -17,8 +17,5 @@ def table(nope_layer_cells: pd.DataFrame, models: pd.DataFrame) -> Table:
         f"layers, which is its number in {names['llama3.1-8b']}; {common or 'none'} of the {len(rows)} is among the "
         "layers that the study lists there."
     )
-    more = (
-        Column("text_layer", "Text\nlayer", integer()),
-        Column("adjacency", "Adjacent to\ncross layer"),
-    )
+    more = (Column("text_layer", "Text\nlayer", integer()), Column("adjacency", "Adjacent to\ncross layer"))
     return layers_table(rows, str(names["llama3.2-11b"]), "the second table of the per-layer anatomy", more, note)

@@ -63,7 +63,6 @@ def table(
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
             f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with "
             f"random weights have a sway of {random[0]} in the first and {random[1]} in the last "
-            f"({int(null['seeds'].max())} initialisations). "
-            "Exploratory; intervals: Student's over seeds."
+            f"({int(null['seeds'].max())} initialisations). Exploratory; intervals: Student's over seeds."
         ),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import copy_project, run
+from conftest import capture_lab, run
 
 CONTEXT, DOCUMENTS = 32, 5  # two jobs, of three and of two documents
 TWO_JOBS = ("--executor", "slurm", "--jobs", "2", "--minutes", "10", "--memory", "0.9")
@@ -20,14 +20,7 @@ SECONDS = 120.0  # time limit of a command, in seconds
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the project, a model folder and texts."""
-    from models_tiny import saved, text
-
-    root = tmp_path_factory.mktemp("lab")
-    saved("llama", root / "tiny")
-    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(DOCUMENTS)]
-    (root / "texts.jsonl").write_text("\n".join(rows))
-    copy_project(root / "project")
-    return root
+    return capture_lab(tmp_path_factory.mktemp("lab"), DOCUMENTS)
 
 
 @pytest.fixture(scope="module")

@@ -87,14 +87,7 @@ def test_resources_reach_the_job(tmp_path: Path) -> None:
         arguments = [{"name": name} for name in names]
         assert run_jobs(jobs_work.environment, arguments, executor, tmp_path) == ["2", "main", "hello"]
     (script,) = (tmp_path / "slurm").glob("*_submission.sh")
-    for line in (
-        "--time=30",
-        "--mem=512MB",
-        "--cpus-per-task=2",
-        "--partition=main",
-        "--constraint=lab",
-        "--array=0-2%1",
-    ):
+    for line in "--time=30 --mem=512MB --cpus-per-task=2 --partition=main --constraint=lab --array=0-2%1".split():
         assert f"#SBATCH {line}\n" in script.read_text()
 
 

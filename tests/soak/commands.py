@@ -38,10 +38,7 @@ EXHIBITS = (
     "tables/", "figures/", "analysis/claims/", "analysis/studies/", "analysis/experiments/", "keyquery/experiments/",
 )  # fmt: skip
 CHECK = ("check",)
-SURVEY = (
-    *("run", "sinks", "--model", "tiny-rope", "--documents", "1", "--tokens", "32", "--device", "cpu"),
-    *("--name", "own", "--replace"),
-)
+SURVEY = tuple("run sinks --model tiny-rope --documents 1 --tokens 32 --device cpu --name own --replace".split())
 
 
 @dataclass(frozen=True)

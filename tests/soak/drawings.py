@@ -155,33 +155,8 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
         ["plot"] * 5 + ["marks"] * 3 + ["scatter"] * 2 + ["colours", "sizes", "bar", "bar", "hist", "step", "errorbar"]
     )
     kinds += ["errorbar", "limits", "fill", "fill", "stack", "rule", "span", "text", "arrow", "stem", "image", "mesh"]
-    kinds += [
-        "contour",
-        "quiver",
-        "hexbin",
-        "box",
-        "violin",
-        "hlines",
-        "stairs",
-        "hatch",
-        "raster",
-        "histstep",
-        "drawstep",
-    ]
-    tame_kinds = [
-        "plot",
-        "plot",
-        "marks",
-        "scatter",
-        "bar",
-        "hist",
-        "errorbar",
-        "limits",
-        "fill",
-        "rule",
-        "span",
-        "hlines",
-    ]
+    kinds += "contour quiver hexbin box violin hlines stairs hatch raster histstep drawstep".split()
+    tame_kinds = "plot plot marks scatter bar hist errorbar limits fill rule span hlines".split()
     kind = str(r.choice([*tame_kinds, "text", "stack", "box", "violin", "histstep"] if tame else kinds))
     made.asked.append(kind)
     plain = bool(kind in ("plot", "marks"))

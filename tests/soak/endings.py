@@ -31,10 +31,7 @@ FRESH = 0.25  # fraction of the kills that hit a new process
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
 _MADE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
 _HEADS = ("heads", "capture", "--bins", "2", "--min-queries", "4", "--name", "own")
-_LBP = (
-    *("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--data"),
-    "samples.jsonl",
-)
+_LBP = tuple("bench lbp --model own --name own --predictions predictions.jsonl --data samples.jsonl".split())
 _PAIR = tuple(
     ("run", "sinks", "--model", model, "--documents", "6", "--tokens", "32", "--device", "cpu", "--name", name)
     for model, name in (("tiny-rope", "with"), ("tiny-drope", "without"))

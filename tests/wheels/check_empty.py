@@ -5,13 +5,13 @@ These checks download all requirements, including torch, and are therefore a sep
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
 
 import pytest
 
+import specimens
 from boundpaper.build.vendor import write_wheels
 from conftest import ROOT
 from faces import quick_start
@@ -67,12 +67,7 @@ def paper(light, tmp_path_factory):
     """Return a paper begun by the installed engine, with a small paper copied over it."""
     place = tmp_path_factory.mktemp("outside")
     light.run(place, "boundpaper", "new", "paper", "--title", "Recall, Checked")
-    root = place / "paper"
-    shutil.copytree(ROOT / "packages/boundpaper/tests/specimen", root, dirs_exist_ok=True)
-    (root / "paper/chapters/introduction.tex.j2").unlink()
-    with (root / "artifacts/datapackage.yaml").open("a") as stream:
-        stream.write((root / "resources.yaml").read_text())
-    return root
+    return specimens.fill(place / "paper")
 
 
 def later(wheel, folder):

@@ -192,9 +192,8 @@ def c002_onset_first_fifth_recovers(
     return judge(
         inside and float(before.min()) <= late <= float(before.max()),
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        "stage, but a fifth is "
-        f"{ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens it is {late:.4f} "
-        f"against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
+        f"stage, but a fifth is {ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens "
+        f"it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
         otherwise="not supported" if inside else "contradicted",
         reported=word(stated_002, "phase2_first_20_level"),
         recomputed=after,

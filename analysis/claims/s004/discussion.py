@@ -72,9 +72,8 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
     rope, drope = left["RoPE"], left["DroPE"]
     return judge(
         max(rope.values()) == 0 and min(drope[task] for task in TASKS["parametric"]) > 50 and drope["passkey"] > 0,
-        f"Under Q/K disruption RoPE keeps {rope['cities']:.0f} and {rope['sports']:.0f} % on the parametric tasks "
-        "and DroPE "
-        f"{drope['cities']:.0f} and {drope['sports']:.0f} %; on the passkey both have {rope['passkey']:.0f} and "
+        f"Under Q/K disruption RoPE keeps {rope['cities']:.0f} and {rope['sports']:.0f} % on the parametric tasks and "
+        f"DroPE {drope['cities']:.0f} and {drope['sports']:.0f} %; on the passkey both have {rope['passkey']:.0f} and "
         f"{drope['passkey']:.0f} %.",
         otherwise="not supported",
         recomputed=f"{rope['sports']:.0f} against {drope['sports']:.0f} % on sports",

@@ -149,10 +149,9 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
     families = sorted(set(own["family"]))
     return judge(
         families == [FLAT] and longest.idxmax() == FLAT and drops[FLAT] < others.min(),
-        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, "
-        f"stated for {int(longest.max()):,} tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families "
-        f"captured over as much text have {others.min():.3f} and more. Training at length, scaling "
-        "and family cannot be told apart.",
+        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, stated for {int(longest.max()):,} "
+        f"tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families captured over as much text have "
+        f"{others.min():.3f} and more. Training at length, scaling and family cannot be told apart.",
         recomputed=f"{drops[FLAT]:.3f}",
         n=len(drops),
     )

@@ -60,8 +60,7 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
     return judge(
         row["in_run"] == row["examples"] and row["p_value"] < 0.05,
         f"{row['in_run']} of {row['examples']}, against {row['chance_in_run']:.0f} % of random places "
-        f"({p(row['p_value'])}); "
-        "the examples were chosen by the author, so this is a hint.",
+        f"({p(row['p_value'])}); the examples were chosen by the author, so this is a hint.",
         otherwise="not supported",
         recomputed=f"{row['in_run']} of {row['examples']}",
         n=int(row["examples"]),

@@ -80,18 +80,7 @@ def context_cells(
             cell["note"] = "one printed value stands for both formats"
         rows.append(cell)
     table = pd.DataFrame(rows).astype({"correct": "Int64"})
-    order = [
-        "protocol",
-        "section",
-        "positional",
-        "context",
-        "format",
-        "trials",
-        "digits",
-        "precision",
-        "beyond",
-        "multiple",
-    ]
+    order = "protocol section positional context format trials digits precision beyond multiple".split()
     return table[[*order, "correct", "share", "ci_low", "ci_high", "note"]]
 
 

@@ -23,18 +23,7 @@ def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.Da
             kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=own["n"])
         )
     table = pd.concat(tables, ignore_index=True)
-    first = [
-        "hypothesis",
-        "status",
-        "statement",
-        "claim",
-        "evidence",
-        "reported",
-        "recomputed",
-        "n",
-        "verdict",
-        "reason",
-    ]
+    first = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
     return table[first]
 
 

@@ -18,16 +18,7 @@ SINGLE = 1  # bins with a single position
 ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # weights for averaging a model's heads
 COSTS = {COST: "nats_1x", COST_LONG: "nats_4x"}
 PLASTICITY = "plasticity"
-EXCHANGED = (
-    "sway",
-    "probability_change",
-    "nearer_wins",
-    "position_part",
-    "content_part",
-    "gap",
-    "spread",
-    "linear_share",
-)
+EXCHANGED = tuple("sway probability_change nearer_wins position_part content_part gap spread linear_share".split())
 """Quantities of the exchange of positions."""
 
 KEYS_FAR = "keys_far"

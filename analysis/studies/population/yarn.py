@@ -10,10 +10,7 @@ from analysis.studies.population._effects import corrected, effect_columns
 OUTCOME = "keys_far_extended"  # far keys among questions asked under all encodings
 WITHOUT = ("own", "temperature")  # ways of asking the model without rotation
 YARN = "yarn"
-COLUMNS = (
-    *("base", "multiple", "encoding", "dropped", "stretched", "difference", "low", "high", "seeds", "p", "p_least"),
-    "note",
-)
+COLUMNS = tuple("base multiple encoding dropped stretched difference low high seeds p p_least note".split())
 
 
 def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:

@@ -5,19 +5,11 @@ import pandas as pd
 from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import wide
 
-METRICS = (
-    "bias_strength",
-    "bias_window",
-    "alpha_k",
-    "key_drift",
-    "mu_q",
-    "r_k_a",
-    "separation_strength",
-    "plane_var",
-    "ap_overall",
-    "ap_first_20",
-    "ap_last_20",
-    "ap_drop",
+METRICS = tuple(
+    """
+    bias_strength bias_window alpha_k key_drift mu_q r_k_a separation_strength plane_var ap_overall ap_first_20
+    ap_last_20 ap_drop
+    """.split()
 )
 SPANS = {
     "pretraining": ("stage1-step-40000", "stage3-step-4720000"),

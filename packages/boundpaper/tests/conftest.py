@@ -4,13 +4,10 @@ The suite runs without torch, the instruments and the thesis: importing one of t
 engine is installed.
 """
 
-import difflib
 import importlib.metadata
 import os
-import shutil
 import sys
 from importlib.abc import MetaPathFinder
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +15,13 @@ from hypothesis import HealthCheck, settings
 
 import specimens
 from heeded import heed_signals
+from suites import golden as golden
+from suites import pytest_addoption as pytest_addoption
+from suites import skip_without_tex
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails because the machine is slow
 
-GOLDEN = Path(__file__).parent / "golden"
-PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 ELSEWHERE = {"keyquery", "torch", "transformers"}
 
 
@@ -48,17 +46,8 @@ os.environ["PYTHONPATH"] = str(specimens.SOURCE)  # programs started by tests im
 heed_signals()
 
 
-def pytest_addoption(parser):
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with today's output")
-
-
 def pytest_collection_modifyitems(items):
-    absent = [program for program in PROGRAMS if not shutil.which(program)]
-    if absent:
-        skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: install TeX Live and poppler-utils")
-        for item in items:
-            if "latex" in item.keywords:
-                item.add_marker(skip)
+    skip_without_tex(items, "install TeX Live and poppler-utils")
 
 
 @pytest.fixture(scope="session")
@@ -71,20 +60,3 @@ def specimen(tmp_path_factory):
 def _opened(monkeypatch, specimen):
     """Start each test with the specimen as the open paper; a command in the test may open another."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(specimen))
-
-
-@pytest.fixture
-def golden(request):
-    """Return a function that compares a text with a golden file, or rewrites the file with `--update-golden`."""
-
-    def compare(path: str, text: str) -> None:
-        file = GOLDEN / path
-        if request.config.getoption("--update-golden"):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        assert file.is_file(), f"golden file {path} is missing; create it with --update-golden and check it"
-        known = file.read_text()
-        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
-        assert text == known, "\n".join(diff)
-
-    return compare

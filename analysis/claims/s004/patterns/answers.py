@@ -101,9 +101,8 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
     first, second = wrong.iloc[0], wrong.iloc[1]
     return judge(
         first["category"] == TRUNCATION,
-        f"{first['count']} of {first['errors']} errors ({first['errors_ci_low']:.0f} to "
-        f"{first['errors_ci_high']:.0f} %), the next "
-        f"kind {second['count']}.",
+        f"{first['count']} of {first['errors']} errors ({first['errors_ci_low']:.0f} to {first['errors_ci_high']:.0f} "
+        f"%), the next kind {second['count']}.",
         recomputed=float(first["share_of_errors"]),
         n=int(first["errors"]),
     )

@@ -131,11 +131,9 @@ def c004_pat_nearly_identical(
         and not unrotated(drope_attention_origins, 7),
         f"The profiles over {bos['n']} layers run together (r = {run['estimate']:.2f}), but single layers differ by "
         f"{bos['mean_absolute_difference']:.1f} points of attention to BOS on average and "
-        f"{bos['largest_difference']:.1f} in "
-        f"layer {bos['largest_difference_layer']}; the last {bos['late_run']} layers all attend more to BOS in DroPE "
-        "(mean "
-        f"difference {gap['estimate']:.1f} points; {p(gap['p_value'])} if layers were independent). Means over heads "
-        f"cannot show that heads agree.{caveat(drope_attention_origins, 7)}",
+        f"{bos['largest_difference']:.1f} in layer {bos['largest_difference_layer']}; the last {bos['late_run']} "
+        f"layers all attend more to BOS in DroPE (mean difference {gap['estimate']:.1f} points; {p(gap['p_value'])} if "
+        f"layers were independent). Means over heads cannot show that heads agree.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=float(bos["mean_absolute_difference"]),
         n=int(bos["n"]),
@@ -175,9 +173,8 @@ def c004_pat_similarity_against_function(
     return judge(
         abs(layer["difference"]) <= 5 and not unrotated(drope_attention_origins, 7),
         f"The similarity ({network['rope']:.1f} against {network['drope']:.1f} % sink heads) is that of all layers, "
-        "the "
-        f"importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: the "
-        f"compared layers are not the same.{caveat(drope_attention_origins, 7)}",
+        f"the importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: "
+        f"the compared layers are not the same.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=float(layer["difference"]),
     )

@@ -128,10 +128,9 @@ def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     return judge(
         bool((far <= 0.5).all()),
         f"From layer 8 on {int(repeated['repeats'].sum())} of {len(repeated)} coordinates repeat the one four layers "
-        "before, all "
-        f"within {later['drawn'].min():.1f} to {later['drawn'].max():.1f} %, while the published shares of layers 2 "
-        "to 31 lie between "
-        f"{later['published'].min():.1f} and {later['published'].max():.1f} % (mean distance {far.mean():.1f} points).",
+        f"before, all within {later['drawn'].min():.1f} to {later['drawn'].max():.1f} %, while the published shares of "
+        f"layers 2 to 31 lie between {later['published'].min():.1f} and {later['published'].max():.1f} % (mean "
+        f"distance {far.mean():.1f} points).",
         recomputed=float(far.mean()),
         n=len(later),
     )

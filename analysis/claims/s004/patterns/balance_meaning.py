@@ -50,11 +50,9 @@ def c004_bal_nearly_identical(
     return judge(
         row["layers_above_five_points"] == 0,
         f"The means are {abs(row['mean_difference']):.1f} points apart and the profiles correlate (r = "
-        f"{run['estimate']:.2f}), but "
-        f"single layers differ by {row['mean_absolute_difference']:.1f} points on average, "
-        f"{row['layers_above_five_points']} of "
-        f"{row['n']} by more than {FAR:.0f}, layer {row['largest_difference_layer']} by "
-        f"{row['largest_difference']:.1f}.",
+        f"{run['estimate']:.2f}), but single layers differ by {row['mean_absolute_difference']:.1f} points on average, "
+        f"{row['layers_above_five_points']} of {row['n']} by more than {FAR:.0f}, layer "
+        f"{row['largest_difference_layer']} by {row['largest_difference']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_23_identical_layers").printed,
         recomputed=float(row["mean_absolute_difference"]),
@@ -70,10 +68,8 @@ def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.Data
     return judge(
         row["layers_above_five_points"] == 0,
         f"Of the {row['n']} layers after layer {after.printed}, {row['layers_above_five_points']} differ by more than "
-        f"{FAR:.0f} points, layer "
-        f"{row['largest_difference_layer']} by {row['largest_difference']:.1f}; the means are {row['mean_rope']:.1f} "
-        "and "
-        f"{row['mean_drope']:.1f} %.",
+        f"{FAR:.0f} points, layer {row['largest_difference_layer']} by {row['largest_difference']:.1f}; the means are "
+        f"{row['mean_rope']:.1f} and {row['mean_drope']:.1f} %.",
         otherwise="not supported",
         recomputed=float(row["mean_absolute_difference"]),
         n=int(row["n"]),
@@ -124,8 +120,7 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
     return judge(
         row["total_share"] < 5,
         f"Layers 2 to 31 hold {row['total_share']:.0f} % of the summed absolute difference of the shares; that these "
-        "differences "
-        "make DroPE work is not tested at all.",
+        "differences make DroPE work is not tested at all.",
         recomputed=float(row["total_share"]),
         n=int(row["n"]),
     )
@@ -199,11 +194,9 @@ def c004_bal_unchanged(
     return judge(
         bool(same) and len(later) == reported.number,
         f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
-        f"({row['attention_ratio']:.2f} "
-        f"times as much in the geometric mean), the MLP in {int((later['mlp_ratio'] > 1).sum())} "
-        f"({row['mlp_ratio']:.2f} times); "
-        f"ratios reach {later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
-        "MLP.",
+        f"({row['attention_ratio']:.2f} times as much in the geometric mean), the MLP in "
+        f"{int((later['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "
+        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the MLP.",
         reported=reported.printed,
         recomputed=float(row["attention_ratio"]),
         n=len(later),
@@ -229,8 +222,7 @@ def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
 def c004_bal_two_layers_suffice(drope_stated: pd.DataFrame) -> Verdict:
     """DroPE only needs to restructure its first two layers."""
     return untestable(
-        "Recalibration trained every layer; putting DroPE's first two layers into the original model without "
-        "rotation, or training "
-        "only these two, would decide it.",
+        "Recalibration trained every layer; putting DroPE's first two layers into the original model without rotation, "
+        "or training only these two, would decide it.",
         reported=str(pick(drope_stated, statement="s10_5_restructured_layers")["printed"]),
     )

@@ -87,9 +87,8 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
     last, first = (rope[rope["beyond"].astype(bool) == beyond]["multiple"] for beyond in (False, True))
     return judge(
         first.min() - last.max() <= 0.1,
-        f"No length between {last.max():.1f} and {first.min():.1f} times the training length was tested, so where "
-        "and how "
-        "steeply accuracy falls is not known.",
+        f"No length between {last.max():.1f} and {first.min():.1f} times the training length was tested, so where and "
+        "how steeply accuracy falls is not known.",
         otherwise="not supported",
         recomputed=float(first.min()),
     )
@@ -137,8 +136,7 @@ def c004_ctx_same_protocols(
     return judge(
         test["p_adjusted"] > 0.05,
         f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
-        "digits "
-        f"(Fisher, Holm {p(test['p_adjusted'])}): "
+        f"digits (Fisher, Holm {p(test['p_adjusted'])}): "
         + (
             "the two runs are not told apart"
             if test["p_adjusted"] > 0.05
@@ -160,8 +158,7 @@ def c004_ctx_confirms(drope_context: pd.DataFrame) -> Verdict:
     """The crossover confirms what the DroPE paper claims."""
     return untestable(
         f"The {len(drope_context)} cells rest on five trials each; the paper's own benchmarks and lengths, with its "
-        "released "
-        "recipe, would be needed."
+        "released recipe, would be needed."
     )
 
 

@@ -34,10 +34,9 @@ def c004_ans_cut_off(run_deletions: pd.DataFrame, digit_errors: pd.DataFrame) ->
     row = run_deletions.iloc[0]
     return judge(
         row["prefixes"] == row["examples"],
-        f"Of the {row['examples']} examples {row['prefixes']} is the number's beginning and {row['last_kept']} end "
-        "in its last digit; "
-        f"in {row['in_run']} the missing digit stood in a run of equal ones, which a random deletion hits in "
-        f"{row['chance_in_run']:.0f} % of the cases.",
+        f"Of the {row['examples']} examples {row['prefixes']} is the number's beginning and {row['last_kept']} end in "
+        f"its last digit; in {row['in_run']} the missing digit stood in a run of equal ones, which a random deletion "
+        f"hits in {row['chance_in_run']:.0f} % of the cases.",
         recomputed=f"{row['prefixes']} of {row['examples']}",
         n=int(row["examples"]),
     )

@@ -22,8 +22,7 @@ def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -
         f"Over both contexts {int(sums['correct']['ruler'])} of {int(sums['trials']['ruler'])} against "
         f"{int(sums['correct']['simple'])} of {int(sums['trials']['simple'])} (Fisher {p(test['p_value'])}, Holm "
         f"{p(test['p_adjusted'])}), five trials a cell; the formats also differ in the number's digits "
-        f"({digits['ruler']} and "
-        f"{digits['simple']}).",
+        f"({digits['ruler']} and {digits['simple']}).",
         recomputed=float(test["estimate"]),
         n=int(test["n"]),
         p_value=float(test["p_value"]),
@@ -78,9 +77,8 @@ def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
     """DroPE needs explicit cues to know what to attend to, while RoPE has it from position."""
     names = len({name for name in drope_formats["format"] if name != "any"})
     return untestable(
-        f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the "
-        "cue, same "
-        "digits, a hundred trials a cell, would decide it."
+        f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the cue, "
+        "same digits, a hundred trials a cell, would decide it."
     )
 
 

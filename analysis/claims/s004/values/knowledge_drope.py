@@ -150,9 +150,8 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
         f"Zeroing all of them multiplies DroPE's perplexity by {drope['massive_ratio'].min():.0f} to "
-        f"{drope['massive_ratio'].max():.0f} where as many random dimensions cost "
-        f"{drope['random_increase'].max():.0f} % at most; replacing one a head takes IMDB accuracy from "
-        f"{imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
+        f"{drope['massive_ratio'].max():.0f} where as many random dimensions cost {drope['random_increase'].max():.0f} "
+        f"% at most; replacing one a head takes IMDB accuracy from {imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
         recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
         n=len(drope),
     )

@@ -64,8 +64,7 @@ def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFra
     return judge(
         totals["items"] == layers["items"] and totals["precision"] == layers["precision"],
         f"By the scripts the totals are of {totals['items']} in {totals['precision']} ({totals['note']}), the counts "
-        "by "
-        f"layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
+        f"by layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
         reported=stated.printed,
         recomputed=str(layers["items"]),
     )
@@ -198,8 +197,7 @@ def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     return judge(
         bool(query[1] > 0 and (others < 0).all()),
         f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {others.min():.0f} to {others.max():.0f} "
-        "% in "
-        "the other layers.",
+        "% in the other layers.",
         n=len(query),
     )
 

@@ -11,15 +11,7 @@ from boundpaper.claims import Verdict, claim, pick
 LARGER = "10000"
 AT = "At base 10,000"
 ALL = "whether or not models met the criterion (post hoc)"
-ASKED = (
-    "training_on",
-    "brief_drop",
-    "never_rotated",
-    "keys_near_1x",
-    "facts_held",
-    "plasticity_drops",
-    "bias_window_drops",
-)
+ASKED = tuple("training_on brief_drop never_rotated keys_near_1x facts_held plasticity_drops bias_window_drops".split())
 """Contrasts that the plan has only at base 400."""
 
 

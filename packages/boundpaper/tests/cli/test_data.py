@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from specimens import begin, run
+from specimens import begin, fails, run
 
 SOURCE = "artifacts/sources/recall_by_length.csv"
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
@@ -27,13 +27,6 @@ def edit(root, old, new):
     text = (root / SOURCE).read_text()
     assert old in text
     (root / SOURCE).write_text(text.replace(old, new, 1))
-
-
-def fails(done, *words, code=1):
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -53,14 +53,10 @@ def test_float_has_caption_and_note():
         panels=SAMPLES["line"].panels, caption="Share of *sinks* [@luo2026]. n = 3 & more.", note="Bars: 95% CI."
     )
     assert float_tex(figure, "sinks") == (
-        "% Generated from figure:sinks through boundpaper/figures/templates/float.tex.j2; edits are lost.\n"
-        "\\begin{figure}[tbp]\n"
-        "  \\centering\n"
-        "  \\includegraphics{figures/sinks.pdf}\n"
-        "  \\caption[Share of \\emph{sinks}]{Share of \\emph{sinks} \\citep{luo2026}. n = 3 \\& more.}\n"
-        "  \\label{fig:sinks}\n"
-        "  \\par\\smallskip\\parbox{\\linewidth}{\\footnotesize Bars: 95\\% CI.}\n"
-        "\\end{figure}\n"
+        "% Generated from figure:sinks through boundpaper/figures/templates/float.tex.j2; edits are "
+        "lost.\n\\begin{figure}[tbp]\n  \\centering\n  \\includegraphics{figures/sinks.pdf}\n  \\caption[Share of "
+        "\\emph{sinks}]{Share of \\emph{sinks} \\citep{luo2026}. n = 3 \\& more.}\n  \\label{fig:sinks}\n  "
+        "\\par\\smallskip\\parbox{\\linewidth}{\\footnotesize Bars: 95\\% CI.}\n\\end{figure}\n"
     )
     assert "\\par" not in float_tex(SAMPLES["line"], "line")
 

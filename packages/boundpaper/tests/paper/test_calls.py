@@ -12,11 +12,8 @@ from boundpaper.paper.calls import dependencies
 
 def test_every_call_with_its_line() -> None:
     text = (
-        "\\chapter{One}\n"
-        "r is << n('lbp', test='pearson', value='estimate') | fixed(2) >>,\n\n"
-        "<< table(\"ap_drop\") >> << figure( 'ap_drop' ) >>\n"
-        "<% if n('a', k='v') > n('b') %>x<% endif %>\n"
-        "<< claim('h1').reason >>"
+        "\\chapter{One}\nr is << n('lbp', test='pearson', value='estimate') | fixed(2) >>,\n\n<< table(\"ap_drop\") >> "
+        "<< figure( 'ap_drop' ) >>\n<% if n('a', k='v') > n('b') %>x<% endif %>\n<< claim('h1').reason >>"
     )
     assert dependencies(text) == [
         ("n", "lbp", 2), ("table", "ap_drop", 4), ("figure", "ap_drop", 4), ("n", "a", 5), ("n", "b", 5),
@@ -40,9 +37,8 @@ def test_call_without_a_string_literal_is_refused(call: str) -> None:
 
 def test_only_the_standard_library_is_imported() -> None:
     script = (
-        "import sys, paper, boundpaper.paper.calls, boundpaper.build.process\n"
-        "heavy = {'jinja2', 'pandas', 'numpy', 'yaml', 'pypdf'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
+        "import sys, paper, boundpaper.paper.calls, boundpaper.build.process\nheavy = {'jinja2', 'pandas', 'numpy', "
+        "'yaml', 'pypdf'} & set(sys.modules)\nassert not heavy, heavy"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False

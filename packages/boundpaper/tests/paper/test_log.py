@@ -54,18 +54,16 @@ def test_emergency_stop_alone_is_an_error() -> None:
 
 def test_log_warnings_are_read_with_their_files() -> None:
     text = HEAD + (
-        "(/usr/share/texlive/texmf-dist/tex/latex/koma-script/scrreprt.cls\nDocument Class: scrreprt (KOMA-Script)\n)\n"
-        "(./chapters/one.tex\nLaTeX Warning: Reference `tab:x' on page 3 undefined on input line 7.\n\n"
-        "Package natbib Warning: Citation `holm' on page 3 undefined on input line 8.\n\n"
-        "(./tables/wide.tex\nOverfull \\hbox (23.5pt too wide) in paragraph at lines 10--14\n"
-        "\\T1/qpl/m/n/10.95 a smiley :( and \\T1/qpl/m/it/10.95 text\n []\n\n)\n"
-        "Overfull \\hbox (4.9pt too wide) in paragraph at lines 20--21\n[]\\T1/qpl/m/n/10.95 fine\n []\n\n"
-        "Overfull \\vbox (9.0pt too high) has occurred while \\output is active []\n\n"
-        "LaTeX Warning: Float too large for page by 859.18425pt on input line 137.\n\n"
-        "LaTeX Warning: Float too large for page by 4.9pt on input line 138.\n\n"
-        "Missing character: There is no \u03b1 (U+03B1) in font ec-qplr!\n)\n"
-        "LaTeX Warning: Label `fig:a' multiply defined.\n\n"
-        "LaTeX Warning: Label(s) may have changed. Rerun to get cross-references right.\n)\n"
+        "(/usr/share/texlive/texmf-dist/tex/latex/koma-script/scrreprt.cls\nDocument Class: scrreprt "
+        "(KOMA-Script)\n)\n(./chapters/one.tex\nLaTeX Warning: Reference `tab:x' on page 3 undefined on input line "
+        "7.\n\nPackage natbib Warning: Citation `holm' on page 3 undefined on input line "
+        "8.\n\n(./tables/wide.tex\nOverfull \\hbox (23.5pt too wide) in paragraph at lines 10--14\n\\T1/qpl/m/n/10.95 "
+        "a smiley :( and \\T1/qpl/m/it/10.95 text\n []\n\n)\nOverfull \\hbox (4.9pt too wide) in paragraph at lines "
+        "20--21\n[]\\T1/qpl/m/n/10.95 fine\n []\n\nOverfull \\vbox (9.0pt too high) has occurred while \\output is "
+        "active []\n\nLaTeX Warning: Float too large for page by 859.18425pt on input line 137.\n\nLaTeX Warning: "
+        "Float too large for page by 4.9pt on input line 138.\n\nMissing character: There is no \u03b1 (U+03B1) in "
+        "font ec-qplr!\n)\nLaTeX Warning: Label `fig:a' multiply defined.\n\nLaTeX Warning: Label(s) may have changed. "
+        "Rerun to get cross-references right.\n)\n"
     )
     record = log.parse(text)
     assert [(item.kind, item.message, item.file, item.line) for item in record.warnings] == [

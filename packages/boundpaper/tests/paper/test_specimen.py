@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from boundpaper.paper.tex import pdf
-from specimens import begin, new, run
+from specimens import analysed, new, run
 
 LEDGER = "artifacts/results/claims.csv"
 TABLES = ("readers", "recall_lengths", "recall_loss", "recall_near_far", "recall_differs")
@@ -37,10 +37,7 @@ def verdicts(root):
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
     """Return the specimen with its results."""
-    root = begin(tmp_path_factory.mktemp("foreign") / "paper")
-    done = run(root, "analyze")
-    assert done.returncode == 0, done.stderr
-    return root
+    return analysed(tmp_path_factory.mktemp("foreign") / "paper")
 
 
 def test_check_accepts_the_specimen_and_lists_its_steps(foreign):

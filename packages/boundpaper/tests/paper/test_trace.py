@@ -16,7 +16,7 @@ from boundpaper.paper.trace.known import FILE
 from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, SearchedNumber, tokens
 from boundpaper.store.parquet_file import pack_table
 from boundpaper.store.table_file import rows, rows_with
-from specimens import begin, run
+from specimens import analysed, run
 
 SAMPLE = "paper/chapters/sample.tex.j2"
 FRAMES = {
@@ -27,10 +27,7 @@ FRAMES = {
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory):
-    root = begin(tmp_path_factory.mktemp("trace") / "paper")
-    done = run(root, "analyze")
-    assert done.returncode == 0, done.stderr
-    return root
+    return analysed(tmp_path_factory.mktemp("trace") / "paper")
 
 
 def traced(root, *what):

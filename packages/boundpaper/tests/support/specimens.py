@@ -32,8 +32,28 @@ def begin(folder: Path) -> Path:
     """Write the frame of a new paper, and copy the specimen over it."""
     done = new(folder, "--title", "Recall, Checked")
     assert done.returncode == 0, done.stderr
+    return fill(folder)
+
+
+def fill(folder: Path) -> Path:
+    """Copy the specimen over the frame of a new paper."""
     shutil.copytree(SPECIMEN, folder, dirs_exist_ok=True)
     (folder / "paper/chapters/introduction.tex.j2").unlink()
     with (folder / SCHEMA).open("a") as stream:
         stream.write((folder / "resources.yaml").read_text())
     return folder
+
+
+def analysed(folder: Path) -> Path:
+    """Begin the specimen's paper, and compute its results."""
+    done = run(begin(folder), "analyze")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def fails(done: subprocess.CompletedProcess[str], *words: str, code: int = 1) -> None:
+    """Check that a command ends with a code, with these words in its message, and without a traceback."""
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr

@@ -110,10 +110,7 @@ DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
     ),
     (lambda: table(rows=frame(model=["A", " ", "C"])), r"row 2 is empty without a reason"),
     (lambda: table(rows=frame(lbp=[1.0, math.inf, 2.0])), r"row 2 \(B-2B\): lbp is inf"),
-    (
-        lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])),
-        r"row 1 \(A-1B\) is the text '1.0', but the column has numbers",
-    ),
+    (lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])), r"row 1 \(A-1B\) is the text '1.0', but the column has numbers"),
     (lambda: table(rows=frame(lbp=[True, False, True])), "is True, which is not a number"),
     (lambda: table(Column("lbp", "LBP", text), rows=frame(lbp=[1.0, math.inf, 2.0])), "row 2 .*is inf"),
     (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"\[50.0, 40.0\], with the ends in the wrong"),
@@ -204,10 +201,9 @@ def test_build_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "t_example", raising=False)
     body = (
-        "import pandas as pd\nfrom boundpaper.tables import Column, Table, fixed\n"
-        "def table() -> Table:\n"
-        "    rows = pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n"
-        "    return Table(rows=rows, columns=[Column('name', 'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
+        "import pandas as pd\nfrom boundpaper.tables import Column, Table, fixed\ndef table() -> Table:\n    rows = "
+        "pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n    return Table(rows=rows, columns=[Column('name', "
+        "'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
     )
     written = build(_job(tmp_path, body))
     assert list(written) == ["out/tables/example.tex"]

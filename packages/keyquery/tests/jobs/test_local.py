@@ -92,15 +92,10 @@ def test_job_that_ignores_signals_ends_when_its_command_is_killed(tmp_path: Path
 def test_job_interpreter_starts_only_after_the_watchdog_knows_it(tmp_path: Path) -> None:
     """If a command is killed while it notifies the watchman, no orphaned job starts."""
     program = (
-        "import os, sys, time, jobs_work\n"
-        "from boundpaper.build import watchman\n"
-        "from keyquery.jobs.local import LocalExecutor\n"
-        "def told(group):\n"
-        "    time.sleep(0.5)\n"
-        "    print(group, open(f'/proc/{group}/cmdline').read().split(chr(0))[0], flush=True)\n"
-        "    time.sleep(1000)\n"
-        "watchman.watch = told\n"
-        "LocalExecutor().submit(jobs_work.square, 2).result()\n"
+        "import os, sys, time, jobs_work\nfrom boundpaper.build import watchman\nfrom keyquery.jobs.local import "
+        "LocalExecutor\ndef told(group):\n    time.sleep(0.5)\n    print(group, "
+        "open(f'/proc/{group}/cmdline').read().split(chr(0))[0], flush=True)\n    time.sleep(1000)\nwatchman.watch = "
+        "told\nLocalExecutor().submit(jobs_work.square, 2).result()\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

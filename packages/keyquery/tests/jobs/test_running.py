@@ -163,10 +163,9 @@ def test_run_resumes_after_a_kill(tmp_path: Path) -> None:
     first = {"tally": tally, "name": "first"}
     second = {"tally": tally, "name": "second", "wait_for": gate}
     program = (
-        "import jobs_work; from pathlib import Path, PosixPath; from keyquery.jobs import run_jobs, open_executor\n"
-        f"folder = Path({str(folder)!r})\n"
-        "with open_executor('local', folder) as executor:\n"
-        f"    run_jobs(jobs_work.counted, [{first!r}, {second!r}], executor, folder)\n"
+        "import jobs_work; from pathlib import Path, PosixPath; from keyquery.jobs import run_jobs, "
+        f"open_executor\nfolder = Path({str(folder)!r})\nwith open_executor('local', folder) as executor:\n    "
+        f"run_jobs(jobs_work.counted, [{first!r}, {second!r}], executor, folder)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = subprocess.Popen([sys.executable, "-c", program], env=environment)

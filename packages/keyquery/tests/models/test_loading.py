@@ -277,12 +277,11 @@ def test_models_package_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -
     import subprocess
 
     code = (
-        "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\n"
-        "import keyquery.models.captures.capture, keyquery.models.captures.reading\n"
-        "import keyquery.models.attention.projections\n"
-        "from keyquery.models.checkpoints.loading import ModelSource, load\n"
-        "try:\n    load(ModelSource('anything'))\n"
-        "except Exception as error:\n    print(type(error).__name__, error)\n"
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\nimport "
+        "keyquery.models.captures.capture, keyquery.models.captures.reading\nimport "
+        "keyquery.models.attention.projections\nfrom keyquery.models.checkpoints.loading import ModelSource, "
+        "load\ntry:\n    load(ModelSource('anything'))\nexcept Exception as error:\n    print(type(error).__name__, "
+        "error)\n"
     )
     root = Path(__file__).resolve().parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)

@@ -163,9 +163,8 @@ def test_needle_record_of_wrong_structure_is_refused(changed, tmp_path):
 
 def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
     code = (
-        "import pathlib, resource; from keyquery.scores import records;"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64));"
-        "records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
+        "import pathlib, resource; from keyquery.scores import records;resource.setrlimit(resource.RLIMIT_FSIZE, (64, "
+        "64));records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert "records.jsonl: larger than files may become here; raise the limit (`ulimit -f unlimited`)" in done.stderr

@@ -10,23 +10,11 @@ from boundpaper.claims.repeats import with_origins
 from boundpaper.errors import SpecError
 from boundpaper.store.results import bytes_to_keep, text
 
-COLUMNS = (
-    "claim",
-    "kind",
-    "source",
-    "section",
-    "statement",
-    "reported",
-    "recomputed",
-    "n",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_adjusted",
-    "verdict",
-    "failure",
-    "severity",
-    "reason",
+COLUMNS = tuple(
+    """
+    claim kind source section statement reported recomputed n ci_low ci_high p_value p_adjusted verdict failure
+    severity reason
+    """.split()
 )
 
 

@@ -67,7 +67,4 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
         raise SystemExit(1)
 
 
-COMMANDS = (
-    trace,
-    diff,
-)
+COMMANDS = (trace, diff)

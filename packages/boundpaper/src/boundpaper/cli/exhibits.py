@@ -80,7 +80,4 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
             click.echo(path)
 
 
-COMMANDS = (
-    table,
-    figure,
-)
+COMMANDS = (table, figure)

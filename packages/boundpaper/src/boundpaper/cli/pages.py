@@ -49,7 +49,4 @@ def annotate(folder: Path) -> None:
     click.echo("out/annotated/index.html")
 
 
-COMMANDS = (
-    site,
-    annotate,
-)
+COMMANDS = (site, annotate)

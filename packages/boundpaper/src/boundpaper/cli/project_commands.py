@@ -80,10 +80,4 @@ def completion(shell: str) -> None:
     click.echo(kind(click.get_current_context().find_root().command, {}, "build.py", "_BUILD_PY_COMPLETE").source())
 
 
-COMMANDS = (
-    new,
-    vendor,
-    clean,
-    doctor,
-    completion,
-)
+COMMANDS = (new, vendor, clean, doctor, completion)

@@ -91,9 +91,4 @@ def why(target: str) -> None:
     click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
 
 
-COMMANDS = (
-    analyze,
-    check,
-    list_steps,
-    why,
-)
+COMMANDS = (analyze, check, list_steps, why)

@@ -72,11 +72,7 @@ def chapter(name: str, jobs: int | None) -> None:
     help="Serve the PDF and the site to a browser on this machine; pages reload after each build.",
 )
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Port of --serve; 0: any free port.",
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of --serve; 0: any free port."
 )
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
     """Build what depends on each file that is saved: the thesis, or another COMMAND such as `table heights`."""
@@ -141,10 +137,4 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     click.echo(f"out/crate: {counted(count, 'file')}; `ro-crate-metadata.json` describes them; nothing was uploaded")
 
 
-COMMANDS = (
-    paper,
-    chapter,
-    watch,
-    bundle,
-    publish,
-)
+COMMANDS = (paper, chapter, watch, bundle, publish)

@@ -58,12 +58,7 @@ _CFF = mapping(  # the keys of https://citation-file-format.github.io, version 1
 NOBODY = "Nobody yet"  # the placeholder author in a new paper
 PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
-TYPES = {
-    ".csv": "text/csv",
-    ".yaml": "application/yaml",
-    ".bib": "application/x-bibtex",
-    ".md": "text/markdown",
-}
+TYPES = {".csv": "text/csv", ".yaml": "application/yaml", ".bib": "application/x-bibtex", ".md": "text/markdown"}
 LICENCE = "LICENSE"
 LEDGER = "artifacts/results/claims.csv"
 PACKAGE = "artifacts/datapackage.json"

@@ -9,18 +9,7 @@ import pandas as pd
 
 SEPARATOR = "; "
 
-NUMBERS = (
-    "estimate",
-    "ci_low",
-    "ci_high",
-    "statistic",
-    "df",
-    "p_value",
-    "p_adjusted",
-    "effect",
-    "effect_ci_low",
-    "effect_ci_high",
-)
+NUMBERS = tuple("estimate ci_low ci_high statistic df p_value p_adjusted effect effect_ci_low effect_ci_high".split())
 
 # `adjustment` = "none" explains an empty `p_adjusted`, so this field needs no note.
 EXPLAINED = tuple(name for name in NUMBERS if name != "p_adjusted")

@@ -16,26 +16,7 @@ _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[a-z]{3,}")
-_COMMON = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "are",
-        "its",
-        "than",
-        "that",
-        "this",
-        "from",
-        "not",
-        "each",
-        "has",
-        "have",
-        "all",
-        "both",
-    ]
-)
+_COMMON = frozenset("the and for with are its than that this from not each has have all both".split())
 
 
 @dataclass(frozen=True)

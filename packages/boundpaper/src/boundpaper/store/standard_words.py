@@ -79,10 +79,7 @@ def _check_spellings(values: tuple[str, ...]) -> Rule:
 
 FIELD: Mapping[str, Rule] = {
     "name": text,
-    "type": one_of(
-        *TYPES,
-        mend=f"have {', '.join(TYPES)}; for dates, times, years, places, lists and JSON {_AS_TEXT}",
-    ),
+    "type": one_of(*TYPES, mend=f"have {', '.join(TYPES)}; for dates, times, years, places, lists and JSON {_AS_TEXT}"),
     "format": one_of("default", mend=f"cells are read in the default format of their type; for another {_AS_TEXT}"),
     "title": text,
     "description": text,

@@ -5,13 +5,7 @@ _NAMES = (
     *("xi", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-        _NAMES,
-        strict=True,
-    )
-)
+_GREEK = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _NAMES, strict=True))
 # LaTeX commands of mathematical characters; in text they are put between dollars.
 MATH: dict[str, str] = {char: "\\" + name for char, name in _GREEK.items()} | {
     "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "∙": r"\cdot", "∗": r"\ast",

@@ -299,11 +299,7 @@ def bin_and_group(head: Head, options: PlasticityOptions, keys: Keys | None = No
 
 
 def laws_of(
-    head: Head,
-    shared: HeadData,
-    estimator: Estimator,
-    queries: Moments | None = None,
-    precision: Precision = "single",
+    head: Head, shared: HeadData, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
 ) -> dict[int, QueryLaw]:
     """Fit a law to the queries of each bin that has enough queries and at least one pair of keys."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]

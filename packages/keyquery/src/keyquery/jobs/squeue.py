@@ -11,18 +11,7 @@ PROGRAMS = ("sbatch", "srun", "squeue", "scancel")
 SECONDS = 60  # time limit for a Slurm command
 ARRAY = 1000  # Slurm's default limit of jobs per array
 FINAL = frozenset(
-    {
-        "BOOT_FAIL",
-        "CANCELLED",
-        "COMPLETED",
-        "DEADLINE",
-        "FAILED",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "PREEMPTED",
-        "REVOKED",
-        "TIMEOUT",
-    }
+    "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
 )
 
 

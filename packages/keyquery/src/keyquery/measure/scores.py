@@ -14,11 +14,7 @@ MOST = 700.0  # largest nats whose exponential fits into a float
 
 
 def loss_rows(
-    subject: Subject,
-    texts: Sequence[Text],
-    condition: Condition = BASELINE,
-    *,
-    layer: int | None = None,
+    subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE, *, layer: int | None = None
 ) -> list[Row]:
     """Return perplexity and mean nats per token under a condition.
 

@@ -1,48 +1,39 @@
 """Common knowledge for English questions: a city's country, an athlete's sport."""
 
-CITIES: tuple[tuple[str, str], ...] = (
-    ("Paris", "France"), ("Lyon", "France"), ("Marseille", "France"), ("Berlin", "Germany"), ("Munich", "Germany"),
-    ("Hamburg", "Germany"), ("Rome", "Italy"), ("Milan", "Italy"), ("Naples", "Italy"), ("Madrid", "Spain"),
-    ("Barcelona", "Spain"), ("Seville", "Spain"), ("Lisbon", "Portugal"), ("Porto", "Portugal"),
-    ("Amsterdam", "the Netherlands"), ("Rotterdam", "the Netherlands"), ("Brussels", "Belgium"), ("Antwerp", "Belgium"),
-    ("Vienna", "Austria"), ("Salzburg", "Austria"), ("Zurich", "Switzerland"), ("Geneva", "Switzerland"),
-    ("Oslo", "Norway"), ("Bergen", "Norway"), ("Stockholm", "Sweden"), ("Gothenburg", "Sweden"),
-    ("Copenhagen", "Denmark"), ("Helsinki", "Finland"), ("Dublin", "Ireland"), ("Cork", "Ireland"),
-    ("Warsaw", "Poland"), ("Krakow", "Poland"), ("Prague", "the Czech Republic"), ("Budapest", "Hungary"),
-    ("Athens", "Greece"), ("Thessaloniki", "Greece"), ("Moscow", "Russia"), ("Novosibirsk", "Russia"),
-    ("Kyiv", "Ukraine"), ("Istanbul", "Turkey"), ("Ankara", "Turkey"), ("Cairo", "Egypt"), ("Alexandria", "Egypt"),
-    ("Casablanca", "Morocco"), ("Lagos", "Nigeria"), ("Cape Town", "South Africa"), ("Johannesburg", "South Africa"),
-    ("Tehran", "Iran"), ("Baghdad", "Iraq"), ("Mumbai", "India"), ("Delhi", "India"), ("Kolkata", "India"),
-    ("Karachi", "Pakistan"), ("Lahore", "Pakistan"), ("Dhaka", "Bangladesh"), ("Bangkok", "Thailand"),
-    ("Hanoi", "Vietnam"), ("Jakarta", "Indonesia"), ("Manila", "the Philippines"), ("Beijing", "China"),
-    ("Shanghai", "China"), ("Tokyo", "Japan"), ("Osaka", "Japan"), ("Kyoto", "Japan"), ("Seoul", "South Korea"),
-    ("Busan", "South Korea"), ("Sydney", "Australia"), ("Melbourne", "Australia"), ("Auckland", "New Zealand"),
-    ("Toronto", "Canada"), ("Montreal", "Canada"), ("Vancouver", "Canada"), ("Chicago", "the United States"),
-    ("Seattle", "the United States"), ("Guadalajara", "Mexico"), ("Bogota", "Colombia"), ("Quito", "Ecuador"),
-    ("Buenos Aires", "Argentina"), ("Rio de Janeiro", "Brazil"), ("Montevideo", "Uruguay"),
-)  # fmt: skip
 
-ATHLETES: tuple[tuple[str, str], ...] = (
-    ("Roger Federer", "tennis"), ("Rafael Nadal", "tennis"), ("Novak Djokovic", "tennis"),
-    ("Serena Williams", "tennis"), ("Venus Williams", "tennis"), ("Steffi Graf", "tennis"), ("Andre Agassi", "tennis"),
-    ("Naomi Osaka", "tennis"), ("Lionel Messi", "soccer"), ("Cristiano Ronaldo", "soccer"),
-    ("Diego Maradona", "soccer"), ("Zinedine Zidane", "soccer"), ("David Beckham", "soccer"), ("Neymar", "soccer"),
-    ("Kylian Mbappe", "soccer"), ("Mia Hamm", "soccer"), ("Megan Rapinoe", "soccer"), ("LeBron James", "basketball"),
-    ("Kobe Bryant", "basketball"), ("Shaquille O'Neal", "basketball"), ("Magic Johnson", "basketball"),
-    ("Larry Bird", "basketball"), ("Stephen Curry", "basketball"), ("Kevin Durant", "basketball"),
-    ("Dirk Nowitzki", "basketball"), ("Tim Duncan", "basketball"), ("Babe Ruth", "baseball"),
-    ("Derek Jeter", "baseball"), ("Willie Mays", "baseball"), ("Hank Aaron", "baseball"), ("Barry Bonds", "baseball"),
-    ("Shohei Ohtani", "baseball"), ("Mike Trout", "baseball"), ("Alex Rodriguez", "baseball"), ("Tiger Woods", "golf"),
-    ("Jack Nicklaus", "golf"), ("Arnold Palmer", "golf"), ("Phil Mickelson", "golf"), ("Rory McIlroy", "golf"),
-    ("Annika Sorenstam", "golf"), ("Wayne Gretzky", "ice hockey"), ("Sidney Crosby", "ice hockey"),
-    ("Mario Lemieux", "ice hockey"), ("Bobby Orr", "ice hockey"), ("Gordie Howe", "ice hockey"),
-    ("Alexander Ovechkin", "ice hockey"), ("Jaromir Jagr", "ice hockey"), ("Sachin Tendulkar", "cricket"),
-    ("Virat Kohli", "cricket"), ("Brian Lara", "cricket"), ("Shane Warne", "cricket"), ("Ricky Ponting", "cricket"),
-    ("Don Bradman", "cricket"), ("Tom Brady", "American football"), ("Peyton Manning", "American football"),
-    ("Joe Montana", "American football"), ("Jerry Rice", "American football"), ("Patrick Mahomes", "American football"),
-    ("Aaron Rodgers", "American football"), ("Emmitt Smith", "American football"), ("Jonah Lomu", "rugby"),
-    ("Jonny Wilkinson", "rugby"), ("Dan Carter", "rugby"), ("Richie McCaw", "rugby"), ("Lin Dan", "badminton"),
-    ("Lee Chong Wei", "badminton"), ("Saina Nehwal", "badminton"), ("Carolina Marin", "badminton"),
-    ("Karch Kiraly", "volleyball"), ("Misty May-Treanor", "volleyball"), ("Giba", "volleyball"),
-    ("Ma Long", "table tennis"), ("Zhang Jike", "table tennis"), ("Jan-Ove Waldner", "table tennis"),
-)  # fmt: skip
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return each name with what precedes its list: `France: Paris, Lyon; Italy: Rome`."""
+    lists = (part.split(":") for part in " ".join(text.split()).split(";"))
+    return tuple((name.strip(), shared.strip()) for shared, names in lists for name in names.split(","))
+
+
+CITIES = _pairs(
+    """
+    France: Paris, Lyon, Marseille; Germany: Berlin, Munich, Hamburg; Italy: Rome, Milan, Naples; Spain: Madrid,
+    Barcelona, Seville; Portugal: Lisbon, Porto; the Netherlands: Amsterdam, Rotterdam; Belgium: Brussels, Antwerp;
+    Austria: Vienna, Salzburg; Switzerland: Zurich, Geneva; Norway: Oslo, Bergen; Sweden: Stockholm, Gothenburg;
+    Denmark: Copenhagen; Finland: Helsinki; Ireland: Dublin, Cork; Poland: Warsaw, Krakow; the Czech Republic: Prague;
+    Hungary: Budapest; Greece: Athens, Thessaloniki; Russia: Moscow, Novosibirsk; Ukraine: Kyiv; Turkey: Istanbul,
+    Ankara; Egypt: Cairo, Alexandria; Morocco: Casablanca; Nigeria: Lagos; South Africa: Cape Town, Johannesburg; Iran:
+    Tehran; Iraq: Baghdad; India: Mumbai, Delhi, Kolkata; Pakistan: Karachi, Lahore; Bangladesh: Dhaka; Thailand:
+    Bangkok; Vietnam: Hanoi; Indonesia: Jakarta; the Philippines: Manila; China: Beijing, Shanghai; Japan: Tokyo,
+    Osaka, Kyoto; South Korea: Seoul, Busan; Australia: Sydney, Melbourne; New Zealand: Auckland; Canada: Toronto,
+    Montreal, Vancouver; the United States: Chicago, Seattle; Mexico: Guadalajara; Colombia: Bogota; Ecuador: Quito;
+    Argentina: Buenos Aires; Brazil: Rio de Janeiro; Uruguay: Montevideo
+    """
+)
+ATHLETES = _pairs(
+    """
+    tennis: Roger Federer, Rafael Nadal, Novak Djokovic, Serena Williams, Venus Williams, Steffi Graf, Andre Agassi,
+    Naomi Osaka; soccer: Lionel Messi, Cristiano Ronaldo, Diego Maradona, Zinedine Zidane, David Beckham, Neymar,
+    Kylian Mbappe, Mia Hamm, Megan Rapinoe; basketball: LeBron James, Kobe Bryant, Shaquille O'Neal, Magic Johnson,
+    Larry Bird, Stephen Curry, Kevin Durant, Dirk Nowitzki, Tim Duncan; baseball: Babe Ruth, Derek Jeter, Willie Mays,
+    Hank Aaron, Barry Bonds, Shohei Ohtani, Mike Trout, Alex Rodriguez; golf: Tiger Woods, Jack Nicklaus, Arnold
+    Palmer, Phil Mickelson, Rory McIlroy, Annika Sorenstam; ice hockey: Wayne Gretzky, Sidney Crosby, Mario Lemieux,
+    Bobby Orr, Gordie Howe, Alexander Ovechkin, Jaromir Jagr; cricket: Sachin Tendulkar, Virat Kohli, Brian Lara, Shane
+    Warne, Ricky Ponting, Don Bradman; American football: Tom Brady, Peyton Manning, Joe Montana, Jerry Rice, Patrick
+    Mahomes, Aaron Rodgers, Emmitt Smith; rugby: Jonah Lomu, Jonny Wilkinson, Dan Carter, Richie McCaw; badminton: Lin
+    Dan, Lee Chong Wei, Saina Nehwal, Carolina Marin; volleyball: Karch Kiraly, Misty May-Treanor, Giba; table tennis:
+    Ma Long, Zhang Jike, Jan-Ove Waldner
+    """
+)

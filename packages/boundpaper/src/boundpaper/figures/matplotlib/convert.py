@@ -32,21 +32,12 @@ _FIGURE = (
     *("figheight", "figwidth", "size_inches", "dpi", "constrained_layout", "tight_layout", "constrained_layout_pads"),
     *("layout_engine", "canvas"),
 )
-_AXES = (
-    *("adjustable", "anchor", "autoscale_on", "autoscalex_on", "autoscaley_on", "axisbelow", "navigate", "position"),
-    *("forward_navigation_events", "subplotspec", "title", "xbound", "xlabel", "xlim", "xmargin", "xscale", "xticks"),
-    *(
-        "xinverted",
-        "xticklabels",
-        "yinverted",
-        "ybound",
-        "ylabel",
-        "ylim",
-        "ymargin",
-        "yscale",
-        "yticks",
-        "yticklabels",
-    ),
+_AXES = tuple(
+    """
+    adjustable anchor autoscale_on autoscalex_on autoscaley_on axisbelow navigate position forward_navigation_events
+    subplotspec title xbound xlabel xlim xmargin xscale xticks xinverted xticklabels yinverted ybound ylabel ylim
+    ymargin yscale yticks yticklabels
+    """.split()
 )
 _AXIS = (
     *("inverted", "label_text", "major_formatter", "major_locator", "minor_formatter", "minor_locator", "ticklabels"),

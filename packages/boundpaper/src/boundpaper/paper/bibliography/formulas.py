@@ -6,86 +6,17 @@ import unicodedata
 from boundpaper.paper.bibliography.signs import MarkupFault, named
 from boundpaper.typeset.characters import FORMULA, MATH, SCRIPTS
 
-_KNOWN = FORMULA | {
-    *("varphi", "vartheta", "mathop", "mathord", "mathscr", "mathfrak", "mathsfit", "bm", "boldsymbol", "ensuremath"),
-    *(
-        "hbox",
-        "mbox",
-        "textup",
-        "textsf",
-        "textbf",
-        "texttt",
-        "rightarrow",
-        "leftarrow",
-        "longrightarrow",
-        "Longrightarrow",
-    ),
-    *("acute", "grave", "check", "breve", "ddot", "mathring", "overrightarrow", "dagger", "ddagger", "degree", "hbar"),
-    *(
-        "sum",
-        "prod",
-        "coprod",
-        "oint",
-        "aleph",
-        "Re",
-        "Im",
-        "wp",
-        "imath",
-        "jmath",
-        "angle",
-        "triangle",
-        "square",
-        "Box",
-    ),
-    *("lesssim", "gtrsim", "ll", "gg", "leqslant", "geqslant", "sqcup", "sqcap", "cup", "cap", "times", "div", "cdot"),
-    *(
-        "colon",
-        "vert",
-        "Vert",
-        "backslash",
-        "diamond",
-        "circ",
-        "bigcirc",
-        "ast",
-        "dagger",
-        "amalg",
-        "pm",
-        "mp",
-        "thinspace",
-    ),
-    *(
-        "tanh",
-        "sinh",
-        "cosh",
-        "cot",
-        "sec",
-        "csc",
-        "deg",
-        "gcd",
-        "hom",
-        "ker",
-        "limsup",
-        "liminf",
-        "bmod",
-        "pmod",
-        "mod",
-    ),
-    *("beta", "Alpha", "nonumber", "displaystyle", "textstyle", "scriptstyle", "rangle", "lbrace", "rbrace", "surd"),
-    *(
-        "upsilon",
-        "omicron",
-        "varsigma",
-        "varepsilon",
-        "nolimits",
-        "ddots",
-        "vdots",
-        "not",
-        "in",
-        "ni",
-        "notin",
-        "subset",
-    ),
-}
+_KNOWN = FORMULA | set(
+    """
+    varphi vartheta mathop mathord mathscr mathfrak mathsfit bm boldsymbol ensuremath hbox mbox textup textsf textbf
+    texttt rightarrow leftarrow longrightarrow Longrightarrow acute grave check breve ddot mathring overrightarrow
+    dagger ddagger degree hbar sum prod coprod oint aleph Re Im wp imath jmath angle triangle square Box lesssim gtrsim
+    ll gg leqslant geqslant sqcup sqcap cup cap times div cdot colon vert Vert backslash diamond circ bigcirc ast
+    dagger amalg pm mp thinspace tanh sinh cosh cot sec csc deg gcd hom ker limsup liminf bmod pmod mod beta Alpha
+    nonumber displaystyle textstyle scriptstyle rangle lbrace rbrace surd upsilon omicron varsigma varepsilon nolimits
+    ddots vdots not in ni notin subset
+    """.split()
+)
 _OLD_FONT = re.compile(r"\{\s*\\(rm|it|bf|cal|tt|sf)(?![A-Za-z])\s*+([^{}]*+)\}")
 _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 

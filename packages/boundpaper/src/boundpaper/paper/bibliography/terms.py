@@ -21,22 +21,10 @@ OTHER_KINDS = {
     "glossdef": "misc", "game": "misc", "map": "misc",
 }  # fmt: skip
 SHOWN = frozenset(  # fields that BibTeX's styles print
-    {
-        *(
-            "address",
-            "author",
-            "booktitle",
-            "chapter",
-            "doi",
-            "edition",
-            "editor",
-            "eid",
-            "howpublished",
-            "institution",
-        ),
-        *("isbn", "issn", "journal", "key", "month", "note", "number", "organization", "pages", "publisher", "school"),
-        *("series", "title", "type", "url", "volume", "year"),
-    }
+    """
+    address author booktitle chapter doi edition editor eid howpublished institution isbn issn journal key month note
+    number organization pages publisher school series title type url volume year
+    """.split()
 )
 RENAMED = {
     "journaltitle": "journal", "location": "address", "journalabbr": "journal", "fjournal": "journal",
@@ -44,93 +32,18 @@ RENAMED = {
     "eventtitle": "booktitle", "bookauthor": "", "addendum": "note", "pubstate": "year", "city": "address",
 }  # fmt: skip
 READ = frozenset(  # converted to BibTeX fields below, or accepted but not printed
-    {
-        *(
-            "crossref",
-            "xdata",
-            "date",
-            "urldate",
-            "eprint",
-            "eprinttype",
-            "archiveprefix",
-            "eprintclass",
-            "primaryclass",
-        ),
-        *("archive", "subtitle", "booksubtitle", "maintitle", "mainsubtitle", "journalsubtitle", "titleaddon", "day"),
-        *(
-            "langid",
-            "language",
-            "hyphenation",
-            "version",
-            "holder",
-            "articleno",
-            "article-number",
-            "lastchecked",
-            "pmid",
-        ),
-        *("pubmed", "booktitleaddon", "urlyear", "urlmonth", "lastaccessed", "accessed", "annote", "abstract", "file"),
-        *("keywords", "keyword", "options", "shorttitle", "shortauthor", "shorthand", "sortkey", "presort", "label"),
-        *(
-            "sortname",
-            "sortyear",
-            "sorttitle",
-            "editortype",
-            "editora",
-            "translator",
-            "issuetitle",
-            "eventdate",
-            "pagetotal",
-        ),
-        *(
-            "numpages",
-            "origdate",
-            "origtitle",
-            "related",
-            "relatedtype",
-            "xref",
-            "entryset",
-            "ids",
-            "timestamp",
-            "owner",
-        ),
-        *(
-            "rights",
-            "copyright",
-            "publicationtype",
-            "coden",
-            "mrnumber",
-            "mrclass",
-            "zblnumber",
-            "issn-l",
-            "eissn",
-            "biburl",
-        ),
-        *("bibsource", "adsurl", "adsnote", "slaccitation", "reportnumber", "collaboration", "nationality", "comment"),
-        *(
-            "library",
-            "groups",
-            "priority",
-            "rating",
-            "read",
-            "review",
-            "keywords-plus",
-            "affiliation",
-            "part",
-            "volumes",
-        ),
-        *("entrysubtype", "usera", "userb", "verba", "execute", "gender", "indextitle", "nameaddon", "pagination"),
-        *("bookpagination", "reprinttitle", "introduction", "foreword", "afterword", "commentator", "annotator"),
-        *("issn_", "isbn_", "pmcid", "number_of_pages", "source", "place", "contents", "price", "size", "category"),
-        *(
-            "eventplace",
-            "conference",
-            "meeting",
-            "series-editor",
-            "funding",
-            "localfile",
-            "date-added",
-            "date-modified",
-        ),
-    }
+    """
+    crossref xdata date urldate eprint eprinttype archiveprefix eprintclass primaryclass archive subtitle booksubtitle
+    maintitle mainsubtitle journalsubtitle titleaddon day langid language hyphenation version holder articleno
+    article-number lastchecked pmid pubmed booktitleaddon urlyear urlmonth lastaccessed accessed annote abstract file
+    keywords keyword options shorttitle shortauthor shorthand sortkey presort label sortname sortyear sorttitle
+    editortype editora translator issuetitle eventdate pagetotal numpages origdate origtitle related relatedtype xref
+    entryset ids timestamp owner rights copyright publicationtype coden mrnumber mrclass zblnumber issn-l eissn biburl
+    bibsource adsurl adsnote slaccitation reportnumber collaboration nationality comment library groups priority rating
+    read review keywords-plus affiliation part volumes entrysubtype usera userb verba execute gender indextitle
+    nameaddon pagination bookpagination reprinttitle introduction foreword afterword commentator annotator issn_ isbn_
+    pmcid number_of_pages source place contents price size category eventplace conference meeting series-editor funding
+    localfile date-added date-modified
+    """.split()
 )
 ARCHIVES = {"arxiv": "arXiv", "pubmed": "PMID", "hal": "HAL", "jstor": "JSTOR", "googlebooks": "Google Books"}

@@ -36,33 +36,11 @@ WRAPPED = {
     **dict.fromkeys(("mbox", "textrm", "textup", "textnormal", "textsf", "text"), ("", "")),
 }
 PAPER = frozenset(
-    [
-        "small",
-        "footnotesize",
-        "normalsize",
-        "centering",
-        "noindent",
-        "clearpage",
-        "newpage",
-        "cleardoublepage",
-        "medskip",
-        "smallskip",
-        "bigskip",
-        "raggedright",
-        "sloppy",
-        "toprule",
-        "midrule",
-        "bottomrule",
-        "addlinespace",
-        "hline",
-        "pagebreak",
-        "nopagebreak",
-        "linebreak",
-        "phantomsection",
-        "allowbreak",
-        "quad",
-        "qquad",
-    ]
+    """
+    small footnotesize normalsize centering noindent clearpage newpage cleardoublepage medskip smallskip bigskip
+    raggedright sloppy toprule midrule bottomrule addlinespace hline pagebreak nopagebreak linebreak phantomsection
+    allowbreak quad qquad
+    """.split()
 )
 """Commands without arguments that only affect the page layout."""
 PAPER_WITH = frozenset(

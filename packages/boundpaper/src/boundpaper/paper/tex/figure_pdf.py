@@ -44,13 +44,7 @@ def compile_figure(out: Path, name: str) -> bytes:
     (out / scratch).mkdir(parents=True)
     for _ in range(MAX_PASSES):
         done = latex.pdflatex(
-            document,
-            cwd=out,
-            output=scratch,
-            job=name,
-            form=form,
-            formats=formats.FOLDER,
-            timeout=latex.FIGURE_TIMEOUT,
+            document, cwd=out, output=scratch, job=name, form=form, formats=formats.FOLDER, timeout=latex.FIGURE_TIMEOUT
         )
         report = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
         if done.timed_out:

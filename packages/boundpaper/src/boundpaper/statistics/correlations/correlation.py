@@ -420,9 +420,5 @@ def leave_one_out(
     notes.append(f"effect is the leave-one-out range: lowest without {without_low}, highest without {without_high}")
     notes.append("p is the largest of the leave-one-out permutation p")
     return make_row(
-        p_value=max(p_values),
-        effect=high - low,
-        effect_ci_low=low,
-        effect_ci_high=high,
-        note=join_notes(*notes),
+        p_value=max(p_values), effect=high - low, effect_ci_low=low, effect_ci_high=high, note=join_notes(*notes)
     )

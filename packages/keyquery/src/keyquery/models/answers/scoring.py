@@ -63,12 +63,7 @@ class Branch:
         return self.rest + self.answer[:-1]
 
 
-def options_logprobs(
-    model: PreTrainedModel,
-    tokenizer: Any,
-    asked: Sequence[Question],
-    batch: int = 8,
-) -> list[Scores]:
+def options_logprobs(model: PreTrainedModel, tokenizer: Any, asked: Sequence[Question], batch: int = 8) -> list[Scores]:
     """Return log-probabilities of whole answers: sums over their tokens, given the prompt.
 
     Each prompt is run once; the answers' later tokens follow with the key cache. The model is in evaluation mode.
@@ -81,10 +76,7 @@ def options_logprobs(
 
 
 def grouped_logprobs(
-    model: PreTrainedModel,
-    tokenizer: Any,
-    groups: Sequence[Sequence[Question]],
-    batch: int = 8,
+    model: PreTrainedModel, tokenizer: Any, groups: Sequence[Sequence[Question]], batch: int = 8
 ) -> list[list[Scores]]:
     """Return log-probabilities as `options_logprobs` does, for groups of prompts with a common prefix.
 

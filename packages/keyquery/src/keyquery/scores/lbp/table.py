@@ -57,10 +57,7 @@ def write_scores(
     return save(root, {TABLE: rows}, name, note)[0]
 
 
-COLUMNS = (
-    *("mode", "slice", "key", "metric", "value", "ci_low", "ci_high", "n", "samples"),
-    *("data", "checkpoint", "role", "reason"),
-)
+COLUMNS = tuple("mode slice key metric value ci_low ci_high n samples data checkpoint role reason".split())
 
 
 def _ordered_columns(rows: pd.DataFrame) -> pd.DataFrame:
