@@ -165,7 +165,7 @@ def changed(position, **fields):
         (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking' where 'thinking' was asked for"),
         (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),
         (lambda rows: [rows[0], '{"id": 3, "mode"', *rows[1:]], [], ":2: not JSON (Expecting ':' delimiter)"),
-        (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list where an object should be"),
+        (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list instead of an object"),
         (changed(3, prediction=None), [], ":4: no field prediction; it has id, run, mode"),
         (changed(3, prediction=["a"]), [], ":4: prediction is a list, not a text"),
         (changed(3, run=0), [], ":4: run is 0; runs are numbered from 1"),

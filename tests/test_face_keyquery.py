@@ -126,7 +126,7 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
     with pytest.raises(bp.errors.DataError, match="another measurement"):
         kq.save(other, "paper")
     assert kq.save(other, "paper", replace=True) == [path]
-    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "what made them")):
+    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
         with pytest.raises(bp.errors.DataError, match=words):
             kq.save(changed, "paper")
     with pytest.raises(bp.errors.DataError, match="no paper here"):

@@ -54,7 +54,7 @@ def knowledge_protocols(
                     functional[(model, task, hit)], percent_right(disrupted), abs_tol=0.5
                 ):
                     raise DataError(
-                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, not what is stored"
+                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, unlike the stored rate"
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")

@@ -206,7 +206,7 @@ def test_partly_measured_model_is_noted_and_truncated_table_refused(tmp_path: Pa
     with pytest.raises(DataError, match="6 rows of 8"):
         read(tmp_path, "a")
     path.with_suffix(".json").unlink()
-    with pytest.raises(DataError, match="no manifest says what was asked"):
+    with pytest.raises(DataError, match="no manifest says how it was made"):
         read(tmp_path, "a")
 
 

@@ -87,7 +87,7 @@ def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_surveys_of_different_models_or_settings_are_refused(name: str) -> None:
     first, second, _ = plain()
-    with pytest.raises(DataError, match="at least one"):
+    with pytest.raises(DataError, match="at least 1"):
         EXPERIMENTS[name]([])
     with pytest.raises(DataError, match="surveyed twice"):
         EXPERIMENTS[name]([first, first])
@@ -388,7 +388,7 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
     assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "neither attention nor MLP adds anything")
     for what in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
         missing = one(crosslayer_balance.rows(silent), f"{name}_{what}", unit_id="text-0", condition="all")
-        assert (missing["n"], missing["reason"]) == (0, "undefined in at least one layer")
+        assert (missing["n"], missing["reason"]) == (0, "undefined in at least 1 layer")
 
 
 def test_ratio_of_means_is_not_mean_of_ratios() -> None:

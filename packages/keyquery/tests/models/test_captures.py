@@ -330,7 +330,7 @@ def test_damaged_part_is_reported_with_the_command_that_recreates_it(tmp_path, d
     content = place.read_bytes()
     place.write_bytes(DAMAGES[damage](content))
     assert place.read_bytes() != content
-    told = r"000003\.npz: damaged \(.*\); remove it, and run the same command again"
+    told = r"000003\.npz: damaged \(.*\); remove it, and rerun the command"
     with pytest.raises(DataError, match=told), parts.PartReader(place) as damaged:  # noqa: PT012
         damaged.document()
         damaged.array("q00")

@@ -224,7 +224,8 @@ def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monke
     (tmp_path / "mine").mkdir()
     assert resolve(tmp_path, "mine") == "mine"
     with pytest.raises(
-        ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope"
+        ModelError,
+        match=r"'tiny-rop' is neither a folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope",
     ):
         resolve(tmp_path, "tiny-rop")
     with pytest.raises(ModelError, match="owner/name") as caught:

@@ -297,7 +297,7 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
     for name, table in model.named_buffers():
         table[:] = table[:1].clone() if name.endswith("embed_positions") else table
     if kind == "rope":
-        with pytest.raises(ModelError, match="has a table of rotations, but its logits do not depend on positions"):
+        with pytest.raises(ModelError, match="has a rotation table, but its logits do not depend on positions"):
             positional_of(model)
 
 

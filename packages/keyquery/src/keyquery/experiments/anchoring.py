@@ -105,7 +105,7 @@ def measure(
     for seed in options.seeds:
         if data == PLANTED:
             if data_file is not None:
-                raise DataError("planted statements are generated; --data-file goes with another --data")
+                raise DataError("planted statements are generated; --data-file needs another --data")
             split = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
@@ -155,7 +155,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
 
     def probes(chosen: Bools, what: str) -> Probes:
         if len(set(right[chosen].tolist())) < 2:
-            raise DataError(f"all {chosen.sum()} {what} samples are of one kind; take more samples")
+            raise DataError(f"all {chosen.sum()} {what} samples have the same label; take more samples")
         return trained(given[chosen], right[chosen], STRENGTH)
 
     def readings(of: Probes) -> Readings:
@@ -163,7 +163,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
 
     whole = probes(fit, "training")
     if len(set(right[held].tolist())) < 2:
-        raise DataError(f"all {held.sum()} validation samples are of one kind; take more samples")
+        raise DataError(f"all {held.sum()} validation samples have the same label; take more samples")
     best = auroc_by_layer(whole.probability(given[held]), right[held])
     return TestSamples(
         whole=readings(whole),

@@ -188,7 +188,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     table = _table(plan, subject, module, more)
     mark = _done_mark(plan, subject, module, more)
     if mark is not None and not plan.again and table.is_file() and _text_or_none(mark) == digest(table):
-        print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
+        print(f"{name} of {subject.name}: already measured with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
     with enough_memory(name, subject):

@@ -35,7 +35,7 @@ HINTS = (
     ),
 )
 INSTALL = (
-    "lm-evaluation-harness is not installed here; with '.[ruler]' in an environment of its own (python -m venv "
+    "lm-evaluation-harness is not installed here; with '.[ruler]' in a separate environment (python -m venv "
     ".venv-ruler && .venv-ruler/bin/python -m pip install '.[ruler]') give --harness .venv-ruler/bin/lm_eval"
 )
 
