@@ -193,7 +193,7 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
             done = run(*asked)
         assert done.exit_code == 1
         assert "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer encodes " in done.stderr
-        assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
+        assert "of the book english as unknown tokens; give texts in its language: --texts FILE" in done.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
         asked += ("--texts", str(file))
@@ -320,7 +320,7 @@ def test_failing_experiment_does_not_stop_the_others(
         (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
         (["sinks"], 2, "no model given; give --model"),
-        (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is named already"),
+        (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is already named"),
         (["sinks", "--model", "m", "--against", "n", "--revision", "x"], 2, "several are named: write MODEL@REVISION"),
         (["sinks", "--model", "m", "--against", "n", "--bos"], 2, "--bos is for loading a single model"),
         (["sinks", "--model", "m@x", "--revision", "y"], 2, "names a revision itself; leave out --revision y"),

@@ -276,7 +276,7 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
 
     monkeypatch.setattr(run, "measure", measured)
     recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
-    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is no"
+    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is neither"
     with pytest.raises(ModelError, match=said):
         run_recipe(tmp_path, recipe, device="cpu")
     assert [(plan.name, plan.source.device, plan.experiments) for plan in plans] == [

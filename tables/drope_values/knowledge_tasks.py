@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, se
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."
-UNKNOWN = "Of how many answers the shares are is not stored."
+UNKNOWN = "The number of answers behind the shares is not stored."
 
 
 def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:

@@ -45,7 +45,7 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     capturing.capture(options, told.append)
     note = (
         "the context of 128 tokens is longer than the model was made for: max_position_embeddings is 64; "
-        "the part beyond that is captured as well"
+        "what lies beyond is captured as well"
     )
     assert [state.notes for state in told] == [(note,), (), ()]
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]

@@ -81,8 +81,8 @@ def c004_scores_overflow(
     bound = norms[0] * norms[1] / math.sqrt(float(facts["head_dim"]))
     low, high = (quote(drope_stated, statement=f"s6_2_clamp_{end}") for end in ("low", "high"))
     return untestable(
-        f"The published norms bound a head's scores by {bound:,.0f}, were all of both in one head, and by "
-        f"{bound / float(facts['query_heads']):,.0f} were all heads alike, against {HALF_LARGEST:,}, the largest "
+        f"The published norms bound a head's scores by {bound:,.0f}, if one head held all of both, and by "
+        f"{bound / float(facts['query_heads']):,.0f} if all heads were alike, against {HALF_LARGEST:,}, the largest "
         f"16-bit number: overflow is possible. Scores cut at {low.printed} and {high.printed} make every key beyond "
         "them equal, so that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
         reported=f"{low.printed}, {high.printed}",

@@ -117,7 +117,8 @@ def c004_sink_rates_high(
     return judge(
         high >= layers - 2 and sure >= NEARLY_ALL * layers,
         f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
-        f"to be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this "
+        f"to be rates of its attention; with the rates of a first run, which read it, {sure} layers have. On "
+        "prompts this "
         "short the threshold alone says little, but texts of "
         f"{_value(sink_summary, 'shortest_pattern_text'):.0f} to "
         f"{_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",

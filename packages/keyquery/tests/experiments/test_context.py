@@ -333,7 +333,7 @@ def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> 
         code, said = told(name, "sinks", "--model", "no-such-model")
         assert (code, said.count("Error")) == (2, 1)
         assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in said
-    assert "without context_length, knowledge, which measure answers to items alone" in told("--all")[1]
+    assert "skipped context_length, knowledge" in told("--all")[1]
     recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
     (tmp_path / "mine.yaml").write_text(json.dumps(recipe))
     with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures only answers to items"):

@@ -388,7 +388,7 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
     assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "neither attention nor MLP adds anything")
     for what in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
         missing = one(crosslayer_balance.rows(silent), f"{name}_{what}", unit_id="text-0", condition="all")
-        assert (missing["n"], missing["reason"]) == (0, "undefined in at least 1 layer")
+        assert (missing["n"], missing["reason"]) == (0, "undefined in at least one layer")
 
 
 def test_ratio_of_means_is_not_mean_of_ratios() -> None:

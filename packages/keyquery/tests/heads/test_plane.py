@@ -258,7 +258,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "three or more"),
         ({"keys": np.zeros((1, 60, 6))}, r"keys have shape \(1, 60, 6\)"),
         ({"keys": np.zeros((60, 6), np.longdouble)}, "floats of 32 or 64 bits"),
-        ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy makes no array of this list"),
+        ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy cannot convert this list"),
         ({"keys": None}, "type object; give floats"),
         ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: a masked array"),
         ({"query_positions": None}, r"document each, not \(\)"),

@@ -101,7 +101,7 @@ def test_custom_class_is_not_loaded_as_another_without_load_as(published: Path) 
     with pytest.raises(ModelError, match=r"brings its own code; read it, .* or load its weights into a plain class"):
         load(ModelSource(str(published)))
     change(published, model_type="llama")  # transformers would silently use its own Llama
-    with pytest.raises(ModelError, match=r"class of its own \(DroppedLlamaForCausalLM\)"):
+    with pytest.raises(ModelError, match=r"custom class \(DroppedLlamaForCausalLM\)"):
         load(ModelSource(str(published)))
 
 

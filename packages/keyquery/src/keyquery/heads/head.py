@@ -107,7 +107,9 @@ class Head:
         if self.rotary is not None and not hasattr(self.rotary, "end"):
             raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
-            raise ValueError(f"rotary rotates {self.rotary.end} dimensions, but vectors have only {self.dimension}")
+            raise ValueError(
+                f"the rotation covers {self.rotary.end} dimensions, but vectors have only {self.dimension}"
+            )
 
     def __repr__(self) -> str:
         """Return the sizes of the head, not its vectors."""
