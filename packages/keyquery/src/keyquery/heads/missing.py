@@ -22,7 +22,7 @@ class Scalar:
         if (self.value is None) != bool(self.reason):
             raise ValueError(f"value {self.value} with reason {self.reason!r}; only a missing value needs a reason")
         if self.value is not None and not np.isfinite(self.value):
-            raise ValueError(f"value {self.value}; a missing value is None with a reason")
+            raise ValueError(f"value {self.value}; give None for a missing value, with a reason")
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Options:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
-        """Raise DataError for `--items 0`, for an experiment that measures only items.
+        """Raise DataError if `--items 0` was given for an experiment that measures only items.
 
         Parameters
         ----------

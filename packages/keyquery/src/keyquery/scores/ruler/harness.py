@@ -31,7 +31,7 @@ HINTS = (
     ),
     (
         ("no network", "connectionerror", "max retries exceeded", "name resolution", "offline mode", "cannot reach"),
-        "Its tasks download essays and questions; without a network, --tasks needles asks on generated noise",
+        "The tasks of the harness download essays and questions; without a network, use --tasks needles",
     ),
 )
 INSTALL = (
