@@ -377,9 +377,7 @@ def test_intersection_claim_is_not_supported_by_one_network():
     assert "none deeper" not in reason("c000_f3_intersection", stated, other, tests)
     deeper = states(finding_3_depth_condition="≥52")
     assert verdict("c000_f3_intersection", deeper, recovery(), tests) == "contradicted"
-    assert "Models with fewer than 52 layers that recover: " in reason(
-        "c000_f3_intersection", deeper, recovery(), tests
-    )
+    assert "fewer than 52 layers that recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 

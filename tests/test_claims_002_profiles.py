@@ -163,7 +163,7 @@ def test_generations_claim_compares_both_metrics():
     assert says("c002_generations_lower", table("0.16", "0.47")) == "holds: -0.070, +0.020"
     # first minus last fifth: the early value differs by the differences of the drop and of the last fifth
     said = reason("c002_generations_lower", table("0.16", "0.47"))
-    assert "of the difference of -0.070 in drop the near end makes -0.050" in said
+    assert "of the difference of -0.070 in drop, the near end contributes -0.050" in said
     assert verdict("c002_generations_lower", table("0.24", "0.47")) == "contradicted"
     assert verdict("c002_generations_lower", table("0.16", "0.44")) == "contradicted"
 

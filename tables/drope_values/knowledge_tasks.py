@@ -68,9 +68,8 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             )
         },
         caption=(
-            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 % "
-            "Wilson intervals and degradation, Section 4.2 of the report [@africa2026]. Unit: item; "
-            f"asked: {items}."
+            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 "
+            f"% Wilson intervals and degradation, Section 4.2 of the report [@africa2026]. Unit: item; asked: {items}."
         ),
         short="Knowledge tasks before and under disruption",
         note=(

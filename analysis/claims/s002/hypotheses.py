@@ -67,9 +67,8 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
     inside = family["lbp"].between(reported.interval.low, reported.interval.high)
     return judge(
         bool(inside.all()),
-        f"The scores run from {family['lbp'].min():.2f} to {family['lbp'].max():.2f}: "
-        f"{top['display_name']} has the highest last-fifth plasticity ({top['ap_last_20']:.3f}) and scores "
-        f"{top['lbp']:.2f}.",
+        f"The scores run from {family['lbp'].min():.2f} to {family['lbp'].max():.2f}: {top['display_name']} has the "
+        f"highest last-fifth plasticity ({top['ap_last_20']:.3f}) and scores {top['lbp']:.2f}.",
         reported=reported.printed,
         recomputed=f"{family['lbp'].min():.2f} to {family['lbp'].max():.2f}",
         n=len(family),

@@ -114,9 +114,8 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
     better = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
     return judge(
         ranked.index[0] == "ap_drop" and gap["ci_low"] > 0,
-        f"|r| is {tests['ap_drop']:.2f}, and larger for {listed(better)}; against aggregate plasticity the "
-        f"difference is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], p = "
-        f"{gap['p_value']:.2f}.",
+        f"|r| is {tests['ap_drop']:.2f}, and larger for {listed(better)}; against aggregate plasticity the difference "
+        f"is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], p = {gap['p_value']:.2f}.",
         otherwise="not supported",
         reported="most informative",
         recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",

@@ -131,8 +131,7 @@ def c002_llama_effective(
     return judge(
         str(reported["printed"]).lstrip("~").lower() == row["effective"] == row["effective_reported"],
         f"{row['32k']:.1f} at 32K is above the threshold of {bar.printed}, {row['64k']:.1f} at 64K below it; the "
-        "README says "
-        f"{row['effective_reported']}.",
+        f"README says {row['effective_reported']}.",
         reported=str(reported["printed"]),
         recomputed=str(row["effective"]),
     )

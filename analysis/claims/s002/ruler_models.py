@@ -20,8 +20,7 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
         bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
         f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "
         f"and {new['ap_last_20']:.3f}; of the difference of {drop:+.3f} in drop, the near end contributes "
-        f"{drop + last:+.3f}, "
-        f"and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
+        f"{drop + last:+.3f}, and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
         reported="lower, slightly higher",
         recomputed=f"{drop:+.3f}, {last:+.3f}",
         n=2,

@@ -169,8 +169,7 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     return judge(
         not lowest,
         f"Ministral 3 has {'the lowest bias of all' if lowest else 'no lower bias than others'}, "
-        f"{own['bias_window'].max():.0f} per captured window against "
-        f"{others['bias_window'].min():.0f} and more"
+        f"{own['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
         + (", which is what bias alone would ask for" if lowest else "")
         + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "

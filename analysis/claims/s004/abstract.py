@@ -38,8 +38,7 @@ def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
     return judge(
         top["query"] < 2 * even and top["key"] < 2 * even,
         f"The fullest of {LAYERS} layers holds {top['query']:.1f} % of the massive query values and {top['key']:.1f} % "
-        "of "
-        f"the key ones, against {even:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
+        f"of the key ones, against {even:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
         n=LAYERS,
     )
 

@@ -99,8 +99,7 @@ def thesis_estimator_turns(
         judge(
             bool((added > 0).all()),
             f"{made[0]} of plasticity in the widest bins of {len(added)} captures is what rotation inside the bin "
-            "adds. Of an even "
-            f"mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
+            f"adds. Of an even mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
             f"{100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
             f"{100 * bin_bounds['kept_least'].min():.0f} % and more, so that up to all of a late value can be of it.",
             recomputed=made[0],
@@ -150,10 +149,9 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
     families = sorted(set(own["family"]))
     return judge(
         families == [FLAT] and longest.idxmax() == FLAT and drops[FLAT] < others.min(),
-        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, "
-        f"stated for {int(longest.max()):,} tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families "
-        f"captured over as much text have {others.min():.3f} and more. Training at length, scaling "
-        "and family cannot be told apart.",
+        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, stated for {int(longest.max()):,} "
+        f"tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families captured over as much text have "
+        f"{others.min():.3f} and more. Training at length, scaling and family cannot be told apart.",
         recomputed=f"{drops[FLAT]:.3f}",
         n=len(drops),
     )

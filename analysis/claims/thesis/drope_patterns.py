@@ -15,9 +15,8 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
     return judge(
         all(low <= layer[f"bos_{model}"] <= high for model in ("rope", "drope")),
         f"RoPE {layer['bos_rope']:.1f} and DroPE {layer['bos_drope']:.1f} %; even attention gives {low:.1f} to "
-        f"{high:.1f} % on {int(uniform_bos_attention['tokens'].max())} to "
-        f"{int(uniform_bos_attention['tokens'].min())} tokens. RoPE's attention is that of queries and keys without "
-        "their rotation.",
+        f"{high:.1f} % on {int(uniform_bos_attention['tokens'].max())} to {int(uniform_bos_attention['tokens'].min())} "
+        "tokens. RoPE's attention is that of queries and keys without their rotation.",
         otherwise="not supported",
         recomputed=f"{layer['bos_rope']:.1f} and {layer['bos_drope']:.1f} %",
     )
@@ -61,8 +60,7 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
     return judge(
         row["in_run"] == row["examples"] and row["p_value"] < 0.05,
         f"{row['in_run']} of {row['examples']}, against {row['chance_in_run']:.0f} % of random places "
-        f"({p(row['p_value'])}); "
-        "the examples were chosen by the author, so this is a hint.",
+        f"({p(row['p_value'])}); the examples were chosen by the author, so this is a hint.",
         otherwise="not supported",
         recomputed=f"{row['in_run']} of {row['examples']}",
         n=int(row["examples"]),

@@ -100,10 +100,8 @@ def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) 
     return judge(
         row["value_ratio"] < 1.5,
         "Softmax weights average values, so larger scores cannot lift a head's output above its largest value; the "
-        "values "
-        f"themselves are {row['value_ratio']:.1f} times as large, {row['share_of_log']:.0f} % of the growth on a log "
-        "scale, and "
-        f"a factor {row['rest_ratio']:.1f} is left for sharper weights and the output projection.",
+        f"values themselves are {row['value_ratio']:.1f} times as large, {row['share_of_log']:.0f} % of the growth on "
+        f"a log scale, and a factor {row['rest_ratio']:.1f} is left for sharper weights and the output projection.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s9_5_output_norm_ratio").printed,
         recomputed=float(row["output_ratio"]),
@@ -131,9 +129,8 @@ def c004_con_sharper(attention_gain: pd.DataFrame) -> Verdict:
     """The larger scores make the attention of layer 1 sharper."""
     return untestable(
         f"Scores may grow up to {attention_gain.iloc[0]['score_bound_ratio']:.0f}-fold, but neither the entropy per "
-        "head, which "
-        "the method of Experiment 7 names, nor the scores are published; the entropy of layer 1 in both models would "
-        "decide it."
+        "head, which the method of Experiment 7 names, nor the scores are published; the entropy of layer 1 in both "
+        "models would decide it."
     )
 
 
@@ -144,6 +141,5 @@ def c004_con_compensates() -> Verdict:
     """
     return untestable(
         "One recalibrated model is observed; scaling layer 1's queries and keys back, or recalibrating a model that "
-        "keeps its "
-        "rotary positions on the same data, would tell compensation from training."
+        "keeps its rotary positions on the same data, would tell compensation from training."
     )

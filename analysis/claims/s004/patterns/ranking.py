@@ -87,9 +87,8 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
     more, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
     return judge(
         not bool((more & fewer).any()),
-        f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the "
-        "better one at "
-        f"{int(fewer.sum())}, both at {int((more & fewer).sum())}"
+        f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the better "
+        f"one at {int(fewer.sum())}, both at {int((more & fewer).sum())}"
         + (
             ": there the two measures of the same answers point in opposite directions."
             if (more & fewer).any()
@@ -124,8 +123,7 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
     rope = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
     return untestable(
         f"Mean differences of {rope.min():.2f} to {rope.max():.2f} are printed without spread; the margins of single "
-        "trials would "
-        "decide it."
+        "trials would decide it."
     )
 
 
@@ -177,9 +175,8 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
         ),
         judge(
             ci[1] < 30,
-            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been "
-            f"distinguished from chance with probability {power}. Not finding a preference does not show that there "
-            "is none.",
+            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been distinguished "
+            f"from chance with probability {power}. Not finding a preference does not show that there is none.",
             otherwise="not supported",
             recomputed=100 * float(pooled["estimate"]),
             n=int(pooled["n"]),
@@ -240,10 +237,9 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
     return judge(
         bool((gaps["RoPE"] > gaps["DroPE"]).all()),
         "With position embeddings the printed difference between exact and near-miss is larger at "
-        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths "
-        f"(RoPE {gaps['RoPE'].min():.2f} to {gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to "
-        f"{gaps['DroPE'].max():.2f}), and "
-        "no test of digit alignment was made.",
+        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths (RoPE {gaps['RoPE'].min():.2f} to "
+        f"{gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to {gaps['DroPE'].max():.2f}), and no test of "
+        "digit alignment was made.",
         otherwise="not supported",
         n=len(gaps),
     )
@@ -255,8 +251,7 @@ def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
     cells = len(drope_verification)
     return untestable(
         f"The {cells} yes/no cells and the copies come from different prompts and no internal measurement; ablating "
-        "the same heads in "
-        "both tasks would decide it."
+        "the same heads in both tasks would decide it."
     )
 
 

@@ -190,9 +190,8 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
         f"DroPE's effect is {four['drope_nats']:.3f} nats"
         + ("" if four["drope_nats"] > 0 else ", so that a multiple of it means nothing")
         + f", and the layers {'match' if four['matched'] else 'differ'} ({four['rope_layers']} against "
-        f"{four['drope_layers']}); removing the first token's outputs in layer "
-        f"1 of both gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of "
-        f"{six['ratio']:.1f}.",
+        f"{four['drope_layers']}); removing the first token's outputs in layer 1 of both gives {six['rope_nats']:.2f} "
+        f"and {six['drope_nats']:.2f} nats, a ratio of ratios of {six['ratio']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s6_3_bos_mlp_gap").printed,
         recomputed=f"{six['ratio']:.1f}× in the matching layer",

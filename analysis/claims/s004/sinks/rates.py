@@ -117,11 +117,9 @@ def c004_sink_rates_high(
     return judge(
         high >= layers - 2 and sure >= NEARLY_ALL * layers,
         f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
-        f"to be rates of its attention; with the rates of a first run, which read it, {sure} layers have. On "
-        "prompts this "
-        "short the threshold alone says little, but texts of "
-        f"{_value(sink_summary, 'shortest_pattern_text'):.0f} to "
-        f"{_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
+        f"to be rates of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts "
+        f"this short the threshold alone says little, but texts of {_value(sink_summary, 'shortest_pattern_text'):.0f} "
+        f"to {_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
         reported="nearly all",
         recomputed=f"{sure} of {layers:.0f}",
         n=int(layers),
@@ -176,8 +174,7 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
         apart == 0,
         f"The averages differ by {_value(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
         f"{one['estimate']:.1f} [{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over "
-        "prompts, Holm); "
-        f"{apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
+        f"prompts, Holm); {apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
         otherwise="not supported",
         reported="nearly identical",
         recomputed=f"{one['estimate']:.1f} points in layer 1",

@@ -54,8 +54,7 @@ def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: p
         p = float(test["p_value"])
         yield judge(
             bound_holds(p, bound.number),
-            f"The same test on the published trials gives p = {p:.2g}; the tightest true bound by a power of ten "
-            "is "
+            f"The same test on the published trials gives p = {p:.2g}; the tightest true bound by a power of ten is "
             f"{p_bound(p)}.",
             reported=f"p {bound.printed}",
             recomputed=f"{p:.2g}",
@@ -77,9 +76,8 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         min(values) > 1,
         f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
         f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
-        f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = "
-        f"{texts['p_value']:.3f} for normal changes and the signs alone allow none below "
-        f"{2 / 2 ** int(texts['n']):.2f}.",
+        f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = {texts['p_value']:.3f} "
+        f"for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
         otherwise="not supported",
         recomputed=f"{texts['estimate']:.1f} nats",
         n=int(texts["n"]),
@@ -134,8 +132,7 @@ def c004_reliance(
             f"A ratio of percent increases on the {chosen} set, which chose the dimensions; on the other sets it is "
             f"{' and '.join(f'{value:.0f}' for value in others['ratio_of_percentages'])}. In nats, which do not depend "
             f"on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to {ratios['ratio_of_nats'].max():.1f} "
-            "times as "
-            "much.",
+            "times as much.",
             otherwise="not supported",
             reported=reported.printed,
             recomputed=f"{others['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",

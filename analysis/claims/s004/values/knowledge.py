@@ -120,8 +120,7 @@ def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataF
         abs(above - reported.number) <= 0.5,
         f"The ratio of the printed means is {context['degradation'] / param['degradation']:.1f}; counted above chance "
         f"it is {context['above_chance']:.0f} over {param['above_chance']:.0f} %, {above:.1f}, since yes/no tasks can "
-        "lose half of "
-        "their accuracy at most and a passkey all of it.",
+        "lose half of their accuracy at most and a passkey all of it.",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{above:.1f}",
@@ -183,9 +182,8 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
             100 * float(row["estimate"]),
             (100 * float(row["ci_low"]), 100 * float(row["ci_high"])),
             1,
-            f"RoPE loses {100 * row['estimate']:.1f} points more than DroPE, interval from "
-            f"{100 * row['ci_low']:.0f} to "
-            f"{100 * row['ci_high']:.0f} points.",
+            f"RoPE loses {100 * row['estimate']:.1f} points more than DroPE, interval from {100 * row['ci_low']:.0f} "
+            f"to {100 * row['ci_high']:.0f} points.",
             recomputed=f"{100 * row['estimate']:.1f} points",
             n=int(row["n"]),
             key=task,
@@ -206,9 +204,7 @@ def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFram
     return judge(
         same == len(signed),
         f"Its axis is called degradation, like the table's column, but {len(signed) - same} of {len(signed)} values "
-        "that "
-        "are "
-        "not zero have the other sign: losses are drawn as negative.",
+        "that are not zero have the other sign: losses are drawn as negative.",
         recomputed=f"{same} of {len(signed)}",
         n=len(signed),
     )

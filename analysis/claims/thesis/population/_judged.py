@@ -62,8 +62,7 @@ def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
             f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, whatever they show, and the other "
-            "seeds "
-            "of the plan would decide it.",
+            "seeds of the plan would decide it.",
             key=key,
             statement=statement,
         )

@@ -59,9 +59,7 @@ class Rotary:
         if self.layout not in LAYOUTS:
             raise ValueError(f"the rotation has the unknown layout {self.layout!r}; give one of {', '.join(LAYOUTS)}")
         if self.start < 0 or not (np.isfinite(self.factor) and self.factor > 0):
-            raise ValueError(
-                f"rotation: start is {self.start}, factor {self.factor}; give a start of 0 or more, a factor above 0"
-            )
+            raise ValueError(f"start {self.start}, factor {self.factor}; give a start of 0 or more, a factor above 0")
 
     @property
     def end(self) -> int:

@@ -161,7 +161,7 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
     [
         ({"frequencies": (np.nan,)}, "not finite"),
         ({"layout": "thirds"}, "give one of half, interleaved"),
-        ({"start": -1}, "start is -1"),
+        ({"start": -1}, "start -1"),
         ({"factor": 0.0}, "factor 0.0"),
     ],
 )

@@ -89,9 +89,7 @@ def measurement_names(root: Path) -> list[str]:
     """
     known = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not known:
-        raise DataError(
-            f"no measurements in {root / FOLDER}; make some with `run NAME --model MODEL` or `heads CAPTURE`"
-        )
+        raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
     return known
 
 

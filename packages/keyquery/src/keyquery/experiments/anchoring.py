@@ -70,7 +70,7 @@ def measure(
     Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (grouped by the flips at each layer), `reference` (by the
     flips at the layer whose probe is best on validation samples), `half` (grouped by flips of one half's probe,
     measured by the other half's probe), `design` and `all`; groups are `question`, `answer` and `all`. Metrics:
-    `delta_p`, `control` (the same number of other tokens cut), `filler` (the same number of filler tokens cut, if there is
+    `delta_p`, `control` (as many other tokens cut), `filler` (as many filler tokens cut, if there is
     filler) and `excess` (`delta_p` less `control`, by sample), each with `_low`, `_high` (95 % interval over units:
     bootstrap, or Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`;
     `samples`. The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`;
